@@ -1,0 +1,9 @@
+"""Warpwise: GPUs without the magic. Trace a Numba-CUDA kernel and see what its warps do."""
+
+from warpwise import cuda
+from warpwise.metrics import Metrics
+from warpwise.trace import Trace
+from warpwise.simt import trace  # isort: skip  (after the module of the same name, which it hides)
+
+__version__ = "0.1.0"
+__all__ = ["Metrics", "Trace", "cuda", "trace"]

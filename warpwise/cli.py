@@ -1,0 +1,114 @@
+"""The ``warpwise`` command: thin commands over the package, each importing what it needs when it runs.
+
+Mistakes in the input are printed as one line on stderr, with exit status 2. A command whose answer is "no" (an
+exercise does not pass, the machine lacks something needed) ends with status 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from warpwise.errors import WarpwiseError
+
+EXTRAS = {"check": "labs", "labs": "labs", "grade": "grading"}
+
+
+class OneLineErrors(TyperGroup):
+    """Turns the package's own errors, and an extra that is not installed, into one line and an exit status."""
+
+    def invoke(self, ctx):
+        try:
+            return super().invoke(ctx)
+        except WarpwiseError as error:
+            message = str(error)
+        except ModuleNotFoundError as error:
+            if (error.name or "").split(".")[0] == "warpwise":
+                raise
+            extra = EXTRAS.get(ctx.invoked_subcommand, "dev")
+            message = f"this command needs {error.name}: python -m pip install 'warpwise[{extra}]'"
+        typer.echo(f"warpwise: {message}", err=True)
+        raise typer.Exit(2)
+
+
+SETTINGS = {"no_args_is_help": True, "pretty_exceptions_enable": False, "rich_markup_mode": None}
+app = typer.Typer(cls=OneLineErrors, add_completion=False, help="GPUs without the magic: look at this machine, check a lab, grade submissions.", **SETTINGS)
+labs_app = typer.Typer(help="Make the labs from their sources.", **SETTINGS)
+app.add_typer(labs_app, name="labs")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine has and what it lacks.
+
+    Looks at Python, GPU and driver, the backend in use, Chromium, bubblewrap, and versions against the constraints,
+    and says what to do about each thing that is missing. Ends with status 1 if the course needs one of them.
+    """
+    from warpwise.doctor import examine, healthy
+
+    findings = examine()
+    for finding in findings:
+        typer.echo(str(finding))
+    raise typer.Exit(0 if healthy(findings) else 1)
+
+
+@app.command()
+def check(notebook: Annotated[Path, typer.Argument(help="A lab, such as labs/08_coalescing.ipynb.", metavar="NOTEBOOK")]) -> None:
+    """Say which exercises of a lab pass.
+
+    Runs the notebook as it stands in the file, in a fresh kernel, and prints what each check says. The file is not
+    changed. Ends with status 1 if an exercise does not pass.
+    """
+    from warpwise.labs.run import check_notebook
+
+    results = check_notebook(notebook)
+    print_table(("exercise", "points", "result", "what was seen"), (tuple(result) for result in results))
+    raise typer.Exit(0 if all(result.passed for result in results) else 1)
+
+
+@app.command()
+def grade(
+    submissions: Annotated[Path, typer.Argument(help="A folder with one notebook, or one folder, per student.", metavar="SUBMISSIONS")],
+    out: Annotated[Path, typer.Option(help="Where grades.csv and feedback/ are written.")],
+    lab: Annotated[str | None, typer.Option(help="The lab's stem, such as 08_coalescing; found from the notebooks if left out.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The secret that hidden tests draw their inputs from.")] = None,
+    unsafe_local: Annotated[bool, typer.Option("--unsafe-local", help="Run without a sandbox; the gradebook is marked so.")] = False,
+) -> None:
+    """Grade a folder of notebooks.
+
+    Kernels are interpreted, never executed; host functions and the notebook's own checks run in a sandbox. Every
+    submission gets a line in grades.csv and a page in feedback/, whatever is wrong with it.
+    """
+    from warpwise.grading import grade as grade_all
+
+    chosen = {"seed": seed} if seed is not None else {}
+    records = grade_all(submissions, out, lab=lab, unsafe_local=unsafe_local, **chosen)
+    typer.echo(f"{len(records)} submissions graded: {out / 'grades.csv'} and {out / 'feedback'}")
+
+
+@labs_app.command("build")
+def labs_build(check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a lab differs from its source.")] = False) -> None:
+    """Make labs/*.ipynb from solutions/*.md.
+
+    Run it at the root of the repository. Reference outputs of the checks come from a run of the solved notebook.
+    """
+    from warpwise.labs.build import build
+
+    for line in build(check=check):
+        typer.echo(line)
+
+
+def print_table(heads: tuple[str, ...], rows: Iterable[tuple]) -> None:
+    """Columns of text, each as wide as its widest cell."""
+    lines = [heads, *(tuple(map(str, row)) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+    for line in lines:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    app()

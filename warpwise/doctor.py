@@ -1,0 +1,170 @@
+"""Says what this machine has of what the course can use, and what to do about the rest.
+
+It imports nothing but the standard library at the top, so that it can also speak where the installation is broken:
+``python -m warpwise.doctor`` needs no command-line library. It changes nothing on the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+
+OK, WARN, MISSING = "ok", "warn", "missing"
+PYTHON_NEEDED = (3, 11)
+CONSTRAINTS = Path(__file__).parent.parent / "constraints.txt"
+SANDBOX = ("--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "true")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked for: ``status`` is "ok", "warn" (the course works, but for what ``advice`` says) or "missing" (it does not)."""
+
+    name: str
+    status: str
+    found: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        advice = f"\n{'':22}{self.advice}" if self.advice else ""
+        return f"{self.status:8}{self.name:14}{self.found}{advice}"
+
+
+def examine() -> tuple[Finding, ...]:
+    """Look at everything, in the order in which it is needed."""
+    checks: tuple[Callable[[], Finding], ...] = (python, numpy, numba, gpu, backend, chromium, bubblewrap, versions)
+    return tuple(check() for check in checks)
+
+
+def healthy(findings: Iterable[Finding]) -> bool:
+    """Whether nothing that the course needs is missing."""
+    return all(finding.status != MISSING for finding in findings)
+
+
+def python() -> Finding:
+    found = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info >= PYTHON_NEEDED:
+        return Finding("Python", OK, found)
+    return Finding("Python", MISSING, found, f"install Python {'.'.join(map(str, PYTHON_NEEDED))} or newer, and make .venv anew with it")
+
+
+def numpy() -> Finding:
+    try:
+        return Finding("NumPy", OK, import_module("numpy").__version__)
+    except ImportError as error:
+        return Finding("NumPy", MISSING, str(error), "the simulator runs on it: python -m pip install numpy")
+
+
+def numba() -> Finding:
+    found = installed("numba-cuda")
+    if found:
+        return Finding("Numba CUDA", OK, found)
+    return Finding("Numba CUDA", OK, "not installed; the simulator needs none", "for a GPU: python -m pip install 'warpwise[gpu]'")
+
+
+def gpu() -> Finding:
+    """The driver's answer and Numba's: a kernel runs on the GPU only if both see one."""
+    driver = answer("nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader")
+    devices = [" ".join(line.split()) for line in (driver or "").splitlines() if line.strip()]
+    seen = numba_sees_gpu()
+    if devices and seen:
+        return Finding("GPU", OK, "; ".join(f"{device} (name, driver, compute capability)" for device in devices))
+    if devices:
+        return Finding("GPU", WARN, "; ".join(devices), "Numba cannot use it: python -m pip install 'warpwise[gpu]'")
+    if seen:
+        return Finding("GPU", OK, "seen by Numba; the driver's nvidia-smi is not on the path")
+    return Finding("GPU", OK, "none; labs run on the simulator, and times are modelled instead of measured")
+
+
+def backend() -> Finding:
+    """What ``from warpwise import cuda`` stands for here. WARPWISE_BACKEND decides where it is set."""
+    wanted = os.environ.get("WARPWISE_BACKEND", "")
+    why = f"WARPWISE_BACKEND={wanted}" if wanted else "chosen by whether there is a GPU"
+    try:
+        name = import_module("warpwise.cuda").BACKEND
+    except Exception as error:  # whatever a broken installation raises is the finding
+        return Finding("Backend", MISSING, f"{error} ({why})", "unset WARPWISE_BACKEND, or install what is named here")
+    if name == "gpu" and not numba_sees_gpu():
+        return Finding("Backend", MISSING, f"gpu ({why}), and Numba sees no GPU", "unset WARPWISE_BACKEND to use the simulator")
+    return Finding("Backend", OK, f"{name} ({why})")
+
+
+def chromium() -> Finding:
+    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if all(found):
+        return Finding("Chromium", OK, answer(found[0], "--version") or found[0])
+    return Finding("Chromium", WARN, "not found", "the browser tests are skipped without it: apt-get install chromium chromium-driver")
+
+
+def bubblewrap() -> Finding:
+    """Starts a sandbox as the grader does: the program may be there and the system still forbid it."""
+    path = shutil.which("bwrap")
+    if path is None:
+        return Finding("bubblewrap", WARN, "not found", "grading refuses to run without it: apt-get install bubblewrap")
+    try:
+        done = subprocess.run([path, *SANDBOX], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("bubblewrap", WARN, str(error), "grading refuses to run without a sandbox")
+    if done.returncode == 0:
+        return Finding("bubblewrap", OK, f"{answer(path, '--version')}, starts a sandbox")
+    reason = done.stderr.strip() or f"exit status {done.returncode}"
+    return Finding("bubblewrap", WARN, f"starts no sandbox: {reason}", "allow unprivileged user namespaces, or grade on another machine")
+
+
+def versions() -> Finding:
+    """Installed packages against ``constraints.txt``, where this is a checkout."""
+    if not CONSTRAINTS.exists():
+        return Finding("Versions", OK, "not compared: no constraints.txt beside the package")
+    differing = tuple(differences(CONSTRAINTS.read_text("utf-8")))
+    if not differing:
+        return Finding("Versions", OK, "as in constraints.txt")
+    return Finding("Versions", WARN, ", ".join(differing), "python -m pip install -c constraints.txt -e '.[dev]'")
+
+
+def differences(constraints: str) -> Iterable[str]:
+    """A phrase for every package that is installed in another version than ``name==version`` lines say."""
+    for line in constraints.split():
+        name, _, wanted = line.partition("==")
+        found = installed(name)
+        if found and found != wanted:
+            yield f"{name} {found} instead of {wanted}"
+
+
+def installed(name: str) -> str:
+    """The version of an installed distribution, or an empty string."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def numba_sees_gpu() -> bool:
+    try:
+        return bool(import_module("numba.cuda").is_available())
+    except Exception:  # no numba, or a driver that it cannot talk to: there is no usable GPU either way
+        return False
+
+
+def answer(*command: str) -> str | None:
+    """What a program prints, or None if it is not there or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def main() -> int:
+    findings = examine()
+    print("\n".join(map(str, findings)))
+    return 0 if healthy(findings) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Every error that a learner can see, in one tree.
+
+    WarpwiseError
+    ├── KernelError                 something in a kernel; names file, line and, where known, block and thread
+    │   ├── UnsupportedError        the kernel uses Python that kernels cannot use, or that the simulator does not know
+    │   ├── KernelTypeError         an operation on types that do not go together
+    │   ├── OutOfBoundsError        an index outside its array
+    │   ├── UnwrittenReadError      shared or local memory was read before anything was written there
+    │   ├── BarrierError            a barrier that only a part of a block reached
+    │   ├── ArithmeticFault         an integer divided by zero
+    │   └── StepLimitError          a kernel that did not end within its budget of steps
+    ├── LaunchError                 a launch that a GPU would refuse: block too large, too much shared memory, wrong arguments
+    ├── TraceError                  a trace that cannot be read, or holds fewer events than were asked for
+    ├── LabError                    no such lab, exercise or notebook
+    └── GradingError                submissions that cannot be found or read, or a machine that cannot isolate them
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class WarpwiseError(Exception):
+    """The base of all errors that Warpwise raises on purpose: catch it to print one line instead of a traceback."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in a kernel: file, line (from 1), the text of that line, and, where one thread is to blame, which."""
+
+    file: str
+    line: int
+    text: str
+    block: tuple[int, int, int] | None = None
+    thread: tuple[int, int, int] | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}"
+        if self.thread is not None:
+            place += f", block {self.block}, thread {self.thread}"
+        return f"{place}\n    {self.text}" if self.text else place
+
+
+class KernelError(WarpwiseError):
+    """A mistake in a kernel: what happened, where, and what to try."""
+
+    def __init__(self, what: str, where: Where | None = None, try_this: str = ""):
+        self.what, self.where, self.try_this = what, where, try_this
+        parts = [what]
+        if where is not None:
+            parts.append(f"  at {where}")
+        if try_this:
+            parts.append(f"  Try: {try_this}")
+        super().__init__("\n".join(parts))
+
+
+class UnsupportedError(KernelError):
+    """Python that a kernel cannot use, or that the simulator does not know; says what to write instead."""
+
+
+class KernelTypeError(KernelError):
+    """An operation on types that do not go together."""
+
+
+class OutOfBoundsError(KernelError):
+    """An index outside its array."""
+
+
+class UnwrittenReadError(KernelError):
+    """Shared or local memory was read where nothing had been written."""
+
+
+class BarrierError(KernelError):
+    """A barrier that only a part of a block reached: on a GPU the block would hang or go wrong."""
+
+
+class ArithmeticFault(KernelError):
+    """An integer division or remainder by zero, whose result a GPU leaves undefined."""
+
+
+class StepLimitError(KernelError):
+    """A kernel that did not end within its budget of steps."""
+
+
+class LaunchError(WarpwiseError):
+    """A launch that a GPU would refuse."""
+
+
+class TraceError(WarpwiseError):
+    """A trace that cannot be read, or that does not hold what was asked for."""
+
+
+class LabError(WarpwiseError):
+    """No such lab, exercise or notebook."""
+
+
+class GradingError(WarpwiseError):
+    """Submissions that cannot be found or read, or a machine that cannot isolate them."""

@@ -1,0 +1,74 @@
+"""Constants read from a syntax tree: what a shape of shared memory, or a module constant of text that does not run, may be.
+
+Numbers, tuples, names of other constants and integer arithmetic; bounded, so that no text can make a huge number.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+
+import numpy as np
+
+_BITS = 64
+_OPERATIONS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Div: operator.truediv, ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.Pow: operator.pow,
+}  # fmt: skip
+
+
+class NotConstant(Exception):
+    """The expression is not a constant; says which part is not."""
+
+
+def constant(node: ast.AST, lookup: Callable[[str], object]):
+    """The value of a constant expression: int, float, bool or a tuple of them.
+
+    ``lookup`` gives the value of a name and raises KeyError for one it does not know. Raises NotConstant.
+    """
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            return _bounded(value)
+        case ast.Tuple(elts=items):
+            return tuple(constant(item, lookup) for item in items)
+        case ast.Name(id=name):
+            return _named(name, lookup)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(constant(operand, lookup))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            return _applied(op, _number(constant(left, lookup)), _number(constant(right, lookup)))
+    raise NotConstant(ast.unparse(node))
+
+
+def _named(name: str, lookup: Callable[[str], object]):
+    try:
+        value = lookup(name)
+    except KeyError:
+        raise NotConstant(name) from None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (bool, int, float, tuple)):
+        raise NotConstant(name)
+    return value
+
+
+def _applied(op: ast.operator, left, right):
+    if isinstance(op, (ast.Pow, ast.LShift)) and not (abs(left) < 2**_BITS and 0 <= right <= _BITS):
+        raise NotConstant("a number beyond 64 bits")
+    try:
+        return _bounded(_OPERATIONS[type(op)](left, right))
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise NotConstant(str(error)) from error
+
+
+def _number(value):
+    if not isinstance(value, (bool, int, float)):
+        raise NotConstant(f"{value!r} is not a number")
+    return value
+
+
+def _bounded(value):
+    if isinstance(value, int) and abs(value) >= 2**_BITS:
+        raise NotConstant("a number beyond 64 bits")
+    return value

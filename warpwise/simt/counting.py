@@ -1,0 +1,83 @@
+"""The counting rules: sectors of global requests, wavefronts of shared requests, and the counters of a source line.
+
+Rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (compute capability 6.0 and later) and
+CUDA C++ Programming Guide, "Shared Memory". Both functions take all warps of a batch at once; nothing loops over threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise.metrics import BANK_BYTES, BANKS, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
+
+_NOWHERE = np.iinfo(np.int64).max
+_WORDS = BANKS  # a wavefront serves at most one word from each bank
+
+
+class LineCounts:
+    """The counters of one source line while a kernel runs; ``metrics()`` freezes them."""
+
+    __slots__ = FIELDS
+
+    def __init__(self):
+        for name in FIELDS:
+            setattr(self, name, 0)
+
+    def metrics(self, **extra: int) -> Metrics:
+        return Metrics(**{name: getattr(self, name) for name in FIELDS} | extra)
+
+
+def by_warp(values: np.ndarray, lanes: np.ndarray | None, nothing: int = _NOWHERE) -> np.ndarray:
+    """``values`` ``(rows, threads)`` as ``(warps, 32)``; lanes that are not active, or not there, hold ``nothing``."""
+    if lanes is not None:
+        values = np.where(lanes, values, nothing)
+    rows, threads = values.shape
+    short = -threads % WARP_SIZE
+    if short:
+        values = np.concatenate([values, np.full((rows, short), nothing)], axis=1)
+    return values.reshape(-1, WARP_SIZE)
+
+
+def count_sectors(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> int:
+    """Distinct 32-byte sectors that each warp touches, summed over warps.
+
+    ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``: bytes per element.
+    """
+    first = by_warp(addresses // SECTOR_BYTES, lanes)
+    if SECTOR_BYTES % width == 0 and (width == 1 or not (addresses % width).any()):
+        return _distinct(first)
+    last = by_warp((addresses + width - 1) // SECTOR_BYTES, lanes)
+    return _distinct(np.concatenate([first, last], axis=1))
+
+
+def _distinct(rows: np.ndarray) -> int:
+    """Distinct values in each row, summed; ``_NOWHERE`` does not count."""
+    steps = rows[:, 1:] != rows[:, :-1]
+    if (rows[:, 1:] < rows[:, :-1]).any():
+        rows = np.sort(rows, axis=1)
+        steps = rows[:, 1:] != rows[:, :-1]
+    return int(np.count_nonzero(steps)) + len(rows) - int(np.count_nonzero(rows[:, -1] == _NOWHERE))
+
+
+def count_wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> tuple[int, int]:
+    """Wavefronts that each warp's shared-memory request needs, summed over warps, and the fewest possible for these lanes.
+
+    Lanes are served in groups of 32, 16 or 8 for elements of up to 4, 8 or 16 bytes; lanes that name the same word are
+    served together. ``addresses``: bytes from the start of the block's shared memory, ``(rows, threads)``.
+    """
+    words = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
+    per_lane = max(1, width // BANK_BYTES)
+    if per_lane > 1:
+        words = np.where(words[..., None] < 0, -1, words[..., None] + np.arange(per_lane)).reshape(-1, _WORDS)
+    words = words[(words >= 0).any(axis=1)]
+    return _most_per_bank(words), len(words)
+
+
+def _most_per_bank(groups: np.ndarray) -> int:
+    """For each group of words, the most distinct words that one bank has to serve; summed over groups."""
+    ordered = np.sort(groups, axis=1)
+    new = ordered >= 0
+    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    group, _ = np.nonzero(new)
+    served = np.bincount(group * BANKS + ordered[new] % BANKS, minlength=len(groups) * BANKS)
+    return int(served.reshape(-1, BANKS).max(axis=1).sum()) if len(groups) else 0

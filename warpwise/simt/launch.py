@@ -1,0 +1,157 @@
+"""Running a kernel over a grid: check the launch, bind the arguments, go through the blocks in batches, freeze the counters."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+
+import numpy as np
+
+from warpwise.devices import H100, Device
+from warpwise.errors import LaunchError
+from warpwise.metrics import Metrics
+from warpwise.simt import types
+from warpwise.simt.batch import Batch, Launch
+from warpwise.simt.memory import ALIGNMENT, GlobalArray
+from warpwise.simt.recorder import Recorder
+from warpwise.simt.source import Kernel, as_kernel
+from warpwise.simt.statements import compile_function
+from warpwise.simt.types import ArrayType
+from warpwise.trace import Trace
+
+BATCH_LANES = 16_384  # sized to a core's cache: larger batches are slower
+MAX_STEPS = 20_000_000
+MAX_RECORDS = 20_000
+_FIRST_ADDRESS = 1 << 32
+
+
+def trace(
+    kernel,
+    blocks,
+    threads,
+    *args,
+    record: Iterable[int] = (0,),
+    max_records: int = MAX_RECORDS,
+    max_steps: int = MAX_STEPS,
+    device: Device = H100,
+) -> Trace:
+    """Run a kernel in the simulator and say what it did. Arrays in ``args`` are updated in place.
+
+    ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function. ``blocks``, ``threads``: an integer or a
+    tuple of up to three. ``record``: linear numbers of the blocks whose events are kept, at most ``max_records`` of them.
+    ``max_steps``: loop steps after which a kernel counts as endless. ``device``: whose launch limits hold.
+
+    Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the kernel. Races do not raise:
+    they are in ``Trace.races``.
+    """
+    kernel = as_kernel(kernel)
+    grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
+    _check_limits(grid, block, device)
+    count = grid[0] * grid[1] * grid[2]
+    recorder = Recorder(tuple(record), block[0] * block[1] * block[2], max_records)
+    launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block)
+    bound = _bind(kernel, args)
+    program = compile_function(kernel, tuple(_type_of(value) for value in bound))
+    size = max(1, BATCH_LANES // launch.threads)
+    with np.errstate(all="ignore"):
+        for first in range(0, count, size):
+            batch = Batch(launch, first, min(size, count - first))
+            program.run(program.frame(batch, bound, batch.full), batch.full)
+    arrays = [value for value in bound if isinstance(value, GlobalArray)]
+    for array in arrays:
+        array.finish()
+    return _trace(kernel, launch, arrays)
+
+
+def dimensions(value, what: str) -> tuple[int, int, int]:
+    """Blocks or threads as (x, y, z). Raises LaunchError if it is not one to three positive integers."""
+    parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(parts) <= 3 or not all(isinstance(p, numbers.Integral) and not isinstance(p, bool) for p in parts):
+        raise LaunchError(f"{what} must be an integer or a tuple of one to three integers, not {value!r}")
+    if min(parts) < 1:
+        raise LaunchError(f"{what} must be at least 1 in every dimension, not {value!r}")
+    return tuple(int(p) for p in (*parts, 1, 1)[:3])
+
+
+def _check_limits(grid, block, device: Device) -> None:
+    threads = block[0] * block[1] * block[2]
+    if threads > device.threads_per_block:
+        raise LaunchError(f"a block of {block} has {threads:,} threads; a block can have at most {device.threads_per_block:,}")
+    for name, size, limit in (("block", block, device.block_dim), ("grid", grid, device.grid_dim)):
+        if any(n > most for n, most in zip(size, limit, strict=True)):
+            raise LaunchError(f"a {name} of {size} is larger than the limit {limit}")
+
+
+def _bind(kernel: Kernel, args: tuple) -> tuple:
+    """Arguments as the kernel sees them; arrays get addresses like separate allocations."""
+    if len(args) != len(kernel.parameters):
+        raise LaunchError(
+            f"{kernel.name}({', '.join(kernel.parameters)}) takes {len(kernel.parameters)} arguments; {len(args)} were given"
+        )
+    bound, next_address, seen = [], _FIRST_ADDRESS, {}
+    for name, value in zip(kernel.parameters, args, strict=True):
+        values = _as_array(value)
+        if values is None:
+            bound.append(_scalar(kernel, name, value))
+            continue
+        root, offset = _allocation(values)
+        if id(root) not in seen:
+            seen[id(root)] = next_address
+            next_address += -(-max(root.nbytes, 1) // ALIGNMENT) * ALIGNMENT
+        bound.append(GlobalArray(name, values, seen[id(root)] + offset))
+    return tuple(bound)
+
+
+def _as_array(value) -> np.ndarray | None:
+    values = getattr(value, "host_values", value)  # what warpwise.cuda.to_device made
+    return values if isinstance(values, np.ndarray) and values.ndim else None
+
+
+def _allocation(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """The array that owns the memory, and where in it ``values`` begins, in bytes: views keep their alignment."""
+    root = values
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    return root, values.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+
+
+def _scalar(kernel: Kernel, name: str, value):
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    kind = types.of_constant(value)
+    if kind is None or not types.is_scalar(kind):
+        raise LaunchError(f"{kernel.name}: argument {name} is a {type(value).__name__}; a kernel takes arrays and numbers")
+    return types.cast(value, kind)
+
+
+def _type_of(value):
+    if not isinstance(value, GlobalArray):
+        return types.of_constant(value)
+    if value.dtype not in types.SCALARS:
+        raise LaunchError(f"{value.name} is an array of {value.dtype}, which the simulator does not know")
+    return ArrayType(value.dtype, value.ndim, value.space)
+
+
+def _trace(kernel: Kernel, launch: Launch, arrays: list[GlobalArray]) -> Trace:
+    lines = sorted(launch.counts)
+    by_line = {
+        line: launch.counts[line].metrics(global_bytes_distinct=sum(a.distinct_bytes([line]) for a in arrays)) for line in lines
+    }
+    total = sum(by_line.values(), Metrics())
+    distinct = sum(a.distinct_bytes(lines) for a in arrays)
+    metrics = Metrics(**{**vars(total), "global_bytes_distinct": distinct})
+    recorder = launch.recorder
+    infos = tuple(dict.fromkeys(recorder.arrays + [a.info for a in arrays]))  # events name arrays by their place here
+    return Trace(
+        kernel=kernel.name, file=kernel.file, source=_source(kernel), grid=launch.grid, block=launch.block,
+        arrays=infos, metrics=metrics, by_line=by_line,
+        races=tuple(launch.races), truncated=recorder.truncated, records=recorder.records(),
+    )  # fmt: skip
+
+
+def _source(kernel: Kernel) -> dict[int, str]:
+    """The text of the kernel and of the device functions that it calls, by line."""
+    lines = {n: kernel.lines[n] for n in range(kernel.tree.lineno, kernel.tree.end_lineno + 1) if n in kernel.lines}
+    for other in kernel.calls:
+        lines.update(_source(other))
+    return dict(sorted(lines.items()))

@@ -1,0 +1,188 @@
+"""Numba's typing rules for kernels: which type an operation computes in, and which type its result has.
+
+A scalar type is a ``numpy.dtype``. The rules are those of Numba's CUDA target (tests compare them with its typing context):
+integers widen to 64 bits, a bare float literal is float64, float32 stays float32 among float32 and small integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+BOOL = np.dtype(np.bool_)
+INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+SCALARS = tuple(
+    np.dtype(name)
+    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+)
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """An array in a kernel: element type, number of dimensions, memory space."""
+
+    dtype: np.dtype
+    ndim: int
+    space: str
+
+    def __str__(self) -> str:
+        return f"{self.space} array of {self.dtype}, {self.ndim}D"
+
+
+@dataclass(frozen=True)
+class TupleType:
+    """A tuple of values, each with its own type; its length is part of the type."""
+
+    items: tuple
+
+    def __str__(self) -> str:
+        return f"tuple of {len(self.items)}"
+
+
+@dataclass(frozen=True)
+class NoneType:
+    """The result of a function that returns nothing."""
+
+    def __str__(self) -> str:
+        return "None"
+
+
+NONE = NoneType()
+
+
+class TypeMismatch(Exception):
+    """Two types that an operation cannot take; the compiler turns it into a KernelTypeError that names the line."""
+
+
+def is_scalar(t) -> bool:
+    return isinstance(t, np.dtype)
+
+
+def is_float(t) -> bool:
+    return is_scalar(t) and t.kind == "f"
+
+
+def is_integer(t) -> bool:
+    """Integers and booleans: what an index, a shift or a bit operation takes."""
+    return is_scalar(t) and t.kind in "iub"
+
+
+def unify(a, b):
+    """The type of a variable that is ``a`` on one path and ``b`` on another."""
+    if a == b:
+        return a
+    if is_scalar(a) and is_scalar(b):
+        return np.promote_types(a, b)
+    if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
+        return TupleType(tuple(unify(x, y) for x, y in zip(a.items, b.items, strict=True)))
+    raise TypeMismatch(f"{a} on one path and {b} on another")
+
+
+def widened(t: np.dtype) -> np.dtype:
+    """An integer as arithmetic sees it: 64 bits, unsigned only if it was."""
+    return UINT64 if t.kind == "u" else INT64
+
+
+def _integers(a: np.dtype, b: np.dtype) -> np.dtype:
+    return UINT64 if a.kind == b.kind == "u" else INT64
+
+
+def arithmetic(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``a + b``, ``a - b`` and ``a * b``."""
+    if is_integer(a) and is_integer(b):
+        return _integers(a, b)
+    if FLOAT16 in (a, b) and np.dtype(np.uint8) in (a, b):
+        return FLOAT32
+    return np.promote_types(a, b)
+
+
+def division(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``a / b``: always floating point."""
+    return FLOAT64 if is_integer(a) and is_integer(b) else arithmetic(a, b)
+
+
+def _at_least_float32(t: np.dtype) -> np.dtype:
+    return FLOAT32 if t == FLOAT16 else t
+
+
+def floor_division(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``a // b`` and ``a % b``."""
+    return _at_least_float32(arithmetic(a, b))
+
+
+def power(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``a ** b``: an integer exponent does not widen a float base."""
+    return _at_least_float32(a if is_float(a) and is_integer(b) else arithmetic(a, b))
+
+
+def shift(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``a << b`` and ``a >> b``: that of the widened left side."""
+    _need_integers(a, b)
+    return widened(a)
+
+
+def bitwise(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``a & b``, ``a | b``, ``a ^ b``."""
+    _need_integers(a, b)
+    return BOOL if a == b == BOOL else _integers(a, b)
+
+
+def _need_integers(a: np.dtype, b: np.dtype) -> None:
+    if not (is_integer(a) and is_integer(b)):
+        raise TypeMismatch(f"integers are needed, not {a} and {b}")
+
+
+def negation(t: np.dtype) -> np.dtype:
+    """The type of ``-a`` and ``+a``."""
+    return widened(t) if is_integer(t) else t
+
+
+def math_unary(t: np.dtype) -> np.dtype:
+    """The type of ``math.sqrt(a)`` and the like: integers are taken as float64."""
+    return FLOAT64 if is_integer(t) else t
+
+
+def math_binary(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``math.pow(a, b)`` and the like."""
+    if is_integer(a) and is_integer(b):
+        return FLOAT64
+    return _at_least_float32(np.promote_types(a, b))
+
+
+def of_constant(value):
+    """The type of a Python or NumPy constant in a kernel; None if a kernel cannot hold it."""
+    if isinstance(value, (bool, np.bool_)):
+        return BOOL
+    if isinstance(value, int):
+        return INT64 if -(2**63) <= value < 2**63 else UINT64 if 0 <= value < 2**64 else None
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return FLOAT64
+    if isinstance(value, np.generic) and value.dtype in SCALARS:
+        return value.dtype
+    if isinstance(value, tuple):
+        items = tuple(of_constant(v) for v in value)
+        return None if None in items else TupleType(items)
+    return NONE if value is None else None
+
+
+def cast(value, to: np.dtype):
+    """A value of a kernel (Python int, NumPy scalar or array) as ``to``; integers wrap around, as on the machine.
+
+    A uniform int64 is always a Python int and a uniform bool a Python bool: loop counters and indices stay cheap.
+    """
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == to else value.astype(to)
+    if to == INT64:
+        return value if type(value) is int else wrap_int64(int(value))
+    if to == BOOL:
+        return bool(value)
+    if isinstance(value, int) and to.kind in "iu" and not isinstance(value, bool):
+        return np.int64(wrap_int64(value)).astype(to)
+    return to.type(value) if to.kind == "f" else np.asarray(value).astype(to)[()]
+
+
+def wrap_int64(value: int) -> int:
+    """A Python integer as 64 bits hold it."""
+    return value if -(2**63) <= value < 2**63 else (value + 2**63) % 2**64 - 2**63

@@ -1,0 +1,215 @@
+"""What a launch did, at the level of warps: the value that pictures, checks and grades are drawn from.
+
+Counters cover the whole launch. Events are kept for the recorded blocks only, and only up to a cap: an event says which
+line a warp was at, which lanes were active and, for memory, which addresses they named. A trace can be saved and loaded;
+it needs nothing of the simulator.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from warpwise.errors import TraceError
+from warpwise.metrics import WARP_SIZE, Metrics
+
+FORMAT = 1
+KINDS = ("issue", "load", "store", "atomic", "branch", "barrier")
+SPACES = ("", "global", "shared", "local")
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """An array that the kernel used: where it lies, what it holds. ``address`` is in bytes, modelled, 256-aligned for global arrays."""
+
+    name: str
+    space: str
+    dtype: str
+    shape: tuple[int, ...]
+    address: int
+
+    @property
+    def itemsize(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Event:
+    """One warp doing one thing.
+
+    ``active`` is a 32-bit mask, lane 0 in the lowest bit. ``addresses`` (memory only) has one byte address per lane, -1 for
+    lanes that are not active. For ``branch``, ``active`` are the lanes that met it and ``taken`` those that took the first way.
+    ``slots`` is how many instructions an ``issue`` stands for.
+    """
+
+    kind: str
+    line: int
+    block: tuple[int, int, int]
+    warp: int
+    active: int
+    space: str = ""
+    array: str = ""
+    itemsize: int = 0
+    addresses: tuple[int, ...] = ()
+    taken: int = 0
+    slots: int = 0
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The numbers of the active lanes."""
+        return tuple(lane for lane in range(WARP_SIZE) if self.active >> lane & 1)
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a race: which thread, at which line, reading or writing."""
+
+    thread: tuple[int, int, int]
+    line: int
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses to one element, at least one of them a write, by two threads of a block with no barrier between them."""
+
+    array: str
+    space: str
+    index: tuple[int, ...]
+    block: tuple[int, int, int]
+    first: Access
+    second: Access
+
+    def __str__(self) -> str:
+        verbs = ["writes" if side.writes else "reads" for side in (self.first, self.second)]
+        index = ", ".join(map(str, self.index))
+        return (
+            f"race on {self.array}[{index}] in block {self.block}: thread {self.first.thread} {verbs[0]} it on line {self.first.line}, "
+            f"thread {self.second.thread} {verbs[1]} it on line {self.second.line}, with no barrier between them"
+        )
+
+
+@dataclass(frozen=True)
+class Records:
+    """The raw events of the recorded blocks, as columns; one record is one block at one line. ``Trace.events`` unfolds them into warps."""
+
+    kind: np.ndarray  #: uint8, index into KINDS
+    line: np.ndarray  #: int32
+    block: np.ndarray  #: int64, linear block number
+    array: np.ndarray  #: int16, index into Trace.arrays, -1 without one
+    slots: np.ndarray  #: int32
+    active: np.ndarray  #: bool, (records, threads per block)
+    taken: np.ndarray  #: bool, same shape
+    addresses: np.ndarray  #: int64, same shape, -1 where there is none
+
+    @staticmethod
+    def empty(threads: int) -> Records:
+        lanes = (0, threads)
+        return Records(
+            np.zeros(0, np.uint8), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int16), np.zeros(0, np.int32),
+            np.zeros(lanes, bool), np.zeros(lanes, bool), np.zeros(lanes, np.int64),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One launch of one kernel, counted. Made by ``warpwise.trace``."""
+
+    kernel: str
+    file: str
+    source: dict[int, str]  #: line number -> text, of the kernel and its device functions
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arrays: tuple[ArrayInfo, ...]
+    metrics: Metrics
+    by_line: dict[int, Metrics]
+    races: tuple[Race, ...] = ()
+    truncated: bool = False
+    records: Records = field(repr=False, default_factory=lambda: Records.empty(1))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Warp-level events of the recorded blocks, in the order they happened.
+
+        Raises TraceError when the launch made more events than were kept.
+        """
+        if self.truncated:
+            raise TraceError(
+                f"{self.kernel} made more events than the trace keeps ({len(self.records.kind)} records): "
+                "trace a smaller launch, or pass trace(..., max_records=N) or record=(block,) with fewer blocks"
+            )
+        return tuple(event for i in range(len(self.records.kind)) for event in self._warps_of(i))
+
+    def accesses(self, line: int | None = None, space: str = "global") -> tuple[Event, ...]:
+        """The loads, stores and atomics among ``events``, of one line or of all, in one memory space."""
+        return tuple(e for e in self.events if e.space == space and (line is None or e.line == line))
+
+    def _warps_of(self, i: int):
+        r = self.records
+        info = self.arrays[r.array[i]] if r.array[i] >= 0 else None
+        block = unlinear(int(r.block[i]), self.grid)
+        for warp, start in enumerate(range(0, r.active.shape[1], WARP_SIZE)):
+            lanes = slice(start, start + WARP_SIZE)
+            active = _bits(r.active[i, lanes])
+            if not active:
+                continue
+            yield Event(
+                kind=KINDS[r.kind[i]], line=int(r.line[i]), block=block, warp=warp, active=active,
+                space=info.space if info else "", array=info.name if info else "", itemsize=info.itemsize if info else 0,
+                addresses=_padded(r.addresses[i, lanes]) if info else (),
+                taken=_bits(r.taken[i, lanes]), slots=int(r.slots[i]),
+            )  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace to a file that ``Trace.load`` reads: NumPy's npz, without pickle."""
+        header = {
+            "format": FORMAT, "kernel": self.kernel, "file": self.file, "source": self.source, "grid": self.grid,
+            "block": self.block, "arrays": [asdict(a) for a in self.arrays], "metrics": asdict(self.metrics),
+            "by_line": {line: asdict(m) for line, m in self.by_line.items()},
+            "races": [asdict(r) for r in self.races], "truncated": self.truncated,
+        }  # fmt: skip
+        columns = {name: getattr(self.records, name) for name in Records.__dataclass_fields__}
+        with open(path, "wb") as out:
+            np.savez_compressed(out, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **columns)
+
+    @staticmethod
+    def load(path: str | Path) -> Trace:
+        """Read a trace written by ``save``. Raises TraceError if the file is no trace or of a later format."""
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                header = json.loads(data["header"].tobytes())
+                columns = {name: data[name] for name in Records.__dataclass_fields__}
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise TraceError(f"{path} is not a trace: {error}") from error
+        if header["format"] != FORMAT:
+            raise TraceError(f"{path} has trace format {header['format']}; this version reads format {FORMAT}")
+        return Trace(
+            kernel=header["kernel"], file=header["file"], source={int(k): v for k, v in header["source"].items()},
+            grid=tuple(header["grid"]), block=tuple(header["block"]),
+            arrays=tuple(ArrayInfo(**{**a, "shape": tuple(a["shape"])}) for a in header["arrays"]),
+            metrics=Metrics(**header["metrics"]), by_line={int(k): Metrics(**m) for k, m in header["by_line"].items()},
+            races=tuple(_race(r) for r in header["races"]), truncated=header["truncated"], records=Records(**columns),
+        )  # fmt: skip
+
+
+def unlinear(number: int, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The (x, y, z) of a linear block or thread number; x runs fastest."""
+    return number % shape[0], number // shape[0] % shape[1], number // (shape[0] * shape[1])
+
+
+def _bits(lanes: np.ndarray) -> int:
+    return int(sum(1 << i for i, on in enumerate(lanes.tolist()) if on))
+
+
+def _padded(addresses: np.ndarray) -> tuple[int, ...]:
+    found = addresses.tolist()
+    return tuple(found + [-1] * (WARP_SIZE - len(found)))
+
+
+def _race(data: dict) -> Race:
+    sides = {k: Access(tuple(data[k]["thread"]), data[k]["line"], data[k]["writes"]) for k in ("first", "second")}
+    return Race(data["array"], data["space"], tuple(data["index"]), tuple(data["block"]), **sides)
