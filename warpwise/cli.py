@@ -30,13 +30,14 @@ class OneLineErrors(TyperGroup):
             if (error.name or "").split(".")[0] == "warpwise":
                 raise
             extra = EXTRAS.get(ctx.invoked_subcommand, "dev")
-            message = f"this command needs {error.name}: python -m pip install 'warpwise[{extra}]'"
+            message = f"this command needs {error.name}: python -m pip install -e '.[{extra}]'"
         typer.echo(f"warpwise: {message}", err=True)
         raise typer.Exit(2)
 
 
 SETTINGS = {"no_args_is_help": True, "pretty_exceptions_enable": False, "rich_markup_mode": None}
-app = typer.Typer(cls=OneLineErrors, add_completion=False, help="GPUs without the magic: look at this machine, check a lab, grade submissions.", **SETTINGS)
+HELP = "GPUs without the magic: look at this machine, check a lab, grade submissions."
+app = typer.Typer(cls=OneLineErrors, add_completion=False, help=HELP, **SETTINGS)
 labs_app = typer.Typer(help="Make the labs from their sources.", **SETTINGS)
 app.add_typer(labs_app, name="labs")
 
@@ -57,7 +58,10 @@ def doctor() -> None:
 
 
 @app.command()
-def check(notebook: Annotated[Path, typer.Argument(help="A lab, such as labs/08_coalescing.ipynb.", metavar="NOTEBOOK")]) -> None:
+def check(
+    notebook: Annotated[Path, typer.Argument(help="A lab, such as labs/08_coalescing.ipynb.", metavar="NOTEBOOK")],
+    exercises: Annotated[list[str] | None, typer.Argument(help="Which exercises; all if none is named.", metavar="EXERCISE")] = None,
+) -> None:
     """Say which exercises of a lab pass.
 
     Runs the notebook as it stands in the file, in a fresh kernel, and prints what each check says. The file is not
@@ -65,8 +69,8 @@ def check(notebook: Annotated[Path, typer.Argument(help="A lab, such as labs/08_
     """
     from warpwise.labs.run import check_notebook
 
-    results = check_notebook(notebook)
-    print_table(("exercise", "points", "result", "what was seen"), (tuple(result) for result in results))
+    results = check_notebook(notebook, tuple(exercises or ()))
+    print_table(("exercise", "points", "result", "what was seen"), results)
     raise typer.Exit(0 if all(result.passed for result in results) else 1)
 
 
@@ -75,7 +79,8 @@ def grade(
     submissions: Annotated[Path, typer.Argument(help="A folder with one notebook, or one folder, per student.", metavar="SUBMISSIONS")],
     out: Annotated[Path, typer.Option(help="Where grades.csv and feedback/ are written.")],
     lab: Annotated[str | None, typer.Option(help="The lab's stem, such as 08_coalescing; found from the notebooks if left out.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The secret that hidden tests draw their inputs from.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The secret that hidden tests draw their inputs from; new and kept in run.json.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="How many submissions are graded at a time.")] = 1,
     unsafe_local: Annotated[bool, typer.Option("--unsafe-local", help="Run without a sandbox; the gradebook is marked so.")] = False,
 ) -> None:
     """Grade a folder of notebooks.
@@ -85,16 +90,19 @@ def grade(
     """
     from warpwise.grading import grade as grade_all
 
-    chosen = {"seed": seed} if seed is not None else {}
-    records = grade_all(submissions, out, lab=lab, unsafe_local=unsafe_local, **chosen)
-    typer.echo(f"{len(records)} submissions graded: {out / 'grades.csv'} and {out / 'feedback'}")
+    records = grade_all(submissions, out, lab=lab, seed=seed, unsafe_local=unsafe_local, jobs=jobs, progress=True)
+    graded = "1 submission" if len(records) == 1 else f"{len(records)} submissions"
+    typer.echo(f"{graded} graded: see {out / 'grades.csv'} and {out / 'feedback'}")
 
 
 @labs_app.command("build")
-def labs_build(check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a lab differs from its source.")] = False) -> None:
-    """Make labs/*.ipynb from solutions/*.md.
+def labs_build(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a lab differs from its source.")] = False,
+) -> None:
+    """Make the notebooks in labs/ from the sources in solutions/.
 
-    Run it at the root of the repository. Reference outputs of the checks come from a run of the solved notebook.
+    Run it at the root of the repository. The outputs that checks are compared with come from a run of the solved
+    notebook.
     """
     from warpwise.labs.build import build
 

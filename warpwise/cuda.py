@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import warnings
 
@@ -24,7 +25,9 @@ def _gpu_there() -> bool:
     return bool(cuda.is_available())
 
 
-def _chosen() -> str:
+@functools.lru_cache(maxsize=1)
+def backend() -> str:
+    """"gpu" or "simulator": what kernels run on here. Decided once. Raises LaunchError for a wish that is neither."""
     wish = os.environ.get("WARPWISE_BACKEND", "")
     if wish in ("simulator", "gpu"):
         return wish
@@ -33,9 +36,6 @@ def _chosen() -> str:
     # A GPU shows as a device file or through the Windows driver: without either, importing Numba can be spared.
     maybe = os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg") or os.name == "nt"
     return "gpu" if maybe and _gpu_there() else "simulator"
-
-
-BACKEND = _chosen()  #: "gpu" or "simulator"
 
 
 class RaceWarning(UserWarning):
@@ -137,7 +137,7 @@ _IN_KERNELS = ("grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim
 def __getattr__(name: str):
     if name.startswith("__"):
         raise AttributeError(name)
-    if BACKEND == "gpu":
+    if backend() == "gpu":
         from numba import cuda
 
         return getattr(cuda, name)

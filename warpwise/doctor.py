@@ -65,7 +65,7 @@ def numba() -> Finding:
     found = installed("numba-cuda")
     if found:
         return Finding("Numba CUDA", OK, found)
-    return Finding("Numba CUDA", OK, "not installed; the simulator needs none", "for a GPU: python -m pip install 'warpwise[gpu]'")
+    return Finding("Numba CUDA", OK, "not installed; the simulator needs none", "for a GPU: python -m pip install -e '.[gpu]'")
 
 
 def gpu() -> Finding:
@@ -76,7 +76,7 @@ def gpu() -> Finding:
     if devices and seen:
         return Finding("GPU", OK, "; ".join(f"{device} (name, driver, compute capability)" for device in devices))
     if devices:
-        return Finding("GPU", WARN, "; ".join(devices), "Numba cannot use it: python -m pip install 'warpwise[gpu]'")
+        return Finding("GPU", WARN, "; ".join(devices), "Numba cannot use it: python -m pip install -e '.[gpu]'")
     if seen:
         return Finding("GPU", OK, "seen by Numba; the driver's nvidia-smi is not on the path")
     return Finding("GPU", OK, "none; labs run on the simulator, and times are modelled instead of measured")
@@ -87,7 +87,7 @@ def backend() -> Finding:
     wanted = os.environ.get("WARPWISE_BACKEND", "")
     why = f"WARPWISE_BACKEND={wanted}" if wanted else "chosen by whether there is a GPU"
     try:
-        name = import_module("warpwise.cuda").BACKEND
+        name = import_module("warpwise.cuda").backend()
     except Exception as error:  # whatever a broken installation raises is the finding
         return Finding("Backend", MISSING, f"{error} ({why})", "unset WARPWISE_BACKEND, or install what is named here")
     if name == "gpu" and not numba_sees_gpu():

@@ -50,13 +50,14 @@ class Metrics:
     shared_store_requests: int = 0
     #: Passes of stores. Nsight Compute: ``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum``.
     shared_store_wavefronts: int = 0
+    #: Passes of stores beyond the fewest possible.
     #: Nsight Compute: ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum``.
     shared_store_bank_conflicts: int = 0
     #: Atomic operations of active lanes.
     atomics: int = 0
     #: Barriers passed, counted once per warp. Nsight Compute: ``smsp__inst_executed_op_barrier.sum`` (where it exists).
     barriers: int = 0
-    #: Conditional branches that warps met (``if``, ``while``, loops whose length differs between lanes, ``and``/``or``).
+    #: Conditional branches that warps met (``if``, ``while``, loops whose length differs between lanes).
     #: Nsight Compute: ``smsp__sass_branch_targets.sum``, lower where the compiler predicates a short branch.
     branches: int = 0
     #: Branches at which the active lanes of a warp went both ways.

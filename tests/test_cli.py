@@ -1,0 +1,114 @@
+"""The command, run as a person runs it: what it prints, how it ends, and that bad input costs one line and nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+LAB = ROOT / "labs" / "08_coalescing.ipynb"
+EXERCISES = ["copy_matrix", "sectors_for", "column_sums", "transpose"]
+
+
+def warpwise(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "warpwise.cli", *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with files that are not what the commands want."""
+    (tmp_path / "text.ipynb").write_text("not a notebook")
+    (tmp_path / "truncated.ipynb").write_text(LAB.read_text("utf-8")[:400])
+    (tmp_path / "other.ipynb").write_text(json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "submissions").mkdir()
+    (tmp_path / "submissions" / "ada.ipynb").write_bytes(LAB.read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", "no_such.ipynb"], "no_such.ipynb"),
+        (["check", "empty"], "folder"),
+        (["check", "text.ipynb"], "not a notebook"),
+        (["check", "truncated.ipynb"], "not a notebook"),
+        (["check", "other.ipynb"], "not one of the labs"),
+        (["check", LAB, "no_such_exercise"], "no_such_exercise"),
+        (["grade", "no_such", "--out", "grades"], "no_such"),
+        (["grade", "empty", "--out", "grades"], "empty"),
+        (["grade", "text.ipynb", "--out", "grades"], "text.ipynb"),
+        (["grade", "submissions", "--out", "grades", "--lab", "99_nothing"], "99_nothing"),
+        (["labs", "build"], "no lab sources"),
+        (["labs", "build", "--check"], "no lab sources"),
+    ],
+    ids=lambda value: " ".join(map(str, value)).replace(f"{ROOT}/", "") if isinstance(value, list) else "",
+)
+def test_bad_input_costs_one_line(folder: Path, arguments: list[str], said: str):
+    before = contents(folder)
+    done = warpwise(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and said in done.stderr, done.stderr
+    assert contents(folder) == before
+    assert not (folder / "grades").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["no_such"], ["check"], ["grade", "x"], ["labs"], ["labs", "build", "--no-such"]])
+def test_a_wrong_command_line_shows_how(arguments: list[str]):
+    done = warpwise(*arguments)
+    assert done.returncode == 2
+    assert "Usage: " in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_names_every_command():
+    done = warpwise("--help")
+    assert done.returncode == 0
+    assert all(f"  {name} " in done.stdout for name in ("doctor", "check", "grade", "labs"))
+
+
+def test_check_says_which_exercises_of_an_untouched_lab_are_not_done():
+    done = warpwise("check", LAB)
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert [row[0] for row in rows] == EXERCISES
+    assert all(" ".join(row[2:5]) == "not done yet" for row in rows)
+    assert done.returncode == 1
+
+
+def test_check_of_one_exercise():
+    done = warpwise("check", LAB, "transpose")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["exercise", "transpose"]
+    assert done.returncode == 1
+
+
+def test_grade_writes_a_gradebook_and_a_page_for_each_student(folder: Path, sandbox):
+    done = warpwise("grade", "submissions", "--out", "grades", "--seed", 7, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "grades" / "grades.csv").read_text("utf-8").count("ada") >= 1
+    assert [path.name for path in (folder / "grades" / "feedback").iterdir()] == ["ada.html"]
+    assert "1 submission graded" in done.stdout
+
+
+def test_labs_build_check_finds_the_labs_as_they_are():
+    done = warpwise("labs", "build", "--check")
+    assert done.returncode == 0, done.stderr
+    assert str(LAB.relative_to(ROOT)) in done.stdout
+
+
+def test_a_command_without_its_extra_names_it():
+    """An interpreter in which nothing of the labs' extra can be imported."""
+    hidden = dict.fromkeys(["nbformat", "nbclient", "jupytext", "anywidget"])
+    code = f"import sys; sys.modules.update({hidden}); from warpwise.cli import app; app()"
+    done = subprocess.run([sys.executable, "-c", code, "check", LAB], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "pip install -e '.[labs]'" in done.stderr

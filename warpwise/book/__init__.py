@@ -1,0 +1,49 @@
+"""The Sphinx extension of the course's book: what Jupyter Book 1 leaves to be done.
+
+It sets the constants of ``warpwise.metrics`` as substitutions, gives the book its style sheet, its reference directives and
+its bibliography style, offers each chapter's lab for download, and makes the built site small. It draws no widgets: those
+come out of the cells of the chapters.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from warpwise import metrics
+from warpwise.book import accessible, citations, labs, reference, weight
+
+STATIC = Path(__file__).parent / "static"
+TEMPLATES = Path(__file__).parent / "templates"
+CONSTANTS = ("WARP_SIZE", "SECTOR_BYTES", "BANKS", "BANK_BYTES")
+
+
+def setup(app: Sphinx) -> dict:
+    """Called by Sphinx once, for the name ``warpwise.book`` among the extensions of ``_config.yml``."""
+    citations.register()
+    app.add_directive("metrics-reference", reference.MetricsReference)
+    app.add_directive("command-reference", reference.CommandReference)
+    app.add_directive("lab-list", labs.LabList)
+    app.connect("config-inited", prepare)
+    app.connect("builder-inited", add_style)
+    app.connect("html-page-context", accessible.repair_roles)
+    # After the theme has made its own header buttons, at 501.
+    app.connect("html-page-context", labs.add_button, priority=600)
+    app.connect("build-finished", labs.copy_labs)
+    # After sphinx-mathjax-offline has copied MathJax, at 500.
+    app.connect("build-finished", weight.make_light, priority=600)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def prepare(app: Sphinx, config: Config) -> None:
+    """Let a page write ``{{ SECTOR_BYTES }}`` where it would otherwise repeat a number of the model; put our templates first."""
+    config.templates_path.append(str(TEMPLATES))
+    config.myst_substitutions.update({name: getattr(metrics, name) for name in CONSTANTS})
+
+
+def add_style(app: Sphinx) -> None:
+    """Load the style sheet from the package: Jupyter Book loads every file that it finds below a ``_static`` folder."""
+    app.config.html_static_path.append(str(STATIC))
+    app.add_css_file("warpwise.css")
