@@ -1,0 +1,76 @@
+"""Hidden tests of lab 8: for each exercise, cases drawn from a secret seed. The rules are those that the lab states.
+
+Shapes include one row, one column, a single element, whole tiles and ragged ones. Every matrix is fresh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+import numpy as np
+
+from warpwise.labs import Call, Launch, Out
+
+SMALL = ((1, 1), (1, 37), (41, 1), (7, 8))
+BUDGET_FROM = 24  # in shorter rows even a perfect kernel moves mostly bytes that nobody asked for
+
+
+def shapes(rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    """Small shapes, one of whole tiles, one with whole sectors but ragged tiles, and three of any size."""
+    yield from SMALL
+    rows, cols = (int(n) for n in rng.integers(2, 6, 2))
+    yield 32 * rows, 32 * cols
+    yield 8 * int(rng.integers(5, 20)) + 4, 8 * int(rng.integers(5, 20))
+    for _ in range(3):
+        yield tuple(int(n) for n in rng.integers(BUDGET_FROM, 170, 2))
+
+
+def sectors(row_length: int) -> float:
+    """The most sectors per request: 4 where each row begins on a sector of 8 floats, one more where rows begin anywhere."""
+    return 4.1 if row_length % 8 == 0 else 5.1
+
+
+def budget(rows: int, cols: int, store_row: int, least_bytes: int, **more: float) -> dict[str, float]:
+    if min(rows, cols) < BUDGET_FROM:
+        return {}
+    sides = {"sectors_per_request_load": sectors(cols), "sectors_per_request_store": sectors(store_row)}
+    return sides | {"global_bytes_moved": 1.5 * least_bytes} | more
+
+
+def copy_matrix(rng: np.random.Generator) -> Iterator[Launch]:
+    for rows, cols in shapes(rng):
+        src = rng.normal(size=(rows, cols)).astype(np.float32)
+        yield Launch(
+            f"{rows} x {cols}", (ceil(cols / 32), ceil(rows / 8)), (32, 8), args=(src, Out(src.shape)), want=(src,),
+            budget=budget(rows, cols, cols, 2 * src.nbytes),
+        )  # fmt: skip
+
+
+def sectors_for(rng: np.random.Generator) -> Iterator[Call]:
+    fixed = [(0, 0, 1), (1, 0, 4), (1, 1, 4), (8, 0, 4), (1, 0, 16), (2, 0, 16)]
+    drawn = [(int(rng.integers(40)), int(rng.integers(300)), int(2 ** rng.integers(5))) for _ in range(20)]
+    for stride, offset, itemsize in fixed + drawn:
+        first = itemsize * (offset + stride * np.arange(32))
+        touched = np.unique((first[:, None] + np.arange(itemsize)) // 32)
+        yield Call(f"stride {stride}, offset {offset}, itemsize {itemsize}", (stride, offset, itemsize), want=len(touched))
+
+
+def column_sums(rng: np.random.Generator) -> Iterator[Launch]:
+    for rows, cols in shapes(rng):
+        a = rng.uniform(0.5, 2, (rows, cols)).astype(np.float32)
+        want = a.sum(axis=0, dtype=np.float64).astype(np.float32)
+        yield Launch(
+            f"{rows} x {cols}", ceil(cols / 32), (32, 32), args=(a, Out(cols)), want=(want,), rtol=1e-5,
+            budget=budget(rows, cols, 8, a.nbytes + want.nbytes),
+        )  # fmt: skip
+
+
+def transpose(rng: np.random.Generator) -> Iterator[Launch]:
+    for rows, cols in shapes(rng):
+        src = rng.normal(size=(rows, cols)).astype(np.float32)
+        yield Launch(
+            f"{rows} x {cols}", (ceil(cols / 32), ceil(rows / 32)), (32, 32),
+            args=(src, Out((cols, rows))), want=(np.ascontiguousarray(src.T),),
+            budget=budget(rows, cols, rows, 2 * src.nbytes, shared_bank_conflicts=0),
+        )  # fmt: skip

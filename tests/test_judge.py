@@ -1,0 +1,382 @@
+"""The judge: what it lets pass, what it refuses and for which reason, and that nothing a student returns can talk it round."""
+
+from __future__ import annotations
+
+import sys
+from math import inf, nan
+
+import numba
+import numpy as np
+import pytest
+from numba import cuda as numba_cuda
+
+from warpwise import cuda
+from warpwise.errors import LabError
+from warpwise.labs import Call, Launch, Out, check
+from warpwise.labs.compare import compare, is_poison, poison
+from warpwise.labs.judge import REASONS, is_stub, judge, judge_call, judge_launch, judge_value
+from warpwise.simt import kernels_in
+
+N = 70
+X = np.linspace(-3, 3, N, dtype=np.float32)
+
+
+def launch(want=X, **changes) -> Launch:
+    """A launch of a kernel ``(x, y)`` that should make y equal to ``want``."""
+    fields = {"label": "70 elements", "blocks": 2, "threads": 64, "args": (X, Out(N, want.dtype.name)), "want": (want,)}
+    return Launch(**fields | changes)
+
+
+@cuda.jit
+def copy(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i]
+
+
+@cuda.jit
+def copy_backwards(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[x.size - 1 - i] = x[x.size - 1 - i] + 1
+
+
+@cuda.jit
+def copy_but_the_last(x, y):
+    i = cuda.grid(1)
+    if i < x.size - 1:
+        y[i] = x[i]
+
+
+@cuda.jit
+def unchanged(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = y[i] * 1
+
+
+@cuda.jit
+def not_finite(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] * np.float32(3e38) * np.float32(3e38) * 0 if i == 7 else x[i]
+
+
+@cuda.jit
+def strided(x, y):
+    i = cuda.grid(1)
+    if i < 32:
+        y[8 * i] = x[8 * i]
+    if i < x.size and i % 8 != 0:
+        y[i] = x[i]
+
+
+@cuda.jit
+def divides_by_zero(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] + i // (i - i)
+
+
+@cuda.jit
+def adds_a_tuple(x, y):
+    y[cuda.grid(1)] = x.shape + 1
+
+
+# Launches.
+
+
+def test_a_right_kernel_passes_with_its_metrics_and_its_trace():
+    verdict = judge_launch(copy, launch())
+    assert verdict.passed and verdict.reason == "passed" and verdict.case == "70 elements"
+    assert verdict.metrics.global_load_requests == 3  # 70 elements are 2 warps and 6 lanes of a third
+    assert verdict.trace.kernel == "copy"
+
+
+def test_a_wrong_element_is_named_with_what_it_should_be():
+    verdict = judge_launch(copy_backwards, launch())
+    assert verdict.reason == "wrong result"
+    assert verdict.detail == "y[0] should be -3 and is -2; 70 of 70 elements are wrong"
+
+
+def test_an_element_that_no_thread_wrote_is_named():
+    verdict = judge_launch(copy_but_the_last, launch())
+    assert verdict.reason == "output not written"
+    assert verdict.detail == "y[69] was never written; 1 of 70 elements are missing"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint16", "int32", "int64"])
+def test_an_output_that_is_only_computed_with_is_not_written(dtype):
+    verdict = judge_launch(unchanged, launch(want=np.zeros(N, dtype)))
+    assert verdict.reason == "output not written"
+    assert verdict.detail == "y[0] was computed from what the output held before the launch; so were 70 of 70 elements"
+    assert is_poison(poison((3,), dtype)).all() and not is_poison(np.zeros(3, dtype)).any()
+
+
+def test_the_output_does_not_hold_the_answer_of_the_launch_before():
+    one = launch()
+    assert judge_launch(copy, one).passed
+    assert judge_launch(unchanged, one).reason == "output not written"
+    assert judge_launch(copy, one).passed
+
+
+def test_nan_and_infinity_are_no_wildcards():
+    assert judge_launch(not_finite, launch(rtol=0.5, atol=1e9)).reason == "wrong result"
+    for got in (nan, inf, -inf):
+        for want in (0.0, 1e300, nan, -inf if got == inf else inf):
+            assert compare(np.array([got]), np.array([want]), rtol=1e9, atol=1e300) is not None, (got, want)
+    assert compare(np.array([inf]), np.array([inf])) is None
+
+
+def test_tolerance_is_relative_to_what_is_wanted():
+    got, want = np.array([1.001, 100.1, 0.0]), np.array([1.0, 100.0, 0.0])
+    assert compare(got, want, rtol=2e-3) is None
+    assert compare(got, want, rtol=5e-4).where.tolist() == [True, True, False]
+    assert compare(got, want).where.tolist() == [True, True, False]
+
+
+def test_arrays_of_another_shape_are_not_broadcast():
+    assert compare(np.zeros(1), np.zeros(3)) is not None
+
+
+def test_inputs_must_stay_as_they_were():
+    @cuda.jit
+    def move(x, y):
+        i = cuda.grid(1)
+        if i < x.size:
+            y[i] = x[i]
+            x[i] = 9
+
+    before = X.copy()
+    verdict = judge_launch(move, launch())
+    assert verdict.reason == "input changed"
+    assert verdict.detail == "x[0] was -3 and is now 9; 70 of 70 elements are changed"
+    assert (before == X).all()
+
+
+def test_a_budget_names_the_counter_and_the_line():
+    wide = np.arange(512, dtype=np.float32)
+    case = Launch("512", 16, 32, (wide, Out(512)), (wide,), budget={"sectors_per_request_load": 8})
+    verdict = judge_launch(strided, case)
+    assert verdict.reason == "output not written"  # a wrong result is told before a dear one
+    fits = Launch("256", 8, 32, (wide[:256], Out(256)), (wide[:256],), budget={"warp_efficiency": 1, "sectors_per_request_load": 5})
+    verdict = judge_launch(strided, fits)
+    assert verdict.reason == "over budget: sectors_per_request_load"
+    line = next(n for n, text in verdict.trace.source.items() if "y[8 * i] = x[8 * i]" in text)
+    assert f"most of it, 32, on\n    line {line}: y[8 * i] = x[8 * i]" in verdict.detail
+    assert "the budget is 5" in verdict.detail
+
+
+@pytest.mark.parametrize(("kernel", "reason"), [(divides_by_zero, "division by zero"), (adds_a_tuple, "types do not fit")])
+def test_errors_of_a_kernel_have_a_reason_of_their_own(kernel, reason):
+    verdict = judge_launch(kernel, launch())
+    assert verdict.reason == reason in REASONS.values()
+    assert "test_judge.py" in verdict.detail
+
+
+def test_a_launch_with_other_arguments_is_refused():
+    @cuda.jit
+    def three(x, y, n):
+        y[cuda.grid(1)] = n
+
+    assert judge_launch(three, launch()).reason == "launch refused"
+    assert judge_launch(copy, launch(threads=2048)).reason == "launch refused"
+
+
+def test_an_endless_kernel_is_stopped():
+    @cuda.jit
+    def spin(x, y):
+        i = 0
+        while i < 1:
+            i = i - i
+
+    assert judge_launch(spin, launch(), max_steps=500).reason == "does not end"
+
+
+def test_a_case_that_contradicts_itself_is_an_error_of_its_author():
+    with pytest.raises(LabError, match="outputs are"):
+        launch(args=(X, Out(N + 1)))
+    with pytest.raises(LabError, match="no counter is called sectors"):
+        launch(budget={"sectors": 3})
+
+
+def test_kernels_of_numba_and_of_text_are_judged_alike():
+    @numba_cuda.jit
+    def copy_too(x, y):
+        i = numba_cuda.grid(1)
+        if i < x.size:
+            y[i] = x[i]
+
+    text = "from warpwise import cuda as c\n@c.jit\ndef f(x, y):\n    i = c.grid(1)\n    if i < x.size:\n        y[i] = x[i]\n"
+    assert judge_launch(copy_too, launch()).passed
+    assert judge_launch(kernels_in(text)["f"], launch()).passed
+
+
+# Stubs.
+
+
+def test_a_stub_is_not_done_yet_and_nothing_else_is():
+    @cuda.jit
+    def kernel(x, y):
+        """Words."""
+        ...
+
+    @numba_cuda.jit
+    def other(x, y):
+        pass
+
+    def host(n):
+        """Words."""
+        ...  # roughly 3 lines
+
+    for target in (kernel, other, host):
+        assert is_stub(target)
+        assert [v.reason for v in judge(target, [launch()])] == ["not done yet"]
+    for target in (copy, len, lambda n: n, Call, 3):
+        assert not is_stub(target)
+
+
+def test_judging_stops_at_the_first_case_that_fails():
+    verdicts = judge(lambda n: n if n < 3 else 0, [Call(str(n), (n,), n) for n in range(6)])
+    assert [v.reason for v in verdicts] == ["passed", "passed", "passed", "wrong result"]
+
+
+# Values of host functions. None of these objects may be asked anything.
+
+
+class Hostile:
+    """Equal to everything, and loud when any method is called."""
+
+    touched = False
+
+    def __getattribute__(self, name):
+        type(self).touched = True
+        raise SystemExit("asked for " + name)
+
+    def __eq__(self, other):
+        type(self).touched = True
+        return True
+
+    __hash__ = None
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __float__ = __int__ = __index__ = __array__ = __repr__ = __str__ = __eq__
+
+
+class Four(int):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = int.__hash__
+
+
+class Always(np.ndarray):
+    def __array_ufunc__(self, *args, **kwargs):
+        return np.True_
+
+
+FOUR = Call("four", (2,), 4)
+REFUSED = {
+    "a hostile object": Hostile(),
+    "a subclass of int": Four(5),
+    "an array that always agrees": np.zeros((), int).view(Always),
+    "an array of objects": np.array(None, dtype=object),
+    "an array of records": np.zeros((), [("n", "i4")]),
+    "text": "4",
+    "bytes": b"4",
+    "a list": [4],
+    "nothing": None,
+    "a float": 4.0,
+    "a float32": np.float32(4),
+    "a bool": True,
+    "a time": np.timedelta64(4),
+    "a complex number": 4 + 0j,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_values_of_another_type_are_refused_unasked(name):
+    Hostile.touched = False
+    verdict = judge_value(REFUSED[name], FOUR)
+    assert verdict.reason == "wrong type" and not verdict.passed
+    assert not Hostile.touched
+
+
+@pytest.mark.parametrize("value", [4, np.int64(4), np.uint8(4), np.array(4)])
+def test_whole_numbers_of_any_width_pass(value):
+    assert judge_value(value, FOUR).passed
+
+
+OTHERS = [5, -4, np.int8(-4), 10**5000, -(10**5000), 2**64 + 4, np.array([4]), np.zeros((0,), int)]
+
+
+@pytest.mark.parametrize("value", OTHERS, ids=lambda value: type(value).__name__)
+def test_other_whole_numbers_are_wrong(value):
+    verdict = judge_value(value, FOUR)
+    assert verdict.reason == "wrong result"
+    assert len(verdict.detail) < 300
+
+
+def test_a_float_may_be_given_as_a_whole_number_and_within_tolerance():
+    half = Call("half", (1,), 0.5, rtol=1e-3)
+    assert judge_value(0.5002, half).passed and judge_value(np.float32(0.5), half).passed
+    assert judge_value(1, Call("one", (), 1.0)).passed
+    for value in (0.6, nan, inf, 0, 10**5000):
+        assert judge_value(value, half).reason == "wrong result"
+
+
+def test_arrays_are_compared_element_by_element():
+    call = Call("squares", (3,), np.array([0, 1, 4]))
+    assert judge_value(np.array([0, 1, 4], np.int32), call).passed
+    verdict = judge_value(np.array([0, 1, 5]), call)
+    assert verdict.reason == "wrong result" and "[2] should be 4 and is 5; 1 of 3 elements are wrong" in verdict.detail
+    assert "shape (2,), expected (3,)" in judge_value(np.array([0, 1]), call).detail
+
+
+def test_a_function_that_raises_or_exits_is_a_verdict():
+    for function in (lambda n: 1 // 0, lambda n: sys.exit(0), lambda: 4):
+        assert judge_call(function, FOUR).reason == "raised an error"
+
+
+def test_a_function_must_leave_its_arguments_alone():
+    def sort(a):
+        a.sort()
+        return a
+
+    given = np.array([2, 1])
+    assert judge_call(sort, Call("sort", (given,), np.array([1, 2]))).reason == "input changed"
+    assert given.tolist() == [2, 1]
+
+
+# What a check says.
+
+
+def said(capsys, target, cases) -> str:
+    assert check(target, cases) is None
+    return capsys.readouterr().out
+
+
+def test_check_says_the_verdict_and_each_launch(capsys):
+    text = said(capsys, copy, [launch(budget={"sectors_per_request_load": 4.1}), launch(label="again")])
+    assert text.startswith("copy: passed\n  right, within budget  70 elements\n  right                 again\n")
+    assert "sectors_per_request_load" in text and "at most 4.1" in text
+
+
+def test_check_says_where_and_what_to_try(capsys):
+    text = said(capsys, copy_but_the_last, [launch(), launch(label="again")])
+    assert text.startswith("copy_but_the_last: output not written\n  output not written  70 elements\n    y[69] was never written")
+    assert "Try: " in text and "again" not in text
+
+
+def test_check_gives_advice_once(capsys):
+    text = said(capsys, divides_by_zero, [launch()])
+    assert text.count("Try: ") <= 1
+
+
+def test_check_of_a_stub_is_one_line(capsys):
+    def todo(n): ...
+
+    assert said(capsys, todo, [FOUR]) == "todo: not done yet\n"
+
+
+def test_check_of_what_is_no_kernel_is_a_verdict(capsys):
+    assert said(capsys, 3, [launch()]).startswith("int: ")
+    assert said(capsys, numba.njit, [FOUR]).startswith("njit: ")

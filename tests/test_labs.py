@@ -1,0 +1,341 @@
+"""Labs as a student and as a grader meet them: untouched they fail, solved they pass, and each known mistake fails for its own reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from warpwise.errors import LabError
+from warpwise.labs import Launch
+from warpwise.labs.build import build
+from warpwise.labs.judge import judge, judge_value
+from warpwise.labs.run import check_notebook, run_notebook
+from warpwise.labs.source import BEGIN, END, load_lab, problems, role, solved_notebook, stub, student_notebook
+from warpwise.simt import kernels_in
+
+ROOT = Path(__file__).resolve().parents[1]
+STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
+WRONG = sorted((ROOT / "tests/wrong").glob("*/*.py"))
+CORRECT = sorted((ROOT / "tests/correct").glob("*/*.py"))
+SEEDS = (0, 1, 2)
+
+# Calls a function of a submission in a process of its own, which knows the arguments and nothing else; JSON in, JSON out.
+CALL_ONE_FUNCTION = """
+import json, runpy, sys
+asked = json.load(sys.stdin)
+names = runpy.run_path(asked["path"])
+answers = []
+for args in asked["args"]:
+    try:
+        answers.append({"value": names[asked["name"]](*args)})
+    except Exception as error:
+        answers.append({"error": type(error).__name__})
+json.dump(answers, sys.stdout, default=int)
+"""
+
+
+@cache
+def hidden(stem: str):
+    spec = importlib.util.spec_from_file_location(f"hidden_{stem}", ROOT / f"tests/hidden/{stem}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def module_text(stem: str, submission: str = "") -> str:
+    """A lab's exercise cells as one module: the submission's functions where it has them, else the solution's."""
+    cells = {c.metadata["warpwise"]["name"]: c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == "exercise"}
+    kept = [source for name, source in cells.items() if f"def {name}(" not in submission]
+    return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, submission])
+
+
+def reasons(stem: str, text: str, exercise, seed: int) -> str:
+    """What the hidden tests say about one exercise of a module: the first reason that is not "passed", or "passed"."""
+    cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(seed)))
+    assert len(cases) >= 5
+    if exercise.kind == "host":
+        return host_reason(text, exercise.name, cases)
+    kernel = kernels_in(text)[exercise.name]
+    return judge(kernel, cases)[-1].reason
+
+
+def host_reason(text: str, name: str, cases) -> str:
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as module:
+        module.write(text)
+        module.flush()
+        asked = json.dumps({"path": module.name, "name": name, "args": [case.args for case in cases]})
+        command = [sys.executable, "-c", CALL_ONE_FUNCTION]
+        done = subprocess.run(command, input=asked, capture_output=True, text=True, cwd=ROOT, check=True)
+    for case, answer in zip(cases, json.loads(done.stdout), strict=True):
+        if "error" in answer:
+            return "raised an error"
+        verdict = judge_value(answer["value"], case)
+        if not verdict.passed:
+            return verdict.reason
+    return "passed"
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_tests_pass_the_solution_and_refuse_the_stub(stem):
+    lab = load_lab(stem)
+    untouched = kernels_in("\n\n".join(c.source for c in student_notebook(lab).cells if c.cell_type == "code"))
+    for exercise in lab.exercises:
+        for seed in SEEDS:
+            assert reasons(stem, module_text(stem), exercise, seed) == "passed", exercise
+        if exercise.kind == "kernel":
+            assert judge(untouched[exercise.name], [])[-1].reason == "not done yet"
+
+
+@pytest.mark.parametrize("path", WRONG, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_each_wrong_submission_fails_for_its_own_reason(path):
+    text, stem = path.read_text(), path.parent.name
+    expect, id, reason = text.splitlines()[0].split(": ", 2)
+    assert expect == "# expect"
+    for exercise in load_lab(stem).exercises:
+        seeds = SEEDS if exercise.id == id else SEEDS[:1]  # the others are the solution's
+        found = {reasons(stem, module_text(stem, text), exercise, seed) for seed in seeds}
+        assert found == ({reason} if exercise.id == id else {"passed"}), exercise.id
+
+
+@pytest.mark.parametrize("path", CORRECT, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_other_right_answers_pass(path):
+    text, stem = path.read_text(), path.parent.name
+    for exercise in load_lab(stem).exercises:
+        assert f"def {exercise.name}(" in text
+        for seed in SEEDS:
+            assert reasons(stem, module_text(stem, text), exercise, seed) == "passed", exercise.id
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_there_are_wrong_and_right_submissions_for_each_lab(stem):
+    assert len([p for p in WRONG if p.parent.name == stem]) >= 6
+    assert len([p for p in CORRECT if p.parent.name == stem]) >= 2
+    named = {p.read_text().split(": ", 2)[1] for p in WRONG if p.parent.name == stem}
+    assert named == {exercise.id for exercise in load_lab(stem).exercises}
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
+    for exercise in load_lab(stem).exercises:
+        draw = getattr(hidden(stem), exercise.id)
+        labels = [[case.label for case in draw(np.random.default_rng(seed))] for seed in (0, 0, 1)]
+        assert labels[0] == labels[1] != labels[2]
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_launches_are_not_the_visible_ones(stem):
+    visible = "\n".join(c.source for c in load_lab(stem).cells if role(c) == "check")
+    for exercise in load_lab(stem).exercises:
+        cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(0)))
+        fresh = [c for c in cases if isinstance(c, Launch) and "({}, {},".format(*c.label.split(" x ")) not in visible]
+        assert len(fresh) >= 5 or exercise.kind == "host"
+
+
+# The notebook.
+
+
+def test_generated_labs_are_up_to_date_and_a_second_build_is_the_same():
+    build(ROOT / "solutions", ROOT / "labs", check=True)
+
+
+def test_check_names_a_lab_that_differs_and_writes_nothing(tmp_path):
+    (tmp_path / "08_coalescing.ipynb").write_text("{}")
+    with pytest.raises(LabError, match=r"08_coalescing\.ipynb"):
+        build(ROOT / "solutions", tmp_path, check=True)
+    assert (tmp_path / "08_coalescing.ipynb").read_text() == "{}"
+
+
+def test_a_lab_without_a_source_is_refused_and_kept(tmp_path):
+    (tmp_path / "99_stray.ipynb").write_text("{}")
+    with pytest.raises(LabError, match="99_stray"):
+        build(ROOT / "solutions", tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["99_stray.ipynb"]
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_the_student_notebook_holds_no_solution(stem):
+    text = (ROOT / f"labs/{stem}.ipynb").read_text()
+    assert BEGIN not in text and END not in text
+    notebook, lab = nbformat.reads(text, as_version=4), load_lab(stem)
+    stubs = [c for c in notebook.cells if role(c) == "exercise"]
+    assert [c.metadata.warpwise.id for c in stubs] == [e.id for e in lab.exercises]
+    assert all("...  # roughly" in c.source for c in stubs)
+    assert len({c.id for c in notebook.cells}) == len(notebook.cells)
+
+
+def fill(stem: str, folder: Path, submission: str = "") -> Path:
+    """The committed student notebook with answers in place of its stubs: the submission's module, or else the solution's cells."""
+    notebook = nbformat.read(ROOT / f"labs/{stem}.ipynb", as_version=4)
+    solved = {c.id: c.source for c in solved_notebook(load_lab(stem)).cells}
+    for cell in notebook.cells:
+        if role(cell) == "exercise":
+            cell.source = submission or solved[cell.id]
+    nbformat.write(notebook, folder / f"{stem}.ipynb")
+    return folder / f"{stem}.ipynb"
+
+
+def nbval(path: Path) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=60", "-p", "no:cacheprovider", "--noconftest"]
+    return subprocess.run(
+        [*command, "-c", "/dev/null", "--rootdir", str(path.parent), str(path)], capture_output=True, text=True, cwd=path.parent
+    )
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_nbval_passes_the_solved_notebook_within_ten_seconds(stem, tmp_path):
+    path, before = fill(stem, tmp_path), child_seconds()
+    done = nbval(path)
+    assert done.returncode == 0, done.stdout
+    assert child_seconds() - before < 10
+
+
+def child_seconds() -> float:
+    """Processor time of the processes started so far and ended: unlike a clock, not the machine's other work."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_a_lab_shows_the_counters_and_a_picture_of_each_kernel(stem, tmp_path):
+    shown = pictures(run_notebook(nbformat.read(fill(stem, tmp_path), as_version=4), tmp_path), load_lab(stem))
+    assert len(shown) == len(load_lab(stem).exercises)
+    for output in shown:
+        assert "application/vnd.jupyter.widget-view+json" in output.data
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_without_anywidget_the_picture_stands_still_and_nbval_agrees(stem, tmp_path):
+    path = fill(stem, tmp_path)
+    notebook = nbformat.read(path, as_version=4)
+    first = next(c for c in notebook.cells if role(c) == "given")
+    first.source = "import sys\n\nsys.modules['anywidget'] = None\n" + first.source
+    nbformat.write(notebook, path)
+    assert nbval(path).returncode == 0
+    for output in pictures(run_notebook(notebook, tmp_path), load_lab(stem)):
+        assert "<svg" in output.data["text/html"]
+
+
+def pictures(notebook, lab) -> list:
+    """The last output of each check cell."""
+    checks = {c.metadata["warpwise"]["check"]: c for c in notebook.cells if role(c) == "check"}
+    assert all("at most" in checks[e.id].outputs[1].data["text/plain"] for e in lab.exercises if e.kind == "kernel")
+    return [cell.outputs[-1] for cell in checks.values()]
+
+
+@pytest.mark.parametrize("path", CORRECT, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_nbval_passes_other_right_answers(path, tmp_path):
+    done = nbval(fill(path.parent.name, tmp_path, path.read_text()))
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_nbval_fails_the_untouched_lab_in_its_check_cells_only(stem, tmp_path):
+    path = tmp_path / f"{stem}.ipynb"
+    path.write_text((ROOT / f"labs/{stem}.ipynb").read_text())
+    done = nbval(path)
+    assert done.returncode == 1
+    exercises = len(load_lab(stem).exercises)
+    assert f"{exercises} failed" in done.stdout and "Error" not in done.stdout
+    assert done.stdout.count(": not done yet") == exercises
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_check_says_not_done_yet_for_each_exercise_of_the_untouched_lab(stem):
+    results = check_notebook(ROOT / f"labs/{stem}.ipynb")
+    assert [(r.exercise, r.reason, r.passed) for r in results] == [(e.id, "not done yet", False) for e in load_lab(stem).exercises]
+
+
+def test_check_reads_the_verdict_of_each_exercise(tmp_path):
+    path = fill("08_coalescing", tmp_path)
+    notebook = nbformat.read(path, as_version=4)
+    cells = {c.id: c for c in notebook.cells}
+    cells["exercise-copy_matrix"].source = (ROOT / "tests/wrong/08_coalescing/guard_off_by_one.py").read_text()
+    cells["exercise-transpose"].source = "1 / 0"
+    notebook.cells.remove(cells["check-sectors_for"])
+    nbformat.write(notebook, path)
+    before = path.read_text()
+    results = check_notebook(path)
+    assert [r.reason for r in results] == ["out of bounds", "not reached", "passed", "raised an error"]
+    assert [r.points for r in results] == [2, 2, 3, 3]
+    assert "check cell is missing" in results[1].detail and "ZeroDivisionError" in results[3].detail
+    assert path.read_text() == before
+    assert [r.exercise for r in check_notebook(path, ("transpose",))] == ["transpose"]
+    with pytest.raises(LabError, match="has no exercise 'matmul'; it has copy_matrix"):
+        check_notebook(path, ("matmul",))
+
+
+BAD_NOTEBOOKS = {
+    "truncated": '{"cells": [{"cell_type": "co',
+    "empty": "",
+    "a list": "[]",
+    "no cells": '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
+    "another notebook": '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}',
+    "not text": "\0\udcff",
+    "cells of a wrong kind": '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}',
+}
+
+
+@pytest.mark.parametrize("name", BAD_NOTEBOOKS)
+def test_a_file_that_is_no_lab_is_one_line(name, tmp_path):
+    path = tmp_path / "lab.ipynb"
+    path.write_bytes(BAD_NOTEBOOKS[name].encode(errors="surrogateescape"))
+    with pytest.raises(LabError) as error:
+        check_notebook(path)
+    assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_notebook_that_is_not_there_is_one_line(tmp_path):
+    for path in (tmp_path / "none.ipynb", tmp_path):
+        with pytest.raises(LabError, match="no notebook at"):
+            check_notebook(path)
+
+
+# The source.
+
+
+def test_a_stub_keeps_what_stands_around_the_solution():
+    source = f"def f(x):\n    y = x\n    {BEGIN}\n    # why\n    y += 1\n\n    y += 2\n    {END}\n    return y"
+    assert stub(source) == "def f(x):\n    y = x\n    ...  # roughly 2 lines\n    return y"
+    assert stub(f"{BEGIN}\na = 1\n{END}") == "...  # roughly 1 line"
+
+
+GOOD = (ROOT / "solutions/08_coalescing.md").read_text()
+BROKEN = {
+    "needs ### BEGIN": GOOD.replace(f"    {END}\n", "", 1),
+    "has fewer than two hints": GOOD.replace("<details>", "", 2),
+    "needs one exercise cell and one check cell": GOOD.replace("{check: transpose}", "{check: transposed}"),
+    "is checked twice": GOOD.replace("{check: transpose}", "{check: column_sums}"),
+    "does not define copy_matrix": GOOD.replace("def copy_matrix(src, dst)", "def copy(src, dst)", 1),
+    "is of kind 'gpu'": GOOD.replace("kind: host", "kind: gpu"),
+    "has none of the tags": GOOD.replace(":tags: [explore]", ":tags: [mine]"),
+    "needs a title": GOOD.replace("# Lab 8", "Lab 8"),
+    "needs warpwise: id": GOOD.replace("points: 2, kind: host,", "kind: host,"),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_a_broken_source_is_refused_with_what_is_wrong(message, tmp_path):
+    assert BROKEN[message] != GOOD
+    (tmp_path / "08_broken.md").write_text(BROKEN[message])
+    with pytest.raises(LabError, match=message):
+        load_lab(tmp_path / "08_broken.md")
+
+
+def test_an_unknown_lab_or_exercise_is_named():
+    with pytest.raises(LabError, match=r"no solutions/99_nothing\.md"):
+        load_lab("99_nothing")
+    lab = load_lab(ROOT / "labs/08_coalescing.ipynb")
+    assert problems(lab) == []
+    assert lab.exercise("transpose").points == 3
+    with pytest.raises(LabError, match="no exercise 'matmul'"):
+        lab.exercise("matmul")

@@ -1,0 +1,74 @@
+"""Write ``labs/*.ipynb`` from ``solutions/*.md``: what ``warpwise labs build`` does.
+
+The reference output of a check cell is what the solved notebook really printed there. Whatever could differ from run to run
+(counters, pictures, widget state, times, random ids) is left out, so a second build writes the same bytes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from warpwise.errors import LabError
+from warpwise.labs.run import run_notebook, verdicts
+from warpwise.labs.source import Lab, load_lab, role, solved_notebook, student_notebook
+
+
+def build(solutions: str | Path = "solutions", labs: str | Path = "labs", check: bool = False) -> tuple[str, ...]:
+    """Generate every lab; returns a line about each. With ``check``, write nothing and raise LabError if a file differs.
+
+    A lab file without a source is an error in both cases; it is never deleted. Raises LabError too when there is no source, or when
+    a solution does not pass its own check.
+    """
+    sources = sorted(Path(solutions).glob("*.md"))
+    if not sources:
+        raise LabError(f"no lab sources in {solutions}: run this from the root of the repository")
+    stray = sorted({path.stem for path in Path(labs).glob("*.ipynb")} - {path.stem for path in sources})
+    if stray:
+        raise LabError(f"{labs}/{stray[0]}.ipynb has no source {solutions}/{stray[0]}.md")
+    lines, stale = [], []
+    for source in sources:
+        target = Path(labs) / f"{source.stem}.ipynb"
+        text = generate(load_lab(source))
+        if target.is_file() and target.read_text(encoding="utf-8") == text:
+            lines.append(f"{target} is up to date")
+        elif check:
+            stale.append(str(target))
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+            lines.append(f"{target} written")
+    if stale:
+        raise LabError(f"not what would be generated from {solutions}: {', '.join(stale)}; run `warpwise labs build`")
+    return tuple(lines)
+
+
+def generate(lab: Lab) -> str:
+    """The text of a student's notebook, with reference outputs from a run of the solved one."""
+    return nbformat.writes(student_notebook(lab, reference_outputs(lab))) + "\n"
+
+
+def reference_outputs(lab: Lab) -> dict[str, list[NotebookNode]]:
+    """Exercise id -> the outputs of its check cell in the solved notebook. Raises LabError when the solution does not pass."""
+    solved = run_notebook(solved_notebook(lab), Path.cwd())
+    for cell in solved.cells:
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                raise LabError(f"lab {lab.stem}: a cell of the solved notebook raised {output.ename}: {output.evalue}")
+    passed = {verdict["exercise"] for _, verdict in verdicts(solved) if verdict["passed"]}
+    for exercise in lab.exercises:
+        if exercise.name not in passed:
+            raise LabError(f"lab {lab.stem}: the solution of {exercise.id} does not pass its own check")
+    return {c.metadata["warpwise"]["check"]: [_reference(o) for o in c.outputs] for c in solved.cells if role(c) == "check"}
+
+
+def _reference(output: NotebookNode) -> NotebookNode:
+    """An output as nbval will meet it: a placeholder instead of what replaced it."""
+    mark = output.get("metadata", {}).get("warpwise", {})
+    if "placeholder" in mark:
+        return nbformat.v4.new_output("display_data", {"text/plain": mark["placeholder"]})
+    if output.output_type == "display_data":
+        return nbformat.v4.new_output("display_data", output.data)
+    return output

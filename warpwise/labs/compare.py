@@ -1,0 +1,69 @@
+"""Arrays against expected arrays: what differs, where first, and whether a thread ever wrote there.
+
+NaN and infinity are never wildcards: a NaN equals nothing, an infinity only itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+NAN_BITS = {2: 0x7E57, 4: 0x7FC57A1E, 8: 0x7FF857A1E57A1E57}  #: quiet NaNs that arithmetic does not produce by itself
+INTEGER_BYTE = 0xA5  #: every byte of a poisoned integer
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Two arrays of one shape that differ. ``where`` marks the wrong elements."""
+
+    got: np.ndarray
+    want: np.ndarray
+    where: np.ndarray
+
+    def say(self, name: str, was: bool = False) -> str:
+        """The first wrong element, and how many there are. ``was`` speaks of an input that changed."""
+        if self.got.shape != self.want.shape:
+            return f"{name} has shape {self.got.shape}, expected {self.want.shape}"
+        first = tuple(np.argwhere(self.where)[0].tolist())
+        index = f"[{', '.join(map(str, first))}]" if first else ""
+        sides = (self.want[first].item(), self.got[first].item())
+        told = "was {:.9g} and is now {:.9g}" if was else "should be {:.9g} and is {:.9g}"
+        count = f"{int(self.where.sum())} of {self.where.size} elements are {'changed' if was else 'wrong'}"
+        return f"{name}{index} {told.format(*sides)}; {count}"
+
+
+def compare(got: np.ndarray, want: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> Mismatch | None:
+    """None where every element of ``got`` is within ``atol + rtol * |want|`` of ``want`` (exactly equal if both are 0)."""
+    if got.shape != want.shape:
+        return Mismatch(got, want, np.ones(want.shape, bool))
+    right = np.asarray(got == want)
+    if rtol or atol:
+        with np.errstate(invalid="ignore", over="ignore"):
+            near = np.abs(got.astype(np.float64) - want.astype(np.float64)) <= atol + rtol * np.abs(want.astype(np.float64))
+        right = right | (near & np.isfinite(got) & np.isfinite(want))
+    return None if right.all() else Mismatch(got, want, ~right)
+
+
+def poison(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """An array to be written: NaN of a known pattern for floats, bytes 0xA5 for integers, True for booleans."""
+    array = np.empty(shape, dtype)
+    if array.dtype.kind == "f":
+        _bits(array)[...] = NAN_BITS[array.itemsize]
+    elif array.dtype.kind == "b":
+        array[...] = True
+    else:
+        array.view(np.uint8)[...] = INTEGER_BYTE
+    return array
+
+
+def is_poison(array: np.ndarray) -> np.ndarray:
+    """Where an array still holds what ``poison`` put there. Booleans cannot tell: nowhere."""
+    if array.dtype.kind == "b":
+        return np.zeros(array.shape, bool)
+    fresh = poison((1,), array.dtype.name)
+    return _bits(array) == _bits(fresh)[0]
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    return array.view(f"u{array.itemsize}")

@@ -1,0 +1,104 @@
+"""What an exercise asks and what came of it: launches of a kernel, calls of a function, and the verdict on one of them.
+
+These are plain values. A lab's check cell builds them, the hidden tests build them from a seed, and ``judge`` turns them into
+verdicts; nothing here runs student code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from warpwise.errors import LabError
+from warpwise.metrics import FIELDS, RATIOS, Metrics
+from warpwise.trace import Trace
+
+
+class Reason:
+    """The phrases a verdict can give as its reason; tests and gradebooks rely on them. Errors of a kernel add theirs: ``judge.REASONS``."""
+
+    PASSED = "passed"
+    NOT_DONE = "not done yet"
+    WRONG_RESULT = "wrong result"
+    WRONG_TYPE = "wrong type"
+    NOT_WRITTEN = "output not written"
+    INPUT_CHANGED = "input changed"
+    RACE = "race"
+    RAISED = "raised an error"
+    OVER_BUDGET = "over budget: "  #: followed by the name of the counter
+
+
+@dataclass(frozen=True)
+class Out:
+    """An array that the kernel must fill. It is poisoned before the launch: NaN for floats, a rare value for integers."""
+
+    shape: tuple[int, ...] | int
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a kernel and what must come of it.
+
+    ``args`` holds arrays, scalars and ``Out``, in the order of the kernel's parameters. ``want`` has one array per ``Out``, in
+    order. ``budget`` names counters of ``Metrics`` and the most each may be. Results are compared exactly unless ``rtol`` or
+    ``atol`` says otherwise. Raises LabError when ``want`` and ``args`` do not fit together or a counter does not exist.
+    """
+
+    label: str
+    blocks: int | tuple[int, ...]
+    threads: int | tuple[int, ...]
+    args: tuple[Any, ...]
+    want: tuple[np.ndarray, ...]
+    budget: Mapping[str, float] = field(default_factory=dict)
+    rtol: float = 0.0
+    atol: float = 0.0
+
+    def __post_init__(self) -> None:
+        outs = [(shape_of(out), np.dtype(out.dtype)) for out in self.args if isinstance(out, Out)]
+        wants = [(want.shape, want.dtype) for want in self.want]
+        if outs != wants:
+            raise LabError(f"launch {self.label!r}: the outputs are {outs}, the expected arrays {wants}")
+        unknown = sorted(set(self.budget) - set(FIELDS) - set(RATIOS))
+        if unknown:
+            raise LabError(f"launch {self.label!r}: no counter is called {', '.join(unknown)}")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a host function: plain numbers in, a number or an array out. ``trace`` is a launch that the call is about."""
+
+    label: str
+    args: tuple[Any, ...]
+    want: Any
+    rtol: float = 0.0
+    atol: float = 0.0
+    trace: Trace | None = field(default=None, repr=False, compare=False)
+
+
+Case = Launch | Call
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge decided about one case.
+
+    ``reason`` is one of the phrases of ``Reason``. ``detail`` says where, what was expected and what came instead; it may show values
+    of the case. ``advice`` says what to try and never shows a value.
+    """
+
+    passed: bool
+    reason: str
+    detail: str = ""
+    case: str = ""
+    metrics: Metrics | None = None
+    trace: Trace | None = field(default=None, repr=False, compare=False)
+    advice: str = ""
+
+
+def shape_of(out: Out) -> tuple[int, ...]:
+    """The shape of an output as a tuple; a bare length is a vector."""
+    return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)

@@ -1,0 +1,259 @@
+"""From a kernel or a function and a case to a verdict: the one judge of check cells, hidden tests and the grader.
+
+A kernel is only ever interpreted. A value that came out of student code is looked at by its exact type and never asked to do
+anything, so an object that claims to equal everything is just a wrong type. What this leaves out: running host functions safely
+(the grader's sandbox does) and deciding points.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from warpwise import errors, trace
+from warpwise.labs.compare import Mismatch, compare, is_poison, poison
+from warpwise.labs.exercise import Call, Case, Launch, Out, Reason, Verdict, shape_of
+from warpwise.simt import Kernel, as_kernel
+from warpwise.trace import KINDS, Trace
+
+MAX_STEPS = 50_000  # loop steps of one launch: a few seconds, and many times what a lab's kernel needs
+REASONS: dict[type[errors.WarpwiseError], str] = {
+    errors.OutOfBoundsError: "out of bounds",
+    errors.UnwrittenReadError: "unwritten read",
+    errors.BarrierError: "barrier missed",
+    errors.UnsupportedError: "not a kernel feature",
+    errors.KernelTypeError: "types do not fit",
+    errors.ArithmeticFault: "division by zero",
+    errors.StepLimitError: "does not end",
+    errors.LaunchError: "launch refused",
+}
+SIDE_BY_SIDE = "lanes next to each other should name elements next to each other: which of the indices does threadIdx.x move?"
+BUDGET_ADVICE = {
+    "sectors_per_request_load": SIDE_BY_SIDE,
+    "sectors_per_request_store": SIDE_BY_SIDE,
+    "shared_bank_conflicts": "words 32 apart lie in one bank: write down the bank of lanes 0, 1 and 2 on that line",
+    "global_bytes_moved": "more is moved than is needed: is each element touched once, by a warp whose lanes are all at work?",
+}
+PLAIN = {int: "i", float: "f", bool: "b"}
+NUMPY_SCALARS = {np.dtype(code).type: np.dtype(code).kind for code in "?bBhHiIlLqQefd"}
+
+
+def judge(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> tuple[Verdict, ...]:
+    """Verdicts on a kernel or a function, case by case, up to and including the first that is not passed."""
+    if is_stub(target):
+        return (Verdict(False, Reason.NOT_DONE),)
+    verdicts = []
+    for case in cases:
+        verdicts.append(judge_launch(target, case, max_steps) if isinstance(case, Launch) else judge_call(target, case))
+        if not verdicts[-1].passed:
+            break
+    return tuple(verdicts)
+
+
+def is_stub(target: Any) -> bool:
+    """Whether the body of a kernel or a function is still only a docstring, ``...`` or ``pass``."""
+    if isinstance(target, Kernel) or not inspect.isfunction(target):
+        try:
+            return as_kernel(target).is_stub
+        except errors.WarpwiseError:
+            return False
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(target)))
+    except (OSError, TypeError, SyntaxError):
+        return False
+    return is_stub_syntax(tree.body[0])
+
+
+def is_stub_syntax(function: ast.stmt) -> bool:
+    """The same for a function in a syntax tree, which is all that the grader has."""
+    return isinstance(function, ast.FunctionDef) and all(_says_nothing(statement) for statement in function.body)
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Pass) or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+
+
+def name_of(target: Any) -> str:
+    """The name of a kernel or a function, as its author wrote it."""
+    function = getattr(target, "py_func", target)  # numba keeps the function it compiled there
+    return getattr(function, "name", None) or getattr(function, "__name__", type(target).__name__)
+
+
+def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Verdict:
+    """Launch a kernel in the simulator on poisoned outputs and copies of the inputs, and judge what it did.
+
+    Looked at in this order: errors, races, changed inputs, outputs, budget. The first that is wrong makes the verdict.
+    A kernel that takes more than ``max_steps`` steps in its loops counts as endless.
+    """
+    args = [_argument(arg) for arg in launch.args]
+    try:
+        t = trace(kernel, launch.blocks, launch.threads, *args, max_steps=max_steps)
+    except errors.WarpwiseError as error:
+        return _on_error(error, launch)
+    names = _parameters(kernel, len(args))
+    found = _race(t) or _inputs(launch, args, names) or _outputs(launch, args, names, t) or _budget(launch, t)
+    passed, reason, detail, advice = (False, *found) if found else (True, Reason.PASSED, "", "")
+    return Verdict(passed, reason, detail, launch.label, t.metrics, t, advice)
+
+
+def _argument(arg: Any) -> Any:
+    if isinstance(arg, Out):
+        return poison(shape_of(arg), arg.dtype)
+    return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
+
+
+def _parameters(kernel: Any, count: int) -> tuple[str, ...]:
+    names = tuple(as_kernel(kernel).parameters)
+    return names if len(names) == count else tuple(f"argument {i}" for i in range(count))
+
+
+def _on_error(error: errors.WarpwiseError, case: Case) -> Verdict:
+    reason = next((REASONS[kind] for kind in type(error).__mro__ if kind in REASONS), Reason.RAISED)
+    return Verdict(False, reason, str(error), case.label, advice=getattr(error, "try_this", ""))
+
+
+# Each of the four looks for one kind of mistake and returns (reason, detail, advice), or None.
+
+
+def _race(t: Trace) -> tuple[str, str, str] | None:
+    if not t.races:
+        return None
+    race = t.races[0]
+    lines = sorted({race.first.line, race.second.line})
+    detail = "\n".join([str(race), *(_quoted(t, line) for line in lines)])
+    if race.space == "shared":
+        return Reason.RACE, detail, "put cuda.syncthreads() between writing shared memory and reading what another thread wrote"
+    return Reason.RACE, detail, "let each element be written by one thread only"
+
+
+def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> tuple[str, str, str] | None:
+    for given, now, name in zip(launch.args, args, names, strict=True):
+        if isinstance(given, np.ndarray):
+            changed = compare(now, given)
+            if changed:
+                return Reason.INPUT_CHANGED, changed.say(name, was=True), f"write only to the output; {name} is read-only here"
+    return None
+
+
+def _outputs(launch: Launch, args: list[Any], names: tuple[str, ...], t: Trace) -> tuple[str, str, str] | None:
+    outs = [(now, name) for given, now, name in zip(launch.args, args, names, strict=True) if isinstance(given, Out)]
+    for (got, name), want in zip(outs, launch.want, strict=True):
+        wrong = compare(got, want, launch.rtol, launch.atol)
+        if wrong is None:
+            continue
+        unwritten = is_poison(got) & wrong.where
+        if unwritten.any():
+            return Reason.NOT_WRITTEN, *_on_unwritten(name, unwritten, t)
+        return Reason.WRONG_RESULT, wrong.say(name), _advice_on(wrong)
+    return None
+
+
+def _on_unwritten(name: str, unwritten: np.ndarray, t: Trace) -> tuple[str, str]:
+    """What to say of an output that still holds its poison, or that was computed from it."""
+    first = ", ".join(map(str, np.argwhere(unwritten)[0].tolist()))
+    count = f"{int(unwritten.sum())} of {unwritten.size} elements"
+    if _loads_from(name, t):
+        said = f"{name}[{first}] was computed from what the output held before the launch; so were {count}"
+        return said, f"write to {name}, never read it"
+    return f"{name}[{first}] was never written; {count} are missing", "look at the guard and at the index: which thread has this element?"
+
+
+def _loads_from(name: str, t: Trace) -> bool:
+    """Whether a recorded block loaded from this array."""
+    numbers = [i for i, array in enumerate(t.arrays) if array.name == name]
+    return bool((np.isin(t.records.array, numbers) & (t.records.kind == KINDS.index("load"))).any())
+
+
+def _advice_on(wrong: Mismatch) -> str:
+    if wrong.where.all():
+        return "every element is wrong: work out by hand what the thread with index 0 does"
+    return "some elements are right: work out by hand which thread writes the first wrong one, and from where it reads"
+
+
+def _budget(launch: Launch, t: Trace) -> tuple[str, str, str] | None:
+    for counter, at_most in launch.budget.items():
+        value = getattr(t.metrics, counter)
+        if value > at_most:
+            detail = f"the result is right, but {counter} is {_figure(value)}; the budget is {_figure(at_most)}{_blame(t, counter)}"
+            return Reason.OVER_BUDGET + counter, detail, BUDGET_ADVICE.get(counter, f"bring {counter} down on the line that has most of it")
+    return None
+
+
+def _blame(t: Trace, counter: str) -> str:
+    """The line that has most of a counter."""
+    if not t.by_line:
+        return ""
+    line = max(t.by_line, key=lambda number: getattr(t.by_line[number], counter))
+    return f"\nmost of it, {_figure(getattr(t.by_line[line], counter))}, on\n{_quoted(t, line)}"
+
+
+def _quoted(t: Trace, line: int) -> str:
+    return f"    line {line}: {t.source.get(line, '').strip()}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
+
+
+def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
+    """Call a host function here and now, and judge its value. Only for the student's own machine: student code runs."""
+    name = name_of(function)
+    args = [arg.copy(order="K") if isinstance(arg, np.ndarray) else arg for arg in call.args]
+    try:
+        value = function(*args)
+    except (Exception, SystemExit) as error:
+        return Verdict(False, Reason.RAISED, f"{_call(call, name)} raised {type(error).__name__}: {error}", call.label, trace=call.trace)
+    for given, now in zip(call.args, args, strict=True):
+        if isinstance(given, np.ndarray) and compare(now, given):
+            return Verdict(False, Reason.INPUT_CHANGED, f"{_call(call, name)} changed its argument", call.label, trace=call.trace)
+    return judge_value(value, call, name)
+
+
+def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
+    """Judge a value that came from student code, or from the sandbox that ran it. Safe for any object: see ``_kind``."""
+    kind, wanted = _kind(value), _kind(call.want)
+    told = f"{_call(call, name)} returned {_describe(value)}, expected {_describe(call.want)}"
+    if kind is None or (kind != wanted and (kind, wanted) != ("i", "f")):
+        return Verdict(False, Reason.WRONG_TYPE, told, call.label, trace=call.trace, advice=_advice_on_type(value, wanted))
+    got, want = np.asarray(value), np.asarray(call.want)
+    wrong = compare(got, want, call.rtol, call.atol) if got.dtype.kind != "O" else Mismatch(got, want, np.ones(want.shape, bool))
+    if wrong is None:
+        return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
+    detail = wrong.say(_call(call, name)) if want.shape else told
+    return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice="work this case out by hand, lane by lane")
+
+
+def _kind(value: Any) -> str | None:
+    """b, i or f for a plain number or an array of numbers, by exact type; None for anything else. Calls nothing of the value's."""
+    if type(value) in PLAIN:
+        return PLAIN[type(value)]
+    kind = value.dtype.kind if type(value) is np.ndarray else NUMPY_SCALARS.get(type(value))
+    return {"u": "i", "i": "i", "f": "f", "b": "b"}.get(kind)
+
+
+def _advice_on_type(value: Any, wanted: str | None) -> str:
+    if value is None:
+        return "end the function with return"
+    return "a count is an int: use // instead of /, or len()" if wanted == "i" and _kind(value) == "f" else ""
+
+
+def _describe(value: Any) -> str:
+    """A value for a message: its type and, for a plain number of reasonable length, itself."""
+    kind = type(value).__name__
+    if value is None:
+        return "None"
+    if type(value) is np.ndarray:
+        return f"an array of {value.dtype} with shape {value.shape}"
+    if _kind(value) is None:
+        return f"an object of type {kind[:40]}"
+    short = type(value) is not int or value.bit_length() <= 64
+    return f"the {kind} {value}" if short else f"an {kind} of {value.bit_length()} bits"
+
+
+def _call(call: Call, name: str) -> str:
+    return f"{name}({', '.join(_describe(a) if isinstance(a, np.ndarray) else repr(a) for a in call.args)})"

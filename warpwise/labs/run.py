@@ -1,0 +1,125 @@
+"""Run a lab's notebook and read its verdicts: what ``warpwise check labs/NN_topic.ipynb`` does, on the student's own machine.
+
+The cells run in a fresh kernel, top to bottom, as they stand. The verdicts are those that ``check`` leaves in the metadata of its
+outputs, so this is a student's own look at their work; points come from the grader, which trusts none of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
+
+from warpwise.errors import LabError
+from warpwise.labs.exercise import Reason
+
+CELL_SECONDS = 120
+NOT_REACHED = "not reached"
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Result(NamedTuple):
+    """How one exercise of a notebook stands: a row of the table that ``warpwise check`` prints. ``detail`` is one line."""
+
+    exercise: str
+    points: int
+    reason: str
+    detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.reason == Reason.PASSED
+
+
+def check_notebook(path: str | Path, exercises: tuple[str, ...] = ()) -> tuple[Result, ...]:
+    """Run a lab's notebook and say, per exercise, whether its check passes; ``exercises`` limits the answer to some ids.
+
+    The notebook on disk is not changed. Raises LabError when there is no such notebook, when the file is no notebook or no lab, or
+    when it has no exercise of a given id.
+    """
+    path = Path(path)
+    notebook = read_notebook(path)
+    points = _points(path, notebook)
+    for id in exercises:
+        if id not in points:
+            raise LabError(f"{path} has no exercise {id!r}; it has {', '.join(points)}")
+    run_notebook(notebook, path.parent)
+    return tuple(_result(notebook, id, worth) for id, worth in points.items() if not exercises or id in exercises)
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """A notebook from a file, brought to the current format. Raises LabError with one line that says what is wrong with the file."""
+    if not path.is_file():
+        raise LabError(f"no notebook at {path}" + (": it is a folder" if path.is_dir() else ""))
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except (OSError, ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError) as error:
+        raise LabError(f"{path} is not a notebook: {_one_line(error)}") from error
+    return notebook
+
+
+def run_notebook(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """Run all cells in a fresh kernel started in ``folder``, going on after errors. Changes and returns the notebook."""
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",  # whatever the notebook says: the interpreter that runs warpwise
+        allow_errors=True,
+        record_timing=False,
+        extra_arguments=["--log-level=40"],  # its warnings are about the machine's network, not about the lab
+        resources={"metadata": {"path": str(folder)}},
+    )
+    try:
+        return client.execute()
+    except (TimeoutError, DeadKernelError) as error:
+        raise LabError(f"the notebook did not run to its end: {_one_line(error)}") from error
+
+
+def verdicts(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, dict]]:
+    """The verdicts that checks left in an executed notebook, each with its cell."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            verdict = output.get("metadata", {}).get("warpwise", {})
+            if "exercise" in verdict:
+                yield cell, verdict
+
+
+def _points(path: Path, notebook: NotebookNode) -> dict[str, int]:
+    """Exercise id -> points, as the notebook's own cells say."""
+    mine = [cell.metadata.get("warpwise", {}) for cell in notebook.cells if "exercise" in cell.metadata.get("tags", ())]
+    points = {m["id"]: m.get("points", 0) for m in mine if isinstance(m, dict) and "id" in m}
+    if not points:
+        raise LabError(f"{path} is a notebook, but not one of the labs: it has no exercise cells")
+    return points
+
+
+def _result(notebook: NotebookNode, id: str, points: int) -> Result:
+    cells = [c for c in notebook.cells if c.metadata.get("warpwise", {}).get("check") == id]
+    if not cells:
+        return Result(id, points, NOT_REACHED, "its check cell is missing: take it from a fresh copy of the lab")
+    found = [verdict for cell, verdict in verdicts(notebook) if cell in cells]
+    if found:
+        return Result(id, points, found[-1]["reason"], found[-1]["detail"].partition("\n")[0])
+    return Result(id, points, *_error_before(notebook, cells[0]))
+
+
+def _error_before(notebook: NotebookNode, check: NotebookNode) -> tuple[str, str]:
+    """What kept a check from giving a verdict: the first error up to it."""
+    for cell in notebook.cells[: notebook.cells.index(check) + 1]:
+        for output in cell.get("outputs", ()):
+            if output.output_type == "error":
+                return Reason.RAISED, ANSI.sub("", f"{output.ename}: {output.evalue}").partition("\n")[0]
+    return NOT_REACHED, "its check cell gave no verdict: does it still call check()?"
+
+
+def _one_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return "not JSON" if isinstance(error, json.JSONDecodeError) or "JSON" in lines[0] else lines[0][:160]
