@@ -1,0 +1,83 @@
+"""Pages for the browser tests: what a widget's HTML is put into, and a record of everything that a page asked for or complained of."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+import numpy as np
+
+from warpwise import cuda, trace
+from warpwise.metrics import Metrics
+
+ADDRESS = "http://127.0.0.1"  # nothing listens there: what is not answered here is a request that left the page
+TEMPLATE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Widgets</title><link rel="icon" href="data:,"><style>
+body {{ margin: 16px; max-width: 760px; background: #fff; color: #1f2328; }} html.dark body {{ background: #14181e; color: #d8dee6; }}
+</style></head><body><main><h1>Widgets</h1>{body}</main></body></html>"""
+
+
+@dataclass
+class Watch:
+    """What a page did that it should not have done."""
+
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def over(self, page) -> Watch:
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self.complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        return self
+
+
+@contextmanager
+def opened(browser, body: str, **settings):
+    """A page with ``body``, answered from memory. It must ask for nothing else, and complain of nothing."""
+    context = browser.new_context(**{"viewport": {"width": 800, "height": 900}, **settings})
+    page = context.new_page()
+    watch = Watch().over(page)
+    context.route("**/*", lambda route: _answer(route, TEMPLATE.format(body=body)))
+    page.goto(f"{ADDRESS}/page.html")
+    try:
+        yield page
+        allowed = {f"{ADDRESS}/{name}" for name in ("page.html", "core.js", "burst.js")}
+        assert [url for url in watch.requests if url not in allowed and not url.startswith("data:")] == []
+        assert watch.complaints == []
+    finally:
+        context.close()
+
+
+def _answer(route, document: str) -> None:
+    name = route.request.url.removeprefix(f"{ADDRESS}/")
+    if name == "page.html":
+        route.fulfill(body=document, content_type="text/html")
+    elif name in ("core.js", "burst.js"):
+        route.fulfill(body=(files("warpwise.views") / name).read_text("utf-8"), content_type="text/javascript")
+    else:
+        route.abort()
+
+
+@cuda.jit
+def copy_strided(x, y, stride, offset):
+    i = cuda.grid(1)
+    y[i] = x[offset + stride * i]
+
+
+def load_metrics(stride: int, offset: int, dtype: str = "float32") -> Metrics:
+    """What one warp counts that reads ``x[offset + stride * i]``, and writes one aligned element a lane."""
+    x = np.zeros(offset + 31 * stride + 1, dtype)
+    return trace(copy_strided, 1, 32, x, np.zeros(32, dtype), stride, offset).metrics
+
+
+def number(page, term: str, nth: int = 0) -> str:
+    """The big number beside a term, as it stands on the screen."""
+    return page.locator(".ww dl > div", has_text=term).nth(nth).locator("b").inner_text()
+
+
+def move(part, name: str, value: int) -> None:
+    """Bring a slider to a value with the arrow keys."""
+    slider = part.get_by_role("slider", name=name)
+    while int(slider.input_value()) != value:
+        slider.press("ArrowRight" if int(slider.input_value()) < value else "ArrowLeft")

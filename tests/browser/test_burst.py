@@ -1,0 +1,291 @@
+"""The burst widget in Chromium: moved by keyboard and mouse, its numbers are those of ``Metrics`` for a kernel that was really traced."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from pages import load_metrics, move, number, opened
+
+from warpwise import cuda, trace
+from warpwise.metrics import SECTOR_BYTES, Metrics
+from warpwise.views import burst, html, strip
+from warpwise.views.request import Request, requests_of, strided
+
+EXPLORER = burst.explorer()._repr_html_()
+
+
+@cuda.jit
+def transpose(src, dst):
+    x, y = cuda.grid(2)
+    if y < src.shape[0] and x < src.shape[1]:
+        value = src[y, x]
+        dst[x, y] = value
+
+
+def traced_transpose():
+    return trace(transpose, (2, 3), (32, 4), np.zeros((11, 45), np.float32), np.zeros((45, 11), np.float32), record=tuple(range(6)))
+
+
+def shown(page) -> tuple[int, int, int]:
+    """Sectors, bytes used and bytes moved, as they stand on the screen."""
+    moved = page.locator(".ww dl > div", has_text="bytes used").inner_text()
+    return int(number(page, "sectors per request")), int(number(page, "bytes used")), int(re.search(r"of (\d+) moved", moved)[1])
+
+
+def counted(metrics: Metrics) -> tuple[int, int, int]:
+    used = metrics.global_bytes_distinct - metrics.global_store_bytes
+    return metrics.global_load_sectors, used, SECTOR_BYTES * metrics.global_load_sectors
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_keyboard_moves_it_and_numbers_equal_metrics(browser, dtype):
+    with opened(browser, EXPLORER) as page:
+        page.get_by_label("element type").select_option(dtype)
+        for stride, offset in [(1, 0), (1, 1), (2, 1), (3, 0), (8, 7), (0, 7), (32, 32)]:
+            move(page, "stride", stride)
+            move(page, "offset", offset)
+            assert shown(page) == counted(load_metrics(stride, offset, dtype)), (stride, offset)
+
+
+def test_mouse_drags_the_stride_and_numbers_equal_metrics(browser):
+    with opened(browser, EXPLORER) as page:
+        slider = page.get_by_label("stride")
+        box = slider.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + box["width"] / 32, middle)
+        page.mouse.down()
+        strides = []
+        for part in (0.2, 0.5, 1.0):
+            page.mouse.move(box["x"] + box["width"] * part, middle, steps=4)
+            strides.append(int(slider.input_value()))
+            assert shown(page) == counted(load_metrics(strides[-1], 0))
+        page.mouse.up()
+        assert all(before < after for before, after in pairwise(strides)) and strides[-1] == 32
+
+
+def test_toy_memory_has_bursts_of_four_values(browser):
+    with opened(browser, EXPLORER) as page:
+        page.get_by_label("memory").select_option("toy")
+        assert page.get_by_label("element type").is_disabled()
+        assert number(page, "bursts per request") == "8"
+        move(page, "stride", 4)
+        assert number(page, "bursts per request") == str(strided(4, toy=True).sectors) == "32"
+        assert page.locator(".share").inner_text() == f"Stride 4, offset 0, toy memory. {strided(4, toy=True).sentence}"
+        page.get_by_label("memory").select_option("real")
+        assert number(page, "sectors per request") == "16"
+
+
+def test_live_sentence_is_the_one_that_python_says(browser):
+    with opened(browser, EXPLORER) as page:
+        live = page.locator(".ww [aria-live=polite]")
+        for view, arguments in [(burst.explorer(1, 0), {}), (burst.explorer(1, 3), {"offset": 3}), (burst.explorer(0, 3), {"stride": 0})]:
+            for name, value in arguments.items():
+                move(page, name, value)
+            assert live.locator(".share").inner_text() == view.sentence
+
+
+def test_followed_lane_says_its_bytes(browser):
+    with opened(browser, burst.explorer(2, 1)._repr_html_()) as page:
+        move(page, "follow lane", 5)
+        assert page.locator("p.lane").inner_text() == "Lane 5 reads bytes 44 to 47 of x, in sector 2 of the 8 touched."
+        assert page.locator(".ww svg .lane.followed").count() == page.locator(".ww svg .line.followed").count() == 1
+
+
+def drawn(page, request: Request, width: float, lane: int, caption: str) -> str:
+    """The picture that the script draws of a request."""
+    arguments = [{"addresses": request.addresses, "itemsize": request.itemsize, "unit": request.unit}, width, lane, caption]
+    code = "async ([request, ...rest]) => { const m = await import('/burst.js'); return m.picture(m.measure(request), ...rest); }"
+    return page.evaluate(code, arguments)
+
+
+def test_script_draws_the_picture_that_python_draws(browser):
+    scattered = tuple(int(a) for a in np.random.default_rng(3).integers(0, 4000, 32) * 4)
+    idle = tuple(a if lane % 3 else -1 for lane, a in enumerate(strided(2, 5).addresses))
+    requests = [strided(s, o, d) for d in ("float16", "float32", "float64") for s in (0, 1, 3, 8, 32) for o in (0, 9)]
+    requests += [
+        strided(1, 2, toy=True),
+        strided(32, 1, toy=True),
+        Request(scattered, 4),
+        Request(idle, 4),
+        Request((-1,) * 31 + (4096,), 4),
+    ]
+    with opened(browser, "") as page:
+        for request in requests:
+            for width, lane in ((280, 31), (333.3, 1), (720, -1), (1234, 0)):
+                caption = """Lane i < 32 & 'more' or "less"."""
+                assert drawn(page, request, width, lane, caption) == strip.picture(request, width, lane, caption), (request, width)
+
+
+def test_picture_shows_what_is_touched_without_colour(browser):
+    """Touched sectors have an outline and a number, unused bytes a hatching: forced to grey they still differ."""
+    with opened(browser, burst.explorer(2)._repr_html_()) as page:
+        assert page.locator(".ww svg .touched").count() == page.locator(".ww svg .moved").count() == 8
+        assert page.locator(".ww svg .count").all_text_contents() == [str(k) for k in range(1, 9)]
+        strokes = [
+            page.locator(f".ww svg {name}").first.evaluate("e => getComputedStyle(e).strokeWidth") for name in (".touched", ".empty")
+        ]
+        assert strokes == ["1.5px", "1px"]
+        assert "ww-hatch" in page.locator(".ww svg .moved").first.evaluate("e => getComputedStyle(e).fill")
+
+
+def test_trace_is_stepped_through_and_its_requests_add_up_to_metrics(browser):
+    t = traced_transpose()
+    with opened(browser, burst.of_trace(t)._repr_html_()) as page:
+        for line, requests in requests_of(t).items():
+            page.get_by_role("radio", name=f"line {line}:").check()
+            sectors = [int(number(page, "sectors per request"))]
+            assert page.get_by_role("button", name="Previous").is_disabled()
+            while page.get_by_role("button", name="Next").is_enabled():
+                page.get_by_role("button", name="Next").click()
+                sectors.append(int(number(page, "sectors per request")))
+            metrics = t.by_line[line]
+            assert len(sectors) == len(requests) == metrics.global_load_requests + metrics.global_store_requests
+            assert sum(sectors) == metrics.global_load_sectors + metrics.global_store_sectors
+
+
+def test_trace_sentences_name_warp_block_and_idle_lanes(browser):
+    t = traced_transpose()
+    view = burst.of_trace(t)
+    with opened(browser, view._repr_html_()) as page:
+        assert page.locator(".share").inner_text() == view.sentence
+        last = requests_of(t)[view.data["line"]][-1]
+        move(page, "request", int(page.get_by_role("slider", name="request").get_attribute("max")))
+        lead = f"Line {view.data['line']}: warp {last.warp} of block {last.block} writes dst with 13 lanes."
+        assert page.locator(".share").inner_text() == f"{lead} {last.sentence}"
+        move(page, "follow lane", 31)
+        assert page.locator("p.lane").inner_text() == "Lane 31 is not active."
+        assert page.locator(".ww svg .idle").count() == 32 - 13
+
+
+def test_lines_are_chosen_by_keyboard(browser):
+    t = traced_transpose()
+    load, store = requests_of(t)
+    with opened(browser, burst.of_trace(t, load)._repr_html_()) as page:
+        page.get_by_role("radio", name=f"line {load}:").focus()
+        page.keyboard.press("ArrowDown")
+        assert page.locator(".share").inner_text().startswith(f"Line {store}:")
+        assert page.locator("tr.on").inner_text().startswith(str(store))
+
+
+def test_keys_stay_inside_but_for_shortcuts_and_escape(browser):
+    with opened(browser, EXPLORER) as page:
+        page.evaluate("window.keys = []; document.addEventListener('keydown', (event) => keys.push(event.key))")
+        page.get_by_label("stride").focus()
+        for key in ("ArrowRight", "a", "Escape", "Control+b"):
+            page.keyboard.press(key)
+        assert page.evaluate("keys") == ["Escape", "Control", "b"]
+
+
+def test_every_control_is_reached_by_tab_and_shows_its_focus(browser):
+    with opened(browser, EXPLORER) as page:
+        names = []
+        for _ in range(5):
+            page.keyboard.press("Tab")
+            focused = "document.querySelector('ww-burst').shadowRoot.activeElement"
+            names.append(page.evaluate(f"{focused}.name"))
+            assert page.evaluate(f"getComputedStyle({focused}).outlineStyle") == "solid"
+        assert names == ["memory", "dtype", "stride", "offset", "lane"]
+
+
+def test_several_widgets_live_on_one_page(browser):
+    with opened(browser, EXPLORER + burst.explorer(8)._repr_html_() + burst.of_trace(traced_transpose())._repr_html_()) as page:
+        assert [number(page, "sectors per request", nth) for nth in range(2)] == ["4", "32"]
+        page.get_by_label("stride").first.fill("2")
+        assert [number(page, "sectors per request", nth) for nth in range(2)] == ["8", "32"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["explorer", "trace"])
+def test_axe_finds_nothing(browser, view, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    body = EXPLORER if view == "explorer" else burst.of_trace(traced_transpose())._repr_html_()
+    with opened(browser, body + body) as page:
+        page.evaluate(f"document.documentElement.className = '{scheme}'")
+        page.wait_for_function(f"document.querySelector('ww-burst').hasAttribute('data-dark') === {json.dumps(scheme == 'dark')}")
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_without_scripts_there_are_picture_and_sentence(browser):
+    views = [burst.explorer(2, 1), burst.of_trace(traced_transpose())]
+    with opened(browser, "".join(view._repr_html_() for view in views), java_script_enabled=False) as page:
+        assert page.locator("svg:visible").count() == 2
+        for view in views:
+            assert page.get_by_text(view.sentence, exact=True).is_visible()
+        assert page.get_by_text("value = src[y, x]").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper_picture_numbers_and_sentence_stay_and_controls_go(browser, scheme):
+    with opened(browser, EXPLORER) as page:
+        page.evaluate(f"document.documentElement.className = '{scheme}'")
+        page.emulate_media(media="print")
+        visible = {name: page.locator(f".ww {name}").first.is_visible() for name in ("form", "svg", "dl", ".share")}
+        assert visible == {"form": False, "svg": True, "dl": True, ".share": True}
+        assert page.locator(".share").evaluate("e => getComputedStyle(e).color") == "rgb(0, 0, 0)"
+
+
+@pytest.mark.parametrize("view", ["explorer", "trace"])
+def test_phone_shows_all_of_it_in_letters_of_eleven_pixels(browser, view):
+    body = burst.explorer(32, 31)._repr_html_() if view == "explorer" else burst.of_trace(traced_transpose())._repr_html_()
+    with opened(browser, body, viewport={"width": 360, "height": 740}) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        sizes = """[...document.querySelector('ww-burst').shadowRoot.querySelectorAll('.ww *')]
+            .filter(e => e.textContent.trim()).map(e => parseFloat(getComputedStyle(e).fontSize))"""
+        assert min(page.evaluate(sizes)) >= 11
+        svg = page.locator(".ww svg")
+        assert svg.bounding_box()["width"] == float(svg.get_attribute("width")) <= 360 - 2 * 16
+
+
+def test_frame_is_drawn_within_16_ms(browser):
+    code = """() => {
+        const form = document.querySelector('ww-burst').shadowRoot.querySelector('form'), times = [];
+        for (let stride = 0; stride <= 32; stride++) {
+            const start = performance.now();
+            form.stride.value = stride;
+            form.stride.dispatchEvent(new Event('input', { bubbles: true }));
+            document.body.getBoundingClientRect();
+            times.push(performance.now() - start);
+        }
+        return times.sort((a, b) => a - b)[16];
+    }"""
+    with opened(browser, EXPLORER) as page:
+        assert page.evaluate(code) < 16
+
+
+MODEL = """([data, line]) => {
+    window.model = {
+        values: { data, line }, heard: {}, saved: [],
+        get(name) { return this.values[name]; },
+        set(name, value) { this.values[name] = value; (this.heard[`change:${name}`] ?? []).forEach((f) => f()); },
+        save_changes() { this.saved.push(this.values.line); },
+        on(name, f) { (this.heard[name] ??= []).push(f); },
+        off(name, f) { this.heard[name] = this.heard[name].filter((g) => g !== f); },
+    };
+}"""
+RENDER = """async (script) => {
+    const module = await import(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
+    window.leave = module.default.render({ model: window.model, el: document.querySelector('#lab') });
+}"""
+
+
+def test_lab_gets_the_chosen_line_and_sets_it(browser):
+    """The module that anywidget loads, with a model in the place of the kernel's: the real one is in test_jupyterlab.py."""
+    t = traced_transpose()
+    load, store = requests_of(t)
+    data = burst.of_trace(t).data
+    with opened(browser, '<div id="lab"></div>') as page:
+        page.evaluate(MODEL, [data, store])
+        page.evaluate(RENDER, html.script("burst"))
+        assert page.locator(".share").inner_text().startswith(f"Line {store}:")
+        page.get_by_role("radio", name=f"line {load}:").check()
+        assert page.evaluate("model.saved") == [load]
+        page.evaluate(f"model.set('line', {store})")
+        assert page.locator(".share").inner_text().startswith(f"Line {store}:")
+        page.evaluate("leave()")
+        assert page.evaluate("Object.values(model.heard).flat().length") == 0

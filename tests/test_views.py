@@ -1,0 +1,248 @@
+"""The burst widget's Python side: its counts are those of ``Metrics``, and what it hands to a page is complete, small and safe."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import product
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from warpwise import cuda, trace
+from warpwise.errors import TraceError
+from warpwise.trace import Trace
+from warpwise.views import burst, html
+from warpwise.views.request import ITEMSIZES, requests_of, strided
+
+
+@cuda.jit
+def copy_strided(x, y, stride, offset):
+    i = cuda.grid(1)
+    y[i] = x[offset + stride * i]
+
+
+@cuda.jit
+def gather(x, index, y):  # </script><!-- must not end the page's script
+    i = cuda.grid(1)
+    if i < y.size:
+        j = index[i]
+        total = x[j]
+        for k in range(8):
+            total += x[(j + k * k * 1013904223) * (k + 3) % x.size]
+            total += x[(j + k * k * 1664525) * (k + 5) % x.size]
+        y[j % y.size] = total
+
+
+@cuda.jit
+def transpose(src, dst):
+    tile = cuda.shared.array((32, 32), "float32")
+    x, y = cuda.grid(2)
+    tile[cuda.threadIdx.y, cuda.threadIdx.x] = src[y, x]
+    cuda.syncthreads()
+    dst[x, y] = tile[cuda.threadIdx.y, cuda.threadIdx.x]
+
+
+@cuda.jit
+def sum_columns(a, out):
+    col = cuda.grid(1)
+    total = np.float32(0)
+    for row in range(a.shape[0]):
+        total += a[row, col]
+    out[col] = total
+
+
+@cuda.jit
+def idle(x):
+    i = cuda.grid(1)
+    if i < 0:
+        x[i] = 1
+
+
+def traced_copy(stride: int, offset: int, dtype: str) -> Trace:
+    """One warp reads ``x[offset + stride * i]``."""
+    x = np.zeros(offset + 31 * stride + 1, dtype)
+    return trace(copy_strided, 1, 32, x, np.zeros(32, dtype), stride, offset)
+
+
+def traced_gather(warps: int = 20) -> Trace:
+    """Lanes that read and write anywhere: the addresses that compress worst."""
+    index = np.random.default_rng(8).permutation(32 * warps) * 16_381
+    return trace(gather, 1, 32 * warps, np.zeros(1 << 24, np.float32), index, np.zeros(32 * warps - 7, np.float32))
+
+
+def traced_transpose() -> Trace:
+    return trace(transpose, (2, 2), (32, 8), np.zeros((64, 64), np.float32), np.zeros((64, 64), np.float32))
+
+
+def line_of(text: str, t: Trace) -> int:
+    return next(number for number, line in t.source.items() if text in line)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "sectors"),
+    [
+        ("float16", {1: 2, 2: 4, 4: 8, 8: 16, 16: 32}),
+        ("float32", {0: 1, 1: 4, 2: 8, 3: 12, 4: 16, 5: 20, 6: 24, 7: 28, 8: 32, 9: 32, 32: 32}),
+        ("float64", {1: 8, 2: 16, 4: 32}),
+    ],
+)
+def test_closed_form_gives_the_table(dtype, sectors):
+    assert {stride: strided(stride, 0, dtype).sectors for stride in sectors} == sectors
+
+
+def test_one_element_off_costs_a_sector_and_one_sector_off_does_not():
+    assert [strided(1, offset).sectors for offset in (0, 1, 7, 8)] == [4, 5, 5, 4]
+
+
+@pytest.mark.parametrize(("dtype", "stride", "offset"), [*product(ITEMSIZES, (0, 1, 2, 5, 8, 32), (0, 1, 31))])
+def test_closed_form_equals_the_trace(dtype, stride, offset):
+    t, request = traced_copy(stride, offset, dtype), strided(stride, offset, dtype)
+    load = next(r for found in requests_of(t).values() for r in found if r.kind == "load")
+    assert load.addresses == request.addresses
+    assert (request.sectors, 1) == (t.metrics.global_load_sectors, t.metrics.global_load_requests)
+    assert request.moved == t.metrics.global_bytes_moved - 32 * t.metrics.global_store_sectors
+    assert request.used == t.metrics.global_bytes_distinct - t.metrics.global_store_bytes
+
+
+def test_toy_bursts_of_four_give_the_lectures_factor():
+    apart, together = strided(4, toy=True), strided(1, toy=True)
+    assert (apart.sectors, together.sectors) == (32, 8)
+    assert (apart.efficiency, together.efficiency) == (0.25, 1)
+
+
+def test_sentence_says_the_counts_and_what_would_do():
+    assert strided(2, 1).sentence == (
+        "The request touches 8 sectors of 32 bytes and uses 128 of the 256 bytes moved, 50 %. 4 sectors could hold what it uses."
+    )
+    assert strided(0).sentence == "The request touches 1 sector of 32 bytes and uses 4 of the 32 bytes moved, 12.5 %."
+
+
+@pytest.mark.parametrize("make", [traced_transpose, traced_gather], ids=["transpose", "gather"])
+def test_requests_of_all_blocks_add_up_to_the_counters(make):
+    t = make()
+    if make is traced_transpose:
+        t = trace(transpose, (2, 2), (32, 8), np.zeros((64, 64), np.float32), np.zeros((64, 64), np.float32), record=(0, 1, 2, 3))
+    for line, found in requests_of(t).items():
+        counted = {kind: sum(r.sectors for r in found if r.kind == kind) for kind in ("load", "store")}
+        metrics = t.by_line[line]
+        assert counted == {"load": metrics.global_load_sectors, "store": metrics.global_store_sectors}
+
+
+def test_trace_is_listed_by_line_worst_line_first():
+    t = traced_transpose()
+    view = burst.of_trace(t)
+    load, store = line_of("= src[y, x]", t), line_of("dst[x, y] =", t)
+    assert view.data["line"] == store
+    assert [(row["number"], row["total"]) for row in view.data["lines"]] == [(load, 8), (store, 8)]
+    assert view.sentence.startswith(f"Line {store}: warp 0 of block (0, 0, 0) writes dst with 32 lanes. The request touches 32 sectors")
+    assert burst.of_trace(t, load).data["line"] == load
+
+
+def test_table_has_the_counters_of_each_line_and_no_empty_column():
+    t = traced_transpose()
+    load = line_of("= src[y, x]", t)
+    assert f'value="{load}"' in burst.of_trace(t).data["body"]
+    assert f"<td>{load}</td><td>4</td><td></td><td>0</td><td><code" in burst.of_trace(t).fallback
+    assert "bank conflicts" not in burst.of_trace(traced_copy(1, 0, "float32")).fallback
+
+
+def test_line_without_a_request_is_refused_with_those_that_have():
+    t = traced_transpose()
+    able = ", ".join(map(str, requests_of(t)))
+    with pytest.raises(TraceError, match=f"line 1 of transpose has no global request to show; lines that have: {able}"):
+        burst.of_trace(t, 1)
+
+
+def test_kernel_without_requests_is_listed():
+    view = burst.of_trace(trace(idle, 1, 32, np.zeros(32, np.float32)))
+    assert (view.data["lines"], view.data["line"]) == ([], 0)
+    assert "made no global request" in view.fallback and "x[i] = 1" in view.fallback
+
+
+def test_cut_off_trace_is_listed_with_counters_and_the_reason():
+    a = np.ones((50, 64), np.float32)
+    t = trace(sum_columns, 1, 64, a, np.zeros(64, np.float32), max_records=10)
+    assert t.truncated
+    view = burst.of_trace(t)
+    assert "made more events than the trace keeps" in view.sentence
+    assert "<td>4</td>" in view.fallback
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"stride": 33}, "stride is 33; the explorer shows 0 to 32 elements"),
+        ({"offset": -1}, "offset is -1"),
+        ({"dtype": "int8"}, "element type is 'int8'; the explorer shows float16, float32, float64"),
+    ],
+)
+def test_explorer_refuses_what_its_controls_cannot_show(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        burst.explorer(**arguments)
+
+
+class Elements(HTMLParser):
+    """What an HTML parser finds: the tags in order, and the text of each script by its type."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags, self.scripts, self._type = [], {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self._type = dict(attrs).get("type") if tag == "script" else None
+
+    def handle_data(self, data):
+        if self._type:
+            self.scripts[self._type] = self.scripts.get(self._type, "") + data
+
+    def handle_endtag(self, tag):
+        self._type = None
+
+
+@pytest.mark.parametrize("make", [lambda: burst.explorer(2, 1), lambda: burst.of_trace(traced_gather())], ids=["explorer", "trace"])
+def test_html_has_picture_and_sentence_before_data_and_script(make):
+    view = make()
+    found = Elements(view._repr_html_())
+    first = [found.tags.index(tag) for tag in ("ww-burst", "svg", "p", "script")]
+    assert first == sorted(first)
+    assert found.tags.count("script") == 2
+    assert json.loads(found.scripts["application/json"]) == json.loads(json.dumps(view.data))
+    assert found.scripts["module"] == html.script("burst")
+
+
+def test_script_keeps_to_its_budget():
+    assert len(html.script("burst").encode()) <= html.SCRIPT_BUDGET
+
+
+@pytest.mark.parametrize("make", [burst.explorer, lambda: burst.of_trace(traced_gather(32))], ids=["explorer", "trace"])
+def test_data_keeps_to_its_budget(make):
+    assert len(gzip.compress(json.dumps(make().data).encode())) <= html.DATA_BUDGET
+
+
+def test_svg_is_xml_with_one_panel_for_each_request():
+    root = ElementTree.fromstring(burst.svg(strided(1), strided(32), captions=("x[i] & so on", "x[32 * i]")))
+    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"x[i] & so on", "x[32 * i]", "bytes used", "left out", strided(1).share, strided(32).share} <= set(texts)
+    assert len({node.get("id") for node in root.iter() if node.get("id")}) == 1
+
+
+def test_lab_widget_selects_the_worst_line_and_keeps_its_text():
+    t = traced_transpose()
+    widget = burst.widget(t)
+    assert widget.line == line_of("dst[x, y] =", t)
+    assert widget.data == burst.of_trace(t).data
+    texts = {json.dumps(burst.widget(x)._repr_mimebundle_()[0]["text/plain"]) for x in (t, traced_gather())}
+    assert len(texts) == 1
+
+
+def test_pages_need_no_anywidget():
+    code = "import sys; from warpwise.views import burst; burst.explorer()._repr_html_(); print('anywidget' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

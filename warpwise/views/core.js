@@ -1,0 +1,75 @@
+// What every widget shares: reading controls, numbers, light or dark, keyboard, and the two front ends.
+// Python writes the controls (data.body); a widget is a function start(ui, data) that wires them and sets ui.draw(width).
+
+const ENTITIES = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#x27" };
+export const escape = (text) => text.replace(/[&<>"']/g, (c) => `&${ENTITIES[c]};`);
+export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+export const percent = (part, whole) => `${Math.floor((part / whole) * 1000 + 0.5) / 10} %`;
+
+// What the controls of a form say, by name; the number beside each slider is brought up to date.
+export function read(form) {
+  const values = {};
+  for (const { name, value, type } of form.elements) {
+    values[name] = type === "range" ? +value : value;
+    if (type === "range") form.querySelector(`output[for=${name}]`).value = value;
+  }
+  return values;
+}
+
+// Rows of [term, big number, what it means].
+export const numbers = (rows) => rows.map(([term, value, note]) => `<div><dt>${term}</dt><dd><b>${value}</b> ${note}</dd></div>`).join("");
+
+// Dark or light is told from the colour of the text around the widget, not from the names that a host gives its themes.
+function shade(host) {
+  const colour = getComputedStyle(host.parentElement).color || "rgb(0, 0, 0)", [r, g, b] = colour.match(/[\d.]+/g);
+  host.toggleAttribute("data-dark", 0.2126 * r + 0.7152 * g + 0.0722 * b > (colour.startsWith("rgb") ? 115 : 0.45));
+}
+
+// Put a widget into a host element; returns what takes it away again. model keeps a lab's values; a page has none.
+function mount(host, start, data, model) {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  root.innerHTML = `<style>${data.style}</style><div class="ww" data-lm-suppress-shortcuts="true">${data.body}</div>`;
+  const body = root.lastChild, ends = [], ui = {
+    body,
+    find: (css) => body.querySelector(css),
+    redraw: () => ui.draw?.(Math.max(280, body.clientWidth)),
+    tell: (name, value) => model && (model.set(name, value), model.save_changes()),
+    hear(name, told) {
+      const heard = () => told(model.get(name));
+      model?.on(`change:${name}`, heard);
+      ends.push(() => model?.off(`change:${name}`, heard));
+    },
+  };
+  // JupyterLab would take the arrow keys for itself.
+  body.addEventListener("keydown", (e) => e.ctrlKey || e.metaKey || e.key === "Escape" || e.stopPropagation());
+  start(ui, data);
+  const size = new ResizeObserver(() => (shade(host), ui.redraw()));
+  const theme = new MutationObserver(() => setTimeout(shade, 50, host));
+  size.observe(body);
+  for (const node of [document.documentElement, document.body]) theme.observe(node, { attributes: true });
+  shade(host);
+  ui.redraw();
+  return () => [() => size.disconnect(), () => theme.disconnect(), ...ends].forEach((end) => end());
+}
+
+// The custom element for pages, defined once however many copies of this script a page has, and the render function for labs.
+export function widget(tag, start) {
+  if (!customElements.get(tag)) customElements.define(tag, class extends HTMLElement {
+    connectedCallback() {
+      this.leave = mount(this, start, JSON.parse(this.querySelector("[type='application/json']").textContent));
+    }
+    disconnectedCallback() {
+      this.leave();
+    }
+  });
+  return {
+    render({ model, el }) {
+      const host = el.appendChild(document.createElement("div"));
+      let leave = () => {};
+      const again = () => (leave(), (leave = mount(host, start, model.get("data"), model)));
+      model.on("change:data", again);
+      again();
+      return () => (model.off("change:data", again), leave());
+    },
+  };
+}

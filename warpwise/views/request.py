@@ -1,0 +1,131 @@
+"""One memory request of one warp: the bytes that its lanes name, and the sectors that have to move for them.
+
+A request comes from a trace, or from the closed form of a strided warp. In the lecture's toy memory the part is a value instead of
+a byte and the unit a burst of four values instead of a sector of 32 bytes; the counting is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor
+
+from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
+from warpwise.trace import ArrayInfo, Event, Trace
+
+TOY_BURST = 4  #: values in a burst of the lecture's toy memory
+ITEMSIZES = {"float16": 2, "float32": 4, "float64": 8}
+VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+BASE_ALIGNMENT = 256  #: bytes; where an array starts, so that sectors counted from its start are sectors of memory
+
+
+@dataclass(frozen=True)
+class Request:
+    """One load, store or atomic of one warp: the first byte that each lane names, from the array's start, or -1 for an idle lane."""
+
+    addresses: tuple[int, ...]
+    itemsize: int
+    unit: int = SECTOR_BYTES  #: bytes that move together; values in the toy
+    kind: str = "load"
+    array: str = "x"
+    block: tuple[int, int, int] = (0, 0, 0)
+    warp: int = 0
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What a unit and a part of one are called."""
+        return ("burst", "value") if self.unit == TOY_BURST else ("sector", "byte")
+
+    @property
+    def verb(self) -> str:
+        return VERBS[self.kind]
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes are active."""
+        return sum(address >= 0 for address in self.addresses)
+
+    @cached_property
+    def parts(self) -> frozenset[int]:
+        """The distinct bytes that the lanes name (values in the toy)."""
+        return frozenset(a + i for a in self.addresses if a >= 0 for i in range(self.itemsize))
+
+    @cached_property
+    def touched(self) -> tuple[int, ...]:
+        """The numbers of the touched sectors, ascending, counted from the array's start (bursts in the toy)."""
+        return tuple(sorted({part // self.unit for part in self.parts}))
+
+    @property
+    def sectors(self) -> int:
+        """Sectors per request, the counter of ``Metrics``; bursts in the toy."""
+        return len(self.touched)
+
+    @property
+    def ideal(self) -> int:
+        """The fewest sectors that could hold what is used."""
+        return -(-len(self.parts) // self.unit)
+
+    @property
+    def used(self) -> int:
+        """Distinct bytes used (values in the toy)."""
+        return len(self.parts)
+
+    @property
+    def moved(self) -> int:
+        """Bytes in the touched sectors (values in the toy)."""
+        return self.unit * self.sectors
+
+    @property
+    def efficiency(self) -> float:
+        """Used per moved, 0 to 1."""
+        return self.used / self.moved
+
+    @property
+    def share(self) -> str:
+        """What the request touches and uses, in words."""
+        unit, part = self.words
+        return (
+            f"The request touches {plural(self.sectors, unit)} of {self.unit} {part}s and uses {self.used} of the {self.moved} "
+            f"{part}s moved, {percent(self.used, self.moved)}."
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The same, and whether fewer sectors would do; what the widget says."""
+        return self.share + (f" {plural(self.ideal, self.words[0])} could hold what it uses." if self.ideal < self.sectors else "")
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def percent(part: int, whole: int) -> str:
+    """One decimal at most, rounded as JavaScript's ``Math.round`` does."""
+    return f"{floor(part / whole * 1000 + 0.5) / 10:g} %"
+
+
+def strided(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool = False) -> Request:
+    """The request of a full warp in which lane ``i`` reads element ``offset + stride * i`` of an aligned array of ``dtype``."""
+    itemsize, unit = (1, TOY_BURST) if toy else (ITEMSIZES[dtype], SECTOR_BYTES)
+    return Request(tuple((offset + stride * lane) * itemsize for lane in range(WARP_SIZE)), itemsize, unit)
+
+
+def requests_of(trace: Trace) -> dict[int, list[Request]]:
+    """The global requests of the recorded blocks, in order, by source line. Raises TraceError when events were left out."""
+    found: dict[int, list[Request]] = {}
+    for event in trace.accesses():
+        found.setdefault(event.line, []).append(_request(event, trace.arrays))
+    return found
+
+
+def _request(event: Event, arrays: tuple[ArrayInfo, ...]) -> Request:
+    start = _start(event, arrays)
+    addresses = tuple(address - start if address >= 0 else -1 for address in event.addresses)
+    return Request(addresses, event.itemsize, SECTOR_BYTES, event.kind, event.array, event.block, event.warp)
+
+
+def _start(event: Event, arrays: tuple[ArrayInfo, ...]) -> int:
+    """Where the event's array begins; of several arrays of one name, the last that begins at or before the lowest address."""
+    lowest = min(event.addresses[lane] for lane in event.lanes)
+    starts = [info.address for info in arrays if info.space == event.space and info.name == event.array and info.address <= lowest]
+    return max(starts) // BASE_ALIGNMENT * BASE_ALIGNMENT
