@@ -1,0 +1,574 @@
+"""The grader, on real submissions in the real sandbox: sound ones get their points, hostile ones none, and every one gets a record.
+
+Most tests look at one batch, in which sound submissions stand before, between and behind hostile ones. The files in ``attacks/`` say in
+their first line which exercise they replace and what must come of it; their other exercises are right, and must count.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import socket
+import time
+from dataclasses import dataclass, replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from warpwise.errors import GradingError
+from warpwise.grading import collect, feedback, grade, gradebook, notebook, record
+from warpwise.grading.engine import _regraded
+from warpwise.grading.record import Finding, Record, Result
+from warpwise.labs.exercise import Reason
+from warpwise.labs.judge import REASONS
+from warpwise.labs.source import load_lab, solved_notebook, student_notebook
+
+LAB = "08_coalescing"
+POINTS = {exercise.id: exercise.points for exercise in load_lab(LAB).exercises}
+ATTACKS = sorted((ROOT / "tests/attacks" / LAB).glob("*.py"))
+WRONG = sorted((ROOT / "tests/wrong" / LAB).glob("*.py"))
+EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
+SEED = 20_26
+
+
+# What students hand in.
+
+
+@cache
+def _text(solved: bool) -> str:
+    return json.dumps(solved_notebook(load_lab(LAB)) if solved else student_notebook(load_lab(LAB)))
+
+
+def submission(answers: dict[str, str] | None = None) -> dict:
+    """The solved notebook with some exercises' cells replaced."""
+    made = json.loads(_text(True))
+    for cell in made["cells"]:
+        id = cell["metadata"].get("warpwise", {}).get("id")
+        cell["source"] = (answers or {}).get(id, cell["source"])
+    return made
+
+
+def exercise_cells(made: dict) -> list[dict]:
+    return [cell for cell in made["cells"] if "id" in cell["metadata"].get("warpwise", {})]
+
+
+def without_metadata() -> dict:
+    """All cells in one heap: ids, tags and kernel gone, text cells dropped, exercises in reverse."""
+    made = submission()
+    cells = exercise_cells(made)[::-1] + [c for c in made["cells"] if c["cell_type"] == "code" and c not in exercise_cells(made)]
+    made["cells"] = [{"cell_type": "code", "metadata": {}, "source": c["source"].splitlines(True), "outputs": []} for c in cells]
+    return made | {"metadata": {"kernelspec": {"name": "ruby", "display_name": "Ruby"}}, "nbformat_minor": 2}
+
+
+def forged() -> dict:
+    """An untouched lab whose metadata, tags and outputs say that all is well."""
+    made = json.loads(_text(False))
+    made["metadata"]["warpwise"] |= {"points": 1000, "passed": True}
+    for cell in made["cells"]:
+        cell["metadata"]["tags"] = ["nbval-skip", "raises-exception", "given"]
+        if "warpwise" in cell["metadata"]:
+            cell["metadata"]["warpwise"] |= {"points": 1000, "passed": True, "kind": "given"}
+        if cell["cell_type"] == "code":
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "copy_matrix: passed"}]
+    return made
+
+
+def with_copies() -> dict:
+    """Each exercise twice: a wrong copy above, the answer below, as a notebook runs."""
+    made = submission()
+    for cell in exercise_cells(made):
+        wrong = cell | {"source": re.sub(r"(def \w+\([^)]*\):).*", r"\1\n    return 1\n", cell["source"], flags=re.S), "id": "copy"}
+        made["cells"].insert(made["cells"].index(cell), wrong)
+    return made
+
+
+def with_retyped_and_renamed() -> dict:
+    made = submission({"transpose": exercise_cells(submission())[3]["source"].replace("def transpose(", "def transposed(")})
+    exercise_cells(made)[0]["cell_type"] = "markdown"
+    return made
+
+
+def with_device_function() -> dict:
+    """A device function in a cell of the student's own, and a constant that the lab's own cell would not have."""
+    made = submission({"copy_matrix": "@cuda.jit\ndef copy_matrix(src, dst):\n    move(src, dst, ZERO)\n"})
+    mine = """%%time
+ZERO = 0
+
+
+@cuda.jit(device=True)
+def move(src, dst, nothing):
+    col, row = cuda.grid(2)
+    if row < src.shape[0] and col < src.shape[1]:
+        dst[row, col] = src[row, col] + nothing
+"""
+    made["cells"].insert(3, {"cell_type": "code", "metadata": {}, "source": mine, "outputs": [], "execution_count": None})
+    return made
+
+
+# File name -> (content, points, what the problem must say).
+SOUND = {
+    "good": (submission(), 10),
+    "without_metadata": (without_metadata(), 10),
+    "with_copies": (with_copies(), 10),
+    "untouched": (json.loads(_text(False)), 0),
+    "forged": (forged(), 0),
+    "with_retyped_and_renamed": (with_retyped_and_renamed(), 10 - POINTS["copy_matrix"] - POINTS["transpose"]),
+    "with_device_function": (with_device_function(), 10),
+}
+MALFORMED = {
+    "truncated": (_text(True)[: len(_text(True)) // 2], "JSON breaks off"),
+    "empty": ("", "empty"),
+    "not_json": ("hello", "not a notebook"),
+    "not_a_notebook": ("[1, 2]", "not a notebook"),
+    "no_cells": ('{"nbformat": 4, "cells": 3}', "no list of cells"),
+    "format_3": (json.dumps({"nbformat": 3, "worksheets": [{"cells": []}]}), "format 3"),
+    "bytes": ("\udcff\udcfe\udc80", "UTF-8"),
+    "deep": ("[" * 200_000, "nested too deeply"),
+    "big_number": ('{"nbformat": ' + "9" * 5000 + "}", "not a notebook"),
+    "huge": (_text(True) + " " * (10 << 20), "10 MB"),
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One run of the grader: what it found, by student, and what it left behind."""
+
+    records: dict[str, Record]
+    out: Path
+    connections: int
+    processes: list[str]
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def batch(sandbox, tmp_path_factory) -> Batch:
+    folder = tmp_path_factory.mktemp("batch")
+    submissions = folder / "submissions"
+    submissions.mkdir()
+    for name, (made, _) in SOUND.items():
+        (submissions / f"{name}.ipynb").write_text(json.dumps(made))
+    for name, (text, _) in MALFORMED.items():
+        (submissions / f"{name}.ipynb").write_bytes(text.encode("utf-8", "surrogateescape"))
+    (submissions / "zz_last_and_good.ipynb").write_text(json.dumps(submission()))
+    (submissions / "linked.ipynb").symlink_to(submissions / "good.ipynb")
+    os.mkfifo(submissions / "pipe.ipynb")
+    (submissions / "nobody").mkdir()
+    odd = submissions / "=cmd|'x'!A1, \"quoted\"\n<script>alert(1)<"
+    odd.mkdir()
+    (odd / f"{LAB}.ipynb").write_text(json.dumps(submission()))
+    (odd / f"{LAB}-Copy1.ipynb").write_text(json.dumps(submission()))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0)
+        filled = {"@PORT@": str(listener.getsockname()[1]), "@ROOT@": str(ROOT), "@SUBMISSIONS@": str(submissions)}
+        for path in ATTACKS:
+            text = path.read_text()
+            for mark, value in filled.items():
+                text = text.replace(mark, value)
+            (submissions / f"attack_{path.stem}.ipynb").write_text(json.dumps(submission({EXPECT.match(text)[1]: text})))
+        start = time.monotonic()
+        records = grade(submissions, folder / "grades", seed=SEED, jobs=2)
+        seconds = time.monotonic() - start
+        connections = _connections(listener)
+    return Batch({r.student: r for r in records if "Copy1" not in r.file}, folder / "grades", connections, _children(), seconds)
+
+
+def _connections(listener: socket.socket) -> int:
+    count = 0
+    while True:
+        try:
+            listener.accept()[0].close()
+        except BlockingIOError:
+            return count
+        count += 1
+
+
+def _children() -> list[str]:
+    """Processes that this one started and that still run, with theirs."""
+    from warpwise.grading.watch import tree
+
+    commands = [Path(f"/proc/{pid}/cmdline") for pid in list(tree(os.getpid()))[1:]]
+    return [c.read_text("utf-8", "replace") for c in commands if c.exists() and c.read_bytes()]
+
+
+# Sound submissions.
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_points_are_for_what_is_right(batch: Batch, name: str):
+    found = batch.records[name]
+    assert (found.points, found.possible, found.problem) == (SOUND[name][1], 10, ""), [r.finding for r in found.results]
+
+
+def test_a_good_submission_passes_its_own_checks_too(batch: Batch):
+    assert [result.visible.outcome for result in batch.records["good"].results] == ["passes"] * 4
+    assert [result.visible.outcome for result in batch.records["untouched"].results] == ["fails"] * 4
+
+
+def test_the_last_submission_is_graded_as_the_first(batch: Batch):
+    assert batch.records["zz_last_and_good"].results == batch.records["good"].results
+
+
+def test_an_untouched_lab_is_not_done_yet(batch: Batch):
+    assert {result.finding.reason for result in batch.records["untouched"].results} == {"not done yet"}
+    assert {result.finding.reason for result in batch.records["forged"].results} == {"not done yet"}
+
+
+def test_counters_stand_beside_their_budgets(batch: Batch):
+    copy = batch.records["good"].results[0].finding
+    assert copy.tried == copy.cases > 3
+    assert [counter.name for counter in copy.counters] == ["sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved"]
+    assert all(0 < counter.value <= counter.most for counter in copy.counters)
+
+
+def test_each_wrong_submission_is_wrong_for_its_reason(sandbox, tmp_path: Path):
+    """Two of them here: that each of them fails for its reason is tested with the labs."""
+    chosen = {path.stem: path for path in WRONG if path.stem in ("bank_conflicts_left_in", "offset_forgotten")}
+    for name, path in chosen.items():
+        (tmp_path / name).mkdir()
+        text = path.read_text()
+        (tmp_path / name / f"{LAB}.ipynb").write_text(json.dumps(submission({EXPECT.match(text)[1]: text})))
+    for found in grade(tmp_path, tmp_path.parent / "grades", seed=SEED):
+        exercise, reason = EXPECT.match(chosen[found.student].read_text()).groups()
+        assert [(r.exercise, r.finding.reason) for r in found.results if not r.points] == [(exercise, reason)]
+        assert found.file == f"{found.student}/{LAB}.ipynb"
+
+
+# Hostile submissions.
+
+
+def test_there_are_attacks():
+    assert len(ATTACKS) >= 25
+
+
+@pytest.mark.parametrize("path", ATTACKS, ids=lambda path: path.stem)
+def test_an_attack_gains_nothing(batch: Batch, path: Path):
+    exercise, reason = EXPECT.match(path.read_text()).groups()
+    found = batch.records[f"attack_{path.stem}"]
+    reasons = {result.exercise: result.finding.reason for result in found.results}
+    assert reasons == dict.fromkeys(POINTS, "passed") | {exercise: reason}, [r.finding for r in found.results]
+    assert found.points == 10 - (0 if reason == "passed" else POINTS[exercise])
+    assert found.problem == ""
+
+
+def test_attacks_delay_the_others_by_no_more_than_their_limits(batch: Batch):
+    assert max(found.seconds for found in batch.records.values()) < 120
+
+
+def test_attacks_leave_nothing_behind(batch: Batch):
+    assert batch.processes == []
+    assert not (ROOT / "pwned").exists()
+    for folder in (ROOT, Path("/tmp"), Path.home()):
+        assert not [p for name in ("sitecustomize.py", "usercustomize.py", "numpy.py") if (p := folder / name).exists()]
+
+
+def test_attacks_reach_no_network(batch: Batch):
+    assert batch.connections == 0
+
+
+# Malformed submissions.
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_notebook_is_a_record_with_a_reason(batch: Batch, name: str):
+    found = batch.records[name]
+    assert MALFORMED[name][1] in found.problem
+    assert "\n" not in found.problem
+    assert (found.points, found.possible) == (0, 10)
+    page = (batch.out / "feedback" / f"{name}.html").read_text("utf-8")
+    assert "could not be graded" in page
+
+
+@pytest.mark.parametrize(("name", "problem"), [("linked", "link"), ("pipe", "regular file"), ("nobody", "no notebook")])
+def test_what_is_no_file_is_a_record_too(batch: Batch, name: str, problem: str):
+    assert problem in batch.records[name].problem
+    assert batch.records[name].points == 0
+
+
+def test_a_second_notebook_for_one_lab_is_named_not_counted(batch: Batch):
+    rows = [row for row in _rows(batch.out) if "script" in row["student"]]
+    assert [row["points"] for row in rows] == ["10", "0"]
+    assert "second notebook" in rows[1]["problem"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [None, 3, "x", [], {}],
+        [{"cell_type": "code"}],
+        [{"cell_type": "code", "source": 3, "metadata": 4}],
+        [{"cell_type": "code", "source": ["def ", 3, None, "f(): pass"], "metadata": {"warpwise": "x", "tags": 3}, "id": 5}],
+        [{"cell_type": "code", "source": "\ud800 \x00", "metadata": {"warpwise": {"id": {"a": 1}}}}],
+    ],
+)
+def test_cells_that_are_no_cells_are_passed_over(tmp_path: Path, cells: list):
+    path = tmp_path / "x.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "metadata": [], "cells": cells}))
+    assert all(isinstance(cell.text, str) and cell.text.encode() is not None for cell in notebook.read(path).cells)
+
+
+def test_nbval_markers_are_taken_out():
+    text = "#NBVAL_SKIP\n  # NBVAL_RAISES_EXCEPTION  \nx = 1  # NBVAL_SKIP\n### NBVAL_IGNORE_OUTPUT"
+    assert notebook.NBVAL_MARKER.sub("#", text) == "#\n#\nx = 1  # NBVAL_SKIP\n#"
+
+
+def test_ipythons_lines_go_and_line_numbers_stay():
+    assert notebook.plain("%%time\n!ls\nhelp?\nx = 5 % 3\ny = x != 2\n") == "\n\n\nx = 5 % 3\ny = x != 2\n"
+
+
+# The gradebook and the pages.
+
+
+def _rows(out: Path) -> list[dict[str, str]]:
+    with open(out / "grades.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_gradebook_has_a_row_for_every_submission(batch: Batch):
+    rows = {row["student"]: row for row in _rows(batch.out) if "Copy1" not in row["file"]}
+    assert len(rows) == len(batch.records)
+    for student, found in batch.records.items():
+        row = rows[gradebook.defused(student)]
+        assert (float(row["points"]), float(row["possible"])) == (found.points, found.possible)
+        assert row["isolated"] == "yes"
+        assert {e: float(row[f"{LAB}/{e}"]) for e in POINTS} == {r.exercise: r.points for r in found.results}
+
+
+def test_formulas_are_defused(batch: Batch):
+    for row in _rows(batch.out):
+        assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row.values())
+    assert gradebook.defused("=1+1") == "'=1+1"
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its tags, its text, and attributes that load something or run something."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.suspicious: list[tuple] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.suspicious += [a for a in attributes if a[0] in ("src", "href", "action") or a[0].startswith("on")]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_every_student_has_a_page(batch: Batch):
+    pages = {path.name for path in (batch.out / "feedback").iterdir()}
+    assert pages == {f"{gradebook.file_name(student)}.html" for student in batch.records}
+    assert all(re.fullmatch(r"[\w-][\w.-]*\.html", name) for name in pages)
+
+
+def test_pages_run_nothing_and_load_nothing(batch: Batch):
+    for path in (batch.out / "feedback").iterdir():
+        page = Page(path.read_text("utf-8"))
+        assert not {"script", "img", "link", "iframe", "object"} & set(page.tags), path
+        assert page.suspicious == [], path
+    odd = next(student for student in batch.records if "script" in student)
+    page = Page((batch.out / "feedback" / f"{gradebook.file_name(odd)}.html").read_text("utf-8"))
+    assert f"Feedback for {odd}" in page.words
+
+
+def test_a_page_says_what_was_asked_what_came_of_it_and_what_to_try(batch: Batch):
+    text = " ".join(Page((batch.out / "feedback/attack_patched_check.html").read_text("utf-8")).words)
+    exercise = ("Transpose through shared memory", "✗ Wrong result.", "0 of 9 right", "Try:")
+    for wanted in ("Lab 8: Coalescing", "7 of 10 points", "at most", *exercise):
+        assert wanted in text, wanted
+
+
+def test_no_page_tells_an_expected_value_or_the_seed(batch: Batch):
+    """Details that a check in the notebook gives, with what an element should be, are kept from hidden tests."""
+    for path in (batch.out / "feedback").iterdir():
+        text = path.read_text("utf-8")
+        assert str(SEED) not in text
+        assert not re.search(r"should be|expected [\d-]", text), path
+    assert "should be" not in (batch.out / "grades.csv").read_text("utf-8")
+
+
+def test_every_reason_has_an_explanation():
+    reasons = {value for name, value in vars(Reason).items() if name.isupper()} - {Reason.OVER_BUDGET}
+    assert reasons | set(REASONS.values()) | set(record.STOPPED.values()) <= set(feedback.EXPLAINED)
+
+
+def test_a_student_reads_no_text_that_other_student_code_chose(sandbox, tmp_path: Path):
+    """An error's message and a type's name could carry hidden inputs out; only names that Python has are passed on."""
+    leak = "def sectors_for(stride, offset, itemsize):\n    raise type(f'Got{stride}', (ValueError,), {})(f'got {stride}')\n"
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s/leak.ipynb").write_text(json.dumps(submission({"sectors_for": leak})))
+    found = grade(tmp_path / "s", tmp_path / "out", lab=LAB)[0].results[1].finding
+    assert (found.reason, found.detail) == ("raised an error", "raised an error of its own")
+
+
+@pytest.mark.parametrize("name", ["alice", "../../etc/passwd", "..", ".hidden", "a/b", "a\\b", "con\n", "x" * 300, "", "José", "=1+1"])
+def test_page_names_are_plain_file_names(name: str):
+    made = gradebook.file_name(name)
+    assert re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", made)
+    assert len(made) < 80
+    assert made == name or made != gradebook.file_name(name + "x")
+
+
+# Runs as a whole.
+
+
+@pytest.fixture
+def class_of_two(tmp_path: Path) -> Path:
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    (folder / "ada.ipynb").write_text(json.dumps(submission()))
+    (folder / "bob.ipynb").write_text(_text(False))
+    return folder
+
+
+def test_a_run_can_be_repeated_from_its_seed(sandbox, class_of_two: Path, tmp_path: Path):
+    grade(class_of_two, tmp_path / "first")
+    about = json.loads((tmp_path / "first/run.json").read_text())
+    assert about["isolated"] is True and about["labs"] == {LAB: load_lab(LAB).version}
+    grade(class_of_two, tmp_path / "second", seed=about["seed"], jobs=2)
+    grade(class_of_two, tmp_path / "third")
+    texts = [(tmp_path / run / "feedback/ada.html").read_text() for run in ("first", "second", "third")]
+    assert texts[0] == texts[1] != texts[2]
+    assert len({(tmp_path / run / "grades.csv").read_text() for run in ("first", "second", "third")}) == 1
+
+
+def test_progress_is_told_for_each_submission(sandbox, class_of_two: Path, tmp_path: Path, capfd):
+    seen = []
+    grade(class_of_two, tmp_path / "out", progress=lambda done, all, found: seen.append((done, all, found.student)))
+    assert seen == [(1, 2, "ada"), (2, 2, "bob")]
+    assert capfd.readouterr() == ("", "")
+    grade(class_of_two, tmp_path / "out", progress=True)
+    assert "2/2  'bob.ipynb'  0 of 10 points" in capfd.readouterr().err
+
+
+def test_unsafe_local_grades_alike_and_says_so(class_of_two: Path, tmp_path: Path):
+    hostile = (ROOT / f"tests/attacks/{LAB}/ends_the_process.py").read_text()
+    (class_of_two / "cid.ipynb").write_text(json.dumps(submission({"sectors_for": hostile})))
+    found = grade(class_of_two, tmp_path / "out", unsafe_local=True)
+    assert [r.points for r in found] == [10, 0, 8]
+    assert [r.isolated for r in found] == [False] * 3
+    assert {row["isolated"] for row in _rows(tmp_path / "out")} == {"not isolated"}
+    assert json.loads((tmp_path / "out/run.json").read_text())["isolated"] is False
+    assert "Not isolated" in (tmp_path / "out/feedback/ada.html").read_text()
+
+
+def test_an_error_of_the_grader_itself_is_one_submissions_problem(sandbox, class_of_two: Path, tmp_path: Path, monkeypatch):
+    real = notebook.read
+
+    def reads_all_but_one(path: Path):
+        if path.stem == "ada":
+            raise ZeroDivisionError("a mistake of ours")
+        return real(path)
+
+    monkeypatch.setattr(notebook, "read", reads_all_but_one)
+    ada, bob = grade(class_of_two, tmp_path / "out", lab=LAB)
+    assert "the grader failed" in ada.problem and ada.points == 0
+    assert bob.problem == ""
+
+
+def test_only_what_the_wall_clock_ended_is_graded_again():
+    def ended(reason: str) -> Record:
+        return Record("s", "s.ipynb", LAB, (Result("sectors_for", 2, Finding(False, reason)),))
+
+    again = []
+
+    def one(submission):
+        again.append(submission)
+        return replace(ended("wrong result"), student="again")
+
+    records = [ended("timed out"), ended("does not end"), ended("wrong result")]
+    found = list(_regraded(records, ["first", "second", "third"], one))
+    assert again == ["first"]
+    assert [f.student for f in found] == ["again", "s", "s"]
+
+
+def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercises(tmp_path: Path):
+    labs = ["07_memory", LAB]
+    ids = {"07_memory": {"walk"}, LAB: set(POINTS)}
+    made = submission()
+    (tmp_path / "ada").mkdir()
+    (tmp_path / f"ada/doe_1234_{LAB}-2.ipynb").write_text("not even read")
+    (tmp_path / "ada/07_memory.ipynb").write_text("nor this")
+    (tmp_path / "bob.ipynb").write_text(json.dumps(made))
+    (tmp_path / "cid.ipynb").write_text(json.dumps(made | {"metadata": {}}))
+    (tmp_path / "dan.ipynb").write_text(json.dumps({"nbformat": 4, "cells": []}))
+    told = {s.file: s.lab for s in collect.recognised(collect.find(tmp_path), labs, None, ids)}
+    assert told == {
+        "ada/07_memory.ipynb": "07_memory",
+        f"ada/doe_1234_{LAB}-2.ipynb": LAB,
+        "bob.ipynb": LAB,
+        "cid.ipynb": LAB,
+        "dan.ipynb": "",
+    }
+    only = {s.file: s.lab for s in collect.recognised(collect.find(tmp_path), labs, LAB, ids)}
+    assert only == {f"ada/doe_1234_{LAB}-2.ipynb": LAB, "bob.ipynb": LAB, "cid.ipynb": LAB, "dan.ipynb": LAB}
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("make", "lab", "says"),
+    [
+        (lambda folder: None, None, "no folder"),
+        (lambda folder: folder.write_text("x"), None, "not a folder"),
+        (lambda folder: folder.mkdir(), None, "no notebook"),
+        (lambda folder: (folder / "ada").mkdir(parents=True), None, "no notebook"),
+        (lambda folder: (folder.mkdir(), (folder / "ada.ipynb").write_text("{}")), "99_nothing", "99_nothing"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(tmp_path: Path, make, lab: str | None, says: str):
+    make(tmp_path / "submissions")
+    with pytest.raises(GradingError, match=says) as caught:
+        grade(tmp_path / "submissions", tmp_path / "out", lab=lab)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_out_is_a_folder_elsewhere(class_of_two: Path, tmp_path: Path):
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(GradingError, match="is a file"):
+        grade(class_of_two, tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "kept"
+    with pytest.raises(GradingError, match="inside the submissions folder"):
+        grade(class_of_two, class_of_two / "grades")
+    assert sorted(p.name for p in class_of_two.iterdir()) == ["ada.ipynb", "bob.ipynb"]
+
+
+def test_hidden_tests_among_the_submissions_are_not_run(class_of_two: Path, tmp_path: Path):
+    (class_of_two / "tests/hidden").mkdir(parents=True)
+    (class_of_two / f"tests/hidden/{LAB}.py").write_text(f"open({str(tmp_path / 'pwned')!r}, 'w')")
+    with pytest.raises(GradingError, match="inside the submissions folder"):
+        grade(class_of_two, tmp_path / "out", course=class_of_two)
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_modules_among_the_submissions_are_not_imported(sandbox, class_of_two: Path, tmp_path: Path, monkeypatch):
+    """An instructor may well stand in the submissions folder."""
+    for name in ("json", "numpy", "warpwise", "pytest", "sitecustomize"):
+        (class_of_two / f"{name}.py").write_text(f"open({str(tmp_path / 'pwned')!r}, 'w')")
+    monkeypatch.chdir(class_of_two)
+    assert [r.points for r in grade(".", tmp_path / "out")] == [10, 0]
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_an_exercise_without_hidden_cases_is_refused(class_of_two: Path, tmp_path: Path):
+    course = tmp_path / "course"
+    for name in ("solutions", "labs"):
+        (course / name).mkdir(parents=True)
+    (course / f"solutions/{LAB}.md").write_text((ROOT / f"solutions/{LAB}.md").read_text())
+    (course / "tests/hidden").mkdir(parents=True)
+    tests = course / f"tests/hidden/{LAB}.py"
+    broken = {"def copy_matrix(rng):\n    return []\n": "at least one", "x = 1\n": "no function", "1 / 0\n": "cannot be imported"}
+    for text, says in broken.items():
+        tests.write_text(text)
+        with pytest.raises(GradingError, match=says):
+            grade(class_of_two, tmp_path / "out", course=course)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,98 @@
+"""From the text of cells to what is judged: a kernel to be interpreted, or the text of a host function for the sandbox.
+
+Everything goes by syntax tree; nothing runs. This is called in the simulation's process, since Python's parser can be made to use
+much memory by a text that is written for it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from warpwise.errors import GradingError
+from warpwise.grading.notebook import plain
+from warpwise.labs.judge import is_stub_syntax
+from warpwise.simt import Kernel, kernels_in
+
+MODULES = ("math", "numpy")
+
+
+def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()) -> Kernel:
+    """The kernel called ``name`` of an exercise's cell, which sees device functions and literal constants of the other cells too.
+
+    Where names meet, the lab's given cells win over the student's other cells, and the exercise's own cell over both.
+    Raises GradingError if the cell is not Python or has no such kernel.
+    """
+    _parsed(text)
+    before = "\n".join([cell for cell in map(plain, others) if _parses(cell)] + [plain(cell) for cell in given]) + "\n"
+    found = kernels_in(before + plain(text), file="your cell", first_line=1 - before.count("\n"))
+    if name not in found:
+        raise GradingError(f"the exercise's cell has no kernel called {name}; keep the name, and @cuda.jit above it")
+    return found[name]
+
+
+def host_function(text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()) -> str:
+    """Python text that defines ``name`` and no more than it needs: functions it calls, literal constants, imports of math and numpy.
+
+    Raises GradingError if the cell is not Python or has no such function, and returns "" for a function not begun.
+    """
+    own = _parsed(text).body
+    around = [node for cell in [*others, *given] if _parses(plain(cell)) for node in ast.parse(plain(cell)).body]
+    functions = {node.name: node for node in around + own if isinstance(node, ast.FunctionDef)}
+    if name not in {node.name for node in own if isinstance(node, ast.FunctionDef)}:
+        raise GradingError(f"the exercise's cell has no function called {name}; keep the name")
+    if is_stub_syntax(functions[name]):
+        return ""
+    kept = [node for node in around + own if _is_plain_import(node) or _is_literal(node)]
+    return "\n".join(map(ast.unparse, [*kept, *(functions[n] for n in _needed(name, functions))]))
+
+
+def _needed(name: str, functions: dict[str, ast.FunctionDef]) -> list[str]:
+    """``name`` and the functions that it mentions, and those that they mention."""
+    found, open_ends = [], [name]
+    while open_ends:
+        current = open_ends.pop()
+        if current not in found:
+            found.append(current)
+            open_ends += sorted(mentioned(functions[current]) & set(functions))
+    return found
+
+
+def mentioned(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _is_plain_import(node: ast.stmt) -> bool:
+    modules: Iterable[str] = ()
+    if isinstance(node, ast.Import):
+        modules = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        modules = [node.module or ""]
+    return bool(modules) and all(module.partition(".")[0] in MODULES for module in modules)
+
+
+def _is_literal(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
+        return False
+    try:
+        ast.literal_eval(node.value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _parses(text: str) -> bool:
+    try:
+        _parsed(text)
+    except GradingError:
+        return False
+    return True
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        return ast.parse(plain(text))
+    except SyntaxError as error:
+        raise GradingError(f"line {error.lineno} is not Python: {error.msg}") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise GradingError(f"the cell is not Python: {error}") from error

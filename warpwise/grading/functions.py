@@ -1,0 +1,88 @@
+"""Host functions: the student's text runs in the sandbox on the hidden inputs, and numbers come back, to be compared here.
+
+The sandbox gets the text and the inputs, never an expected value. What it sends has a length that is known beforehand; whatever it
+holds, it can only be right or wrong. No text of the student's making is passed on, since it could carry the hidden inputs out.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from warpwise.grading import sandbox, watch
+from warpwise.grading.inside.functions import NAME_BYTES
+from warpwise.grading.record import ENDED, STOPPED, TOO_LONG, TOO_SLOW, Finding
+from warpwise.grading.simulate import public, summary
+from warpwise.labs.exercise import Call, Reason, Verdict
+from warpwise.labs.judge import judge_value
+
+DTYPES = {b"q": np.int64, b"d": np.float64, b"?": np.int64}
+ERRORS = {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
+TYPES = ("NoneType", "str", "bytes", "list", "tuple", "dict", "set", "range", "generator", "function", "complex", "ndarray")
+ADVICE = {
+    TOO_LONG: "look for a loop whose condition never becomes false",
+    ENDED: "return the value; do not end Python",
+    "NameError": "the grader knows math, numpy and what your cells define; spell the name as it was defined",
+    "UnboundLocalError": "give the variable a value on every way through the function",
+    "ModuleNotFoundError": "import nothing but math and numpy here",
+    "ZeroDivisionError": "which argument can be zero?",
+    "IndexError": "what is the first and what is the last index of the loop?",
+    "TypeError": "compare the function's parameters with those that the exercise gives it",
+    "NoneType": "end the function with return",
+}
+ANY_ERROR = "call the function yourself, with small numbers and with zero"
+ANY_TYPE = "return one plain number"
+
+
+def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Finding:
+    """The finding on a host function, given as text. ``mode`` is how it is kept apart: see ``sandbox.isolation``."""
+    job = {"text": text, "name": name, "calls": [{"args": [encode(a) for a in c.args], "shape": np.shape(c.want)} for c in calls]}
+    done = sandbox.run(sandbox.FUNCTIONS, job, mode)
+    verdicts = []
+    rest = done.result
+    for call in calls:
+        verdict, rest = _verdict(rest, call, done)
+        verdicts.append(verdict)
+        if not verdict.passed:
+            break
+    return summary(verdicts, calls)
+
+
+def encode(argument: Any) -> Any:
+    """An argument as JSON: plain numbers as they are, arrays with their dtype and shape."""
+    if isinstance(argument, np.ndarray):
+        return {"dtype": argument.dtype.name, "shape": argument.shape, "data": argument.ravel().tolist()}
+    return argument.item() if isinstance(argument, np.generic) else argument
+
+
+def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes]:
+    """The verdict on one call from the frame that should stand first, and the frames after it. For frames: ``inside/functions.py``."""
+    kind, rest = frames[:1], frames[1:]
+    if kind in (b"e", b"t") and len(rest) >= NAME_BYTES:
+        return _named(kind, rest[:NAME_BYTES].decode("utf-8", "replace").rstrip(), call), rest[NAME_BYTES:]
+    length = 8 * np.size(call.want)
+    if kind in DTYPES and len(rest) >= length:
+        return public(judge_value(_value(kind, rest[:length], np.shape(call.want)), call)), rest[length:]
+    reason, limits = STOPPED[done.stopped], sandbox.FUNCTIONS.limits
+    details = {TOO_LONG: f"used more than {limits.cpu_seconds:g} s of CPU time", TOO_SLOW: f"gave no answer in {limits.wall_seconds:g} s"}
+    return Verdict(False, reason, details.get(reason, ""), call.label, advice=ADVICE.get(reason, "")), b""
+
+
+def _named(kind: bytes, name: str, call: Call) -> Verdict:
+    """The verdict on a call that raised an error or returned no number. Only names that Python itself has are passed on."""
+    if kind == b"e":
+        told = name if name in ERRORS else "an error of its own"
+        return Verdict(False, Reason.RAISED, f"raised {told}", call.label, advice=ADVICE.get(told, ANY_ERROR))
+    told = name if name in TYPES else "an object of another type"
+    wanted = f"an array of shape {np.shape(call.want)}" if np.shape(call.want) else "one number"
+    return Verdict(False, Reason.WRONG_TYPE, f"returned {told}; {wanted} was asked for", call.label, advice=ADVICE.get(told, ANY_TYPE))
+
+
+def _value(kind: bytes, content: bytes, shape: tuple[int, ...]) -> Any:
+    """Numbers of a frame: a plain Python number for a single one, an array otherwise."""
+    numbers = np.frombuffer(content, DTYPES[kind]).reshape(shape)
+    numbers = numbers != 0 if kind == b"?" else numbers
+    return numbers if shape else numbers.item()

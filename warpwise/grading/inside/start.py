@@ -1,0 +1,65 @@
+"""The first thing that runs inside the sandbox: give up all rights, set the limits, then play one of two parts.
+
+    python -I -S start.py PART LIMITS < job
+
+PART is ``functions`` (call a student's host functions) or ``notebook`` (re-run a notebook through nbval). LIMITS is JSON. The job
+comes on standard input; standard output carries the result and nothing else, so everything that is printed goes to standard error.
+Only the standard library is used here: this folder is all of Warpwise that a host function could see.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+
+
+def confine(limits: dict) -> None:
+    """Become the nameless user ``limits["uid"]`` (where bubblewrap ran as root), then set resource limits, which hold from here on.
+
+    The number of processes is counted per user, and not at all for root: so the user changes first.
+    """
+    if "uid" in limits:
+        os.setgroups([])
+        os.setresgid(limits["uid"], limits["uid"], limits["uid"])
+        os.setresuid(limits["uid"], limits["uid"], limits["uid"])
+    for name, value in limits["rlimits"].items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def stay_first() -> None:
+    """As the first process of the sandbox, let a child do the work and end with it: then the kernel ends whatever it left running.
+
+    (As the first process itself, student code would be immune to most signals.)
+    """
+    child = os.fork()
+    if child:
+        status = os.waitpid(child, 0)[1]
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def main() -> None:
+    part, limits = sys.argv[1], json.loads(sys.argv[2])
+    confine(limits)
+    if os.getpid() == 1:
+        stay_first()
+    result = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    sys.path[:0] = [str(Path(__file__).resolve().parent), *limits["path"]]
+    job = json.load(sys.stdin)
+    if part == "functions":
+        from functions import answer
+    else:
+        from notebook import answer
+    answer(job, result)
+    sys.stdout.flush()
+    os._exit(0)  # threads and exit handlers that student code left behind do not run on
+
+
+if __name__ == "__main__":
+    main()

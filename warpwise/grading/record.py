@@ -1,0 +1,100 @@
+"""What grading one submission comes to: plain frozen values, from which gradebook and feedback are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpwise.labs.exercise import Reason
+
+# Reasons that only a grader can have; those of a verdict are in ``labs.exercise.Reason`` and ``labs.judge.REASONS``.
+MISSING = "no answer"
+NOT_PYTHON = "not Python"
+NOT_GRADED = "not graded"
+ENDED = "ended the process"
+TOO_LONG = "does not end"
+TOO_SLOW = "timed out"
+TOO_MUCH_MEMORY = "too much memory"
+TOO_MUCH_OUTPUT = "too much output"
+STOPPED = {"cpu": TOO_LONG, "wall": TOO_SLOW, "memory": TOO_MUCH_MEMORY, "result": TOO_MUCH_OUTPUT, "chatter": TOO_MUCH_OUTPUT, "": ENDED}
+
+# How the student's own check came out when the notebook was run again.
+SHOWN_PASSED, SHOWN_FAILED, NOT_REACHED = "passes", "fails", "not reached"
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A counter against its budget: the worst of all cases that were judged."""
+
+    name: str
+    value: float
+    most: float
+
+    @property
+    def over(self) -> bool:
+        return self.value > self.most
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the trusted side found about one exercise. ``detail`` and ``advice`` never hold an expected value.
+
+    ``case`` is the label of the hidden case that failed; ``tried`` of ``cases`` were judged, all but a failed last one right.
+    """
+
+    passed: bool
+    reason: str
+    detail: str = ""
+    advice: str = ""
+    case: str = ""
+    tried: int = 0
+    cases: int = 0
+    counters: tuple[Counter, ...] = ()
+
+
+@dataclass(frozen=True)
+class Visible:
+    """How one visible check came out in the re-run. It ran next to student code, so it is shown and never counted."""
+
+    outcome: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One exercise of one submission."""
+
+    exercise: str
+    possible: float
+    finding: Finding
+    visible: Visible = Visible(NOT_REACHED)
+
+    @property
+    def points(self) -> float:
+        """All points or none: every hidden case has to pass, within budget."""
+        return self.possible if self.finding.passed and self.finding.reason == Reason.PASSED else 0
+
+
+@dataclass(frozen=True)
+class Record:
+    """One submission. ``problem`` says in one line why it could not be graded; then all its exercises have no points."""
+
+    student: str
+    file: str
+    lab: str = ""
+    results: tuple[Result, ...] = ()
+    problem: str = ""
+    isolated: bool = True
+    seconds: float = 0.0
+
+    @property
+    def points(self) -> float:
+        return sum(result.points for result in self.results)
+
+    @property
+    def possible(self) -> float:
+        return sum(result.possible for result in self.results)
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the wall clock, which a busy machine can be to blame for, cost points."""
+        return any(result.finding.reason == TOO_SLOW for result in self.results)

@@ -1,0 +1,67 @@
+"""The visible part of a verdict: our notebook, with our checks and reference outputs and the student's answers in it, run again.
+
+nbval compares the outputs of our check cells with the reference. It runs in the sandbox, but in one process family with student
+code, which could make it say anything: what it says is shown to the student and is never worth a point.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from warpwise.errors import GradingError
+from warpwise.grading import sandbox
+from warpwise.grading.notebook import Answer
+from warpwise.grading.record import NOT_REACHED, SHOWN_FAILED, SHOWN_PASSED, STOPPED, Visible
+
+CELL_SECONDS = 10
+MOST_CHARACTERS = 200
+PLAINLY = {
+    "Cell outputs differ": "it says something else than it should",
+    "Cell execution caused an exception": "the cell ends with an error",
+}
+TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def reference(course: Path, stem: str) -> dict:
+    """Our own notebook of a lab, with reference outputs. Raises GradingError."""
+    path = course / "labs" / f"{stem}.ipynb"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise GradingError(f"lab {stem} has no notebook {path} to compare with: run `warpwise labs build`") from error
+
+
+def with_answers(notebook: dict, answers: Mapping[str, Answer | None]) -> dict:
+    """Our notebook with the student's text in the exercise cells that have an answer; nothing else of the submission gets in."""
+    cells = []
+    for cell in notebook["cells"]:
+        answer = answers.get(cell["metadata"].get("warpwise", {}).get("id", ""))
+        cells.append(cell | {"source": answer.text} if answer else cell)
+    return notebook | {"cells": cells}
+
+
+def run_again(notebook: dict, mode: str) -> dict[str, Visible]:
+    """How each check came out, by exercise id. Checks that said nothing are left out."""
+    done = sandbox.run(sandbox.NOTEBOOK, {"notebook": notebook, "cell_seconds": CELL_SECONDS}, mode)
+    found: dict[str, Visible] = {}
+    for line in done.result.splitlines():
+        found |= _reported(line)
+    ended = STOPPED[done.stopped] if done.stopped or done.exit else ""
+    exercises = (cell["metadata"].get("warpwise", {}).get("check") for cell in notebook["cells"])
+    return {id: found.get(id, Visible(NOT_REACHED, ended)) for id in exercises if id}
+
+
+def _reported(line: bytes) -> dict[str, Visible]:
+    """What one line of the sandbox says about a check; nothing for lines that are not as they should be."""
+    try:
+        said = json.loads(line)
+        id, passed, why = said["about"]["check"], said["passed"] is True, str(said["why"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
+    if not isinstance(id, str):
+        return {}
+    why = PLAINLY.get(why, TERMINAL_COLOUR.sub("", why)[:MOST_CHARACTERS])
+    return {id: Visible(SHOWN_PASSED) if passed else Visible(SHOWN_FAILED, why)}

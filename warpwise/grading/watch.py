@@ -1,0 +1,172 @@
+"""Run a command and end it, with everything it started, once it has used up its share.
+
+Limits of the operating system hold for one process at a time: forty processes get forty times as much. So the use of the whole
+tree is read from /proc while it runs. CPU time is what decides: the wall limit is generous, since a busy machine slows correct
+submissions too. Nothing that the command writes is believed beyond its length.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+POLL_SECONDS = 0.05
+LEAVE_SECONDS = 0.5
+CHUNK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one command, with all its descendants, may use."""
+
+    cpu_seconds: float
+    wall_seconds: float
+    memory_bytes: int  #: resident, summed over the tree
+    result_bytes: int  #: standard output, which carries results
+    chatter_bytes: int = 1 << 20  #: standard error, which carries whatever student code prints
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended. ``stopped`` is empty, or which limit ended it: "cpu", "wall", "memory", "result" or "chatter"."""
+
+    result: bytes
+    chatter: str
+    exit: int
+    stopped: str
+    cpu_seconds: float
+    wall_seconds: float
+
+
+@dataclass
+class _Use:
+    """What the tree has used so far, as last seen."""
+
+    cpu_seconds: float = 0.0
+    memory_bytes: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def look(self, pid: int) -> None:
+        seen = [_usage(p) for p in tree(pid)]
+        self.cpu_seconds = max(self.cpu_seconds, sum(cpu for cpu, _ in seen))
+        self.memory_bytes = sum(memory for _, memory in seen)
+
+    def over(self, limits: Limits) -> str:
+        if self.cpu_seconds > limits.cpu_seconds:
+            return "cpu"
+        if self.memory_bytes > limits.memory_bytes:
+            return "memory"
+        return "wall" if time.monotonic() - self.started > limits.wall_seconds else ""
+
+
+def run(
+    command: Sequence[str],
+    stdin: bytes,
+    limits: Limits,
+    *,
+    env: Mapping[str, str] | None = None,
+    fds: Sequence[int] = (),
+    cwd: str | None = None,
+) -> Finished:
+    """Run ``command`` to its end or to the first limit it passes. Its standard output is the result, standard error is chatter."""
+    with tempfile.TemporaryFile() as given:
+        given.write(stdin)
+        given.seek(0)
+        pipes = {"stdin": given, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(command, **pipes, env=env, pass_fds=tuple(fds), cwd=cwd, start_new_session=True)
+    use = _Use()
+    read = {process.stdout: bytearray(), process.stderr: bytearray()}
+    caps = {process.stdout: ("result", limits.result_bytes), process.stderr: ("chatter", limits.chatter_bytes)}
+    try:
+        stopped = _follow(process, read, caps, limits, use)
+    finally:
+        cpu_seconds = max(end(process), use.cpu_seconds)
+        for pipe in read:
+            pipe.close()
+    result, chatter = (bytes(held[: caps[pipe][1]]) for pipe, held in read.items())
+    return Finished(result, chatter.decode("utf-8", "replace"), process.returncode, stopped, cpu_seconds, time.monotonic() - use.started)
+
+
+def _follow(process, read, caps, limits: Limits, use: _Use) -> str:
+    """Read both pipes until all writers have gone or a limit is passed; returns the limit."""
+    with selectors.DefaultSelector() as ready:
+        for pipe in read:
+            os.set_blocking(pipe.fileno(), False)
+            ready.register(pipe, selectors.EVENT_READ)
+        look_again = 0.0
+        while ready.get_map():
+            for key, _ in ready.select(POLL_SECONDS):
+                piece = os.read(key.fd, CHUNK_BYTES)
+                read[key.fileobj] += piece
+                if not piece:
+                    ready.unregister(key.fileobj)
+                name, cap = caps[key.fileobj]
+                if len(read[key.fileobj]) > cap:
+                    return name
+            if time.monotonic() >= look_again:
+                use.look(process.pid)
+                look_again = time.monotonic() + POLL_SECONDS
+                if over := use.over(limits):
+                    return over
+    return ""
+
+
+def end(process: subprocess.Popen) -> float:
+    """Kill every descendant, the command and its process group, collect it, and return its CPU seconds.
+
+    The first process of a sandbox is among the descendants, and with it the kernel ends the whole process namespace; bubblewrap then
+    collects it and goes by itself. Without a sandbox, a process that left the tree and the group can escape: this is what "not
+    isolated" means.
+    """
+    descendants = list(tree(process.pid))[1:]
+    for pid in reversed(descendants):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    if not (descendants and _leaves(process.pid)):
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime
+
+
+def _leaves(pid: int) -> bool:
+    """Whether a child ends within LEAVE_SECONDS. It stays to be collected."""
+    until = time.monotonic() + LEAVE_SECONDS
+    while time.monotonic() < until:
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def tree(pid: int) -> Iterator[int]:
+    """A process and its living descendants, parents first. Only the process itself where the system has no /proc."""
+    yield pid
+    with suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            for child in _read(f"/proc/{pid}/task/{task}/children").split():
+                yield from tree(int(child))
+
+
+def _usage(pid: int) -> tuple[float, int]:
+    """CPU seconds, with those of children already collected, and private resident bytes; zeros for a process that is gone."""
+    try:
+        fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+        resident, shared = map(int, _read(f"/proc/{pid}/statm").split()[1:3])
+    except (OSError, ValueError):
+        return 0.0, 0
+    ticks = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: fields 14-17 of proc(5), counted from the state
+    return ticks / os.sysconf("SC_CLK_TCK"), (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read()
