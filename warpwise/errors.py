@@ -5,7 +5,7 @@
     │   ├── UnsupportedError        the kernel uses Python that kernels cannot use, or that the simulator does not know
     │   ├── KernelTypeError         an operation on types that do not go together
     │   ├── OutOfBoundsError        an index outside its array
-    │   ├── UnwrittenReadError      shared or local memory was read before anything was written there
+    │   ├── UnwrittenReadError      shared or local memory, or a variable, was read before anything was written there
     │   ├── BarrierError            a barrier that only a part of a block reached
     │   ├── ArithmeticFault         an integer divided by zero
     │   └── StepLimitError          a kernel that did not end within its budget of steps
@@ -67,7 +67,7 @@ class OutOfBoundsError(KernelError):
 
 
 class UnwrittenReadError(KernelError):
-    """Shared or local memory was read where nothing had been written."""
+    """Shared or local memory, or a variable, was read where nothing had been written."""
 
 
 class BarrierError(KernelError):

@@ -11,6 +11,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -129,7 +130,7 @@ class Trace:
     by_line: dict[int, Metrics]
     races: tuple[Race, ...] = ()
     truncated: bool = False
-    records: Records = field(repr=False, default_factory=lambda: Records.empty(1))
+    records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -183,10 +184,11 @@ class Trace:
             with np.load(path, allow_pickle=False) as data:
                 header = json.loads(data["header"].tobytes())
                 columns = {name: data[name] for name in Records.__dataclass_fields__}
-        except (OSError, ValueError, KeyError, EOFError) as error:
+            version = header["format"]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
             raise TraceError(f"{path} is not a trace: {error}") from error
-        if header["format"] != FORMAT:
-            raise TraceError(f"{path} has trace format {header['format']}; this version reads format {FORMAT}")
+        if version != FORMAT:
+            raise TraceError(f"{path} has trace format {version}; this version reads format {FORMAT}")
         return Trace(
             kernel=header["kernel"], file=header["file"], source={int(k): v for k, v in header["source"].items()},
             grid=tuple(header["grid"]), block=tuple(header["block"]),

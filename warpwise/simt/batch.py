@@ -1,25 +1,27 @@
 """A batch of blocks while a kernel runs over it: coordinates, memory, counters, and the checks of every access.
 
-Frames hold the variables of one function activation. Everything that varies is an array whose shape says with what.
+Everything that varies is an array whose shape says with what.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from warpwise.errors import BarrierError, LaunchError, OutOfBoundsError, StepLimitError, UnwrittenReadError, Where
-from warpwise.metrics import BANK_BYTES, WARP_SIZE
+from warpwise.metrics import WARP_SIZE
 from warpwise.simt.counting import LineCounts, count_sectors, count_wavefronts
-from warpwise.simt.masks import Extent, Mask, covers, join
+from warpwise.simt.masks import Extent, Mask
 from warpwise.simt.memory import LocalArray, SharedArray
 from warpwise.simt.recorder import Recorder
 from warpwise.simt.sanitizer import Clash
 from warpwise.trace import Access, Race, unlinear
 
 MAX_RACES = 16
+MAX_PLACES = 4096
 _SHARED_ALIGNMENT = 16
 
 
@@ -47,49 +49,42 @@ class Launch:
     counts: dict[int, LineCounts] = field(default_factory=lambda: defaultdict(LineCounts))
     races: list[Race] = field(default_factory=list)
     race_sites: set = field(default_factory=set)
-    wavefronts: dict = field(default_factory=dict)  #: what a pattern of shared addresses costs
+    places: dict[tuple, Place] = field(default_factory=dict)  #: requests that are the same in every block
     steps: int = 0
 
-    @property
+    @cached_property
     def threads(self) -> int:
         return self.block[0] * self.block[1] * self.block[2]
 
+    @cached_property
+    def thread_index(self) -> tuple:
+        """``cuda.threadIdx`` of every thread of a block; the same objects for all batches, so that ``places`` can know them."""
+        return _coordinates(np.arange(self.threads)[None, :], self.block)
 
-class Frame:
-    """The variables of one function activation, and the lanes that left its loops or the function itself."""
+    @cached_property
+    def fixed(self) -> frozenset[int]:
+        return frozenset(id(axis) for axis in self.thread_index)
 
-    __slots__ = ("batch", "broken", "continued", "defined", "result", "returned", "values")
-
-    def __init__(self, batch: Batch, slots: int, loops: int):
-        self.batch = batch
-        self.values: list = [None] * slots
-        self.defined: list[Mask | None] = [None] * slots  #: lanes that have a value
-        self.broken: list[Mask | None] = [None] * loops
-        self.continued: list[Mask | None] = [None] * loops
-        self.result, self.returned = None, None
-
-    def assign(self, slot: int, value, mask: Mask) -> None:
-        """Give the active lanes a value; the others keep theirs, where they have one."""
-        before = self.defined[slot]
-        if before is None or before is mask or covers(mask, before):
-            self.values[slot], self.defined[slot] = value, mask
-        else:
-            self.values[slot] = merged(mask, value, self.values[slot])
-            self.defined[slot] = join(before, mask)
-
-    def give_back(self, value, mask: Mask) -> None:
-        """``return value`` for the active lanes."""
-        self.result = value if self.returned is None else merged(mask, value, self.result)
-        self.returned = join(self.returned, mask)
+    def place_key(self, array, indices: list, mask: Mask) -> tuple | None:
+        """What names a request that no block and no trip changes: indices that are ``threadIdx`` or plain integers, all lanes active."""
+        if array.space != "shared" or mask.lanes is not None:
+            return None
+        for index in indices:
+            if type(index) is not int and id(index) not in self.fixed:
+                return None
+        return array.address, array.dtype, array.shape, *map(_known, indices)
 
 
-def merged(mask: Mask, value, other):
-    """``value`` for the active lanes, ``other`` for the rest; tuples item by item."""
-    if isinstance(value, tuple):
-        return tuple(merged(mask, a, b) for a, b in zip(value, other, strict=True))
-    if value is other or hasattr(value, "space"):
-        return value
-    return np.where(mask.lanes, np.asarray(value), np.asarray(other))
+def _known(index) -> int:
+    return index if type(index) is int else -id(index)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a request goes: elements from the start of its array, and bytes."""
+
+    offset: object
+    addresses: object
 
 
 class Batch:
@@ -102,7 +97,8 @@ class Batch:
         self.counts, self.recorder = launch.counts, launch.recorder
         self.recorder.begin(first, count)
         self.recording = bool(self.recorder.rows)
-        self.thread_index = _coordinates(np.arange(launch.threads)[None, :], launch.block)
+        self.thread_index = launch.thread_index
+        self.lane = np.arange(launch.threads)[None, :] % WARP_SIZE
         self.block_index = _coordinates(np.arange(first, first + count)[:, None], launch.grid)
         self.exited: Mask | None = None
         self.shared: dict[object, SharedArray] = {}
@@ -125,11 +121,12 @@ class Batch:
         return {"block": self.block_of(int(row)), "thread": unlinear(int(thread), self.launch.block)}
 
     def step(self, site: Site, mask: Mask) -> None:
-        """One trip of a loop. Raises StepLimitError when the launch has made more than its budget."""
+        """One trip of a loop, or one call. Raises StepLimitError when the launch has made more than its budget."""
         self.launch.steps += 1
         if self.launch.steps > self.launch.max_steps:
             raise StepLimitError(
-                f"the kernel did not end within {self.launch.max_steps:,} loop steps; {mask.threads} threads are still in this loop",
+                f"the kernel did not end within {self.launch.max_steps:,} steps; {mask.threads} threads of those that run together "
+                "are still here",
                 site.where(**self.first_thread(mask.grid())),
                 "check that every path through the loop comes closer to its end",
             )
@@ -173,24 +170,36 @@ class Batch:
 
     # --- accesses ---
 
-    def load(self, array, indices: tuple, mask: Mask, site: Site):
-        offset = self._offset(array, indices, mask, site)
-        self._account(array, offset, mask, site, "load")
+    def load(self, array, indices: list, mask: Mask, site: Site):
+        offset = self._request(array, indices, mask, site, "load")
         if array.space == "shared":
-            self._need_written(array, array.shadow.unwritten(offset, mask), site)
+            missing = array.shadow.unwritten(offset, mask)
+            if missing is not None:
+                raise self._unwritten_element(array, *missing, site)
             self._note(array, array.shadow.read(offset, mask, site.line))
         elif array.space == "local" and (missing := array.unwritten(offset, mask)) is not None:
             raise _unwritten(array, site.where(**self.first_thread(missing)))
         return array.load(offset, mask)
 
-    def store(self, array, indices: tuple, value, mask: Mask, site: Site) -> None:
-        offset = self._offset(array, indices, mask, site)
-        self._account(array, offset, mask, site, "store")
+    def store(self, array, indices: list, value, mask: Mask, site: Site) -> None:
+        offset = self._request(array, indices, mask, site, "store")
         if array.space == "shared":
             self._note(array, array.shadow.write(offset, mask, site.line))
         array.store(offset, value, mask)
 
-    def _offset(self, array, indices: tuple, mask: Mask, site: Site):
+    def _request(self, array, indices: list, mask: Mask, site: Site, kind: str):
+        """Check and count a request; returns its offset."""
+        key = self.launch.place_key(array, indices, mask)
+        place = self.launch.places.get(key)
+        if place is None:
+            offset = self._offset(array, indices, mask, site)
+            place = Place(offset, array.address + offset * array.dtype.itemsize)
+            if key and len(self.launch.places) < MAX_PLACES:
+                self.launch.places[key] = place
+        self._account(array, place, mask, site, kind)
+        return place.offset
+
+    def _offset(self, array, indices: list, mask: Mask, site: Site):
         """Elements from the start of the array, every active lane's index checked and negative ones counted from the end."""
         offset = 0
         for axis, (index, size, stride) in enumerate(zip(indices, array.shape, array.strides, strict=True)):
@@ -226,11 +235,9 @@ class Batch:
             f"guard the access: the index must be below {size} for every thread that gets here",
         )
 
-    def _need_written(self, array, missing, site: Site) -> None:
-        if missing is not None:
-            row, thread, element = missing
-            where = site.where(self.block_of(row), unlinear(thread, self.launch.block))
-            raise _unwritten(array, where, f"[{', '.join(map(str, element_index(array, element)))}]")
+    def _unwritten_element(self, array, row: int, thread: int, element: int, site: Site) -> UnwrittenReadError:
+        where = site.where(self.block_of(row), unlinear(thread, self.launch.block))
+        return _unwritten(array, where, f"[{', '.join(map(str, element_index(array, element)))}]")
 
     def _note(self, array, clash: Clash | None) -> None:
         """Turn what the shadow saw into a Race, once for each pair of lines."""
@@ -246,21 +253,18 @@ class Batch:
 
     # --- counting ---
 
-    def _account(self, array, offset, mask: Mask, site: Site, kind: str) -> None:
+    def _account(self, array, place: Place, mask: Mask, site: Site, kind: str) -> None:
         if array.space == "local":
             return
-        width = array.dtype.itemsize
-        addresses = array.address + offset * width
-        if array.space == "global":
-            self._count_global(array, offset, addresses, width, mask, site.line, kind)
-        else:
-            self._count_shared(addresses, width, mask, site.line, kind)
+        count = self._count_global if array.space == "global" else self._count_shared
+        count(array, place, mask, site.line, kind)
         if self.recording:
-            self.recorder.add(kind, site.line, mask, array=array, addresses=addresses)
+            self.recorder.add(kind, site.line, mask, array=array, addresses=place.addresses)
 
-    def _count_global(self, array, offset, addresses, width: int, mask: Mask, line: int, kind: str) -> None:
-        array.touch(line, offset, mask)
-        rows, factor = self._rows(addresses, mask)
+    def _count_global(self, array, place: Place, mask: Mask, line: int, kind: str) -> None:
+        array.touch(line, place.offset, mask)
+        width = array.dtype.itemsize
+        rows, factor = self._rows(place.addresses, mask)
         sectors = count_sectors(rows, mask.lanes, width) * factor
         counts, moved = self.counts[line], mask.threads * width
         if kind == "load":
@@ -272,37 +276,25 @@ class Batch:
             counts.global_store_sectors += sectors
             counts.global_store_bytes += moved
 
-    def _count_shared(self, addresses, width: int, mask: Mask, line: int, kind: str) -> None:
-        wavefronts, fewest = self._wavefronts(addresses, width, mask)
+    def _count_shared(self, array, place: Place, mask: Mask, line: int, kind: str) -> None:
+        rows, factor = self._rows(place.addresses, mask)
+        wavefronts, fewest = count_wavefronts(rows, mask.lanes, array.dtype.itemsize)
         counts = self.counts[line]
         if kind == "load":
             counts.shared_load_requests += mask.warps
-            counts.shared_load_wavefronts += wavefronts
-            counts.shared_load_bank_conflicts += wavefronts - fewest
+            counts.shared_load_wavefronts += factor * wavefronts
+            counts.shared_load_bank_conflicts += factor * (wavefronts - fewest)
         else:
             counts.shared_store_requests += mask.warps
-            counts.shared_store_wavefronts += wavefronts
-            counts.shared_store_bank_conflicts += wavefronts - fewest
-
-    def _wavefronts(self, addresses, width: int, mask: Mask) -> tuple[int, int]:
-        """Wavefronts of a shared request over the batch, and the fewest possible. Patterns that no block changes are counted once."""
-        if not isinstance(addresses, np.ndarray) and width <= BANK_BYTES:
-            return mask.warps, mask.warps
-        addresses, factor = self._rows(addresses, mask)
-        if len(addresses) > 1:
-            wavefronts, fewest = count_wavefronts(addresses, mask.lanes, width)
-        else:
-            key = (addresses.tobytes(), None if mask.lanes is None else mask.lanes.tobytes(), width)
-            if key not in self.launch.wavefronts:
-                self.launch.wavefronts[key] = count_wavefronts(addresses, mask.lanes, width)
-            wavefronts, fewest = self.launch.wavefronts[key]
-        return wavefronts * factor, fewest * factor
+            counts.shared_store_wavefronts += factor * wavefronts
+            counts.shared_store_bank_conflicts += factor * (wavefronts - fewest)
 
     def _rows(self, addresses, mask: Mask) -> tuple[np.ndarray, int]:
         """Addresses as ``(rows, threads)``, and for how many blocks each row stands: one row serves all where they are alike."""
-        shape = addresses.shape if isinstance(addresses, np.ndarray) else (1, 1)
-        rows = max(shape[0], 1 if mask.lanes is None else mask.lanes.shape[0])
-        if shape != (rows, self.extent.threads):
+        rows, columns = addresses.shape if isinstance(addresses, np.ndarray) else (1, 0)
+        if mask.lanes is not None:
+            rows = max(rows, len(mask.lanes))
+        if columns != self.extent.threads or len(addresses) != rows:
             addresses = np.broadcast_to(addresses, (rows, self.extent.threads))
         return addresses, self.extent.blocks // rows
 
@@ -352,6 +344,3 @@ def _coordinates(numbers: np.ndarray, shape: tuple[int, int, int]) -> tuple:
     """(x, y, z) of linear numbers; an axis that has one value only is a plain int."""
     x, y, z = numbers % shape[0], numbers // shape[0] % shape[1], numbers // (shape[0] * shape[1])
     return tuple(int(c.flat[0]) if n == 1 or c.size == 1 else c for c, n in zip((x, y, z), shape, strict=True))
-
-
-__all__ = ["WARP_SIZE", "Batch", "Frame", "Launch", "Site", "merged"]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 _BITS = 64
+MAX_ITEMS = 1024  # of a tuple, those of tuples within it included
 _OPERATIONS = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod, ast.Div: operator.truediv, ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.Pow: operator.pow,
@@ -31,7 +32,7 @@ def constant(node: ast.AST, lookup: Callable[[str], object]):
         case ast.Constant(value=bool() | int() | float() as value):
             return _bounded(value)
         case ast.Tuple(elts=items):
-            return tuple(constant(item, lookup) for item in items)
+            return _short(tuple(constant(item, lookup) for item in items))
         case ast.Name(id=name):
             return _named(name, lookup)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -60,6 +61,16 @@ def _applied(op: ast.operator, left, right):
         return _bounded(_OPERATIONS[type(op)](left, right))
     except (ArithmeticError, TypeError, ValueError) as error:
         raise NotConstant(str(error)) from error
+
+
+def _short(values: tuple) -> tuple:
+    if _items(values) > MAX_ITEMS:
+        raise NotConstant(f"a tuple of more than {MAX_ITEMS} numbers")
+    return values
+
+
+def _items(value) -> int:
+    return sum(map(_items, value)) if isinstance(value, tuple) else 1
 
 
 def _number(value):

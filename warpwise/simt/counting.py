@@ -6,6 +6,8 @@ CUDA C++ Programming Guide, "Shared Memory". Both functions take all warps of a 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from warpwise.metrics import BANK_BYTES, BANKS, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
@@ -65,6 +67,19 @@ def count_wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int
     Lanes are served in groups of 32, 16 or 8 for elements of up to 4, 8 or 16 bytes; lanes that name the same word are
     served together. ``addresses``: bytes from the start of the block's shared memory, ``(rows, threads)``.
     """
+    if len(addresses) > 1:
+        return _wavefronts(addresses, lanes, width)
+    return _wavefronts_of_a_block(addresses.tobytes(), None if lanes is None else lanes.tobytes(), width)
+
+
+@lru_cache(maxsize=4096)
+def _wavefronts_of_a_block(addresses: bytes, lanes: bytes | None, width: int) -> tuple[int, int]:
+    """The same for one block; a kernel's loop comes by with the same pattern again and again."""
+    active = None if lanes is None else np.frombuffer(lanes, bool)[None, :]
+    return _wavefronts(np.frombuffer(addresses, np.int64)[None, :], active, width)
+
+
+def _wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> tuple[int, int]:
     words = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
     per_lane = max(1, width // BANK_BYTES)
     if per_lane > 1:

@@ -7,16 +7,16 @@ import ast
 import numpy as np
 
 from warpwise.simt import types
-from warpwise.simt.expressions import Code
+from warpwise.simt.compiled import Code
 from warpwise.simt.source import CudaName
 from warpwise.simt.types import INT64, NONE, ArrayType, TupleType
 
-LOCAL_BYTES_PER_THREAD = 512 * 1024  # CUDA C++ Programming Guide, technical specifications
+LOCAL_BYTES_PER_THREAD = 16 * 1024  # kept by the simulator, for each of a batch's 16k lanes; a GPU has 512 KB
 MAX_SHARED_ELEMENTS = 256 * 1024
 
 
 class CudaCalls:
-    """The part of the compiler that knows ``cuda.*`` calls; mixed into ``statements.Compiler``."""
+    """The part of the compiler that knows ``cuda.*`` calls; mixed into ``compiler.Compiler``."""
 
     def cuda_call(self, node: ast.Call, path: str) -> Code:
         method = {
@@ -87,7 +87,7 @@ class CudaCalls:
     def _local_array(self, node: ast.Call) -> Code:
         dtype, shape, name = self._array_of(node)
         if np.prod(shape, dtype=float) * dtype.itemsize > LOCAL_BYTES_PER_THREAD:
-            self.refuse(node, f"{name} of shape {shape} is larger than the {LOCAL_BYTES_PER_THREAD:,} bytes a thread may have")
+            self.refuse(node, f"{name} of shape {shape} is larger than the {LOCAL_BYTES_PER_THREAD:,} bytes that a thread has here")
         key = (self.kernel, node.lineno, node.col_offset)
         return Code(lambda f, m: f.batch.local_array(key, name, dtype, shape), ArrayType(dtype, len(shape), "local"))
 

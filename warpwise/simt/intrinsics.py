@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.simt import types
-from warpwise.simt.types import BOOL, FLOAT64, INT64
+from warpwise.simt.types import BOOL, FLOAT64, INT64, math_half
 
 
 @dataclass(frozen=True)
@@ -24,21 +24,30 @@ class Function:
     arity: int
     run: Callable
     takes: Callable
-    gives: Callable = staticmethod(lambda t: t)
+    gives: Callable = types.same
     flops: int = 0
 
 
-def _unary(name: str, run: Callable, **more) -> Function:
-    return Function(f"math.{name}", 1, run, types.math_unary, **more)
+def _unary(name: str, run: Callable, takes: Callable = types.math_unary, **more) -> Function:
+    return Function(f"math.{name}", 1, run, takes, **more)
 
 
-def _binary(name: str, run: Callable) -> Function:
-    return Function(f"math.{name}", 2, run, types.math_binary)
+def _binary(name: str, run: Callable, takes: Callable) -> Function:
+    return Function(f"math.{name}", 2, run, takes)
 
 
 def _slow(function: Callable) -> Callable:
-    """A function of Python's ``math`` over arrays, for the few that NumPy lacks."""
-    over = np.vectorize(function, otypes=[np.float64])
+    """A function of Python's ``math`` over arrays, for the few that NumPy lacks. Outside its domain it is NaN, not an error."""
+
+    def one(x: float) -> float:
+        try:
+            return function(x)
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    over = np.vectorize(one, otypes=[np.float64])
 
     def run(x):
         return over(x).astype(x.dtype)[()]
@@ -51,14 +60,19 @@ def _to_bool(t):
 
 
 _MATH = [
-    _unary("sqrt", np.sqrt, flops=1), _unary("exp", np.exp), _unary("expm1", np.expm1), _unary("log", np.log), _unary("log2", np.log2),
-    _unary("log10", np.log10), _unary("log1p", np.log1p), _unary("sin", np.sin), _unary("cos", np.cos), _unary("tan", np.tan),
+    _unary("sqrt", np.sqrt, math_half, flops=1), _unary("exp", np.exp, math_half), _unary("log", np.log, math_half),
+    _unary("log2", np.log2, math_half), _unary("log10", np.log10, math_half), _unary("sin", np.sin, math_half),
+    _unary("cos", np.cos, math_half), _unary("floor", np.floor, math_half), _unary("ceil", np.ceil, math_half),
+    _unary("fabs", np.fabs, math_half), _unary("trunc", np.trunc, math_half),
+    _unary("expm1", np.expm1), _unary("log1p", np.log1p), _unary("tan", np.tan),
     _unary("asin", np.arcsin), _unary("acos", np.arccos), _unary("atan", np.arctan), _unary("sinh", np.sinh), _unary("cosh", np.cosh),
     _unary("tanh", np.tanh), _unary("asinh", np.arcsinh), _unary("acosh", np.arccosh), _unary("atanh", np.arctanh),
-    _unary("floor", np.floor), _unary("ceil", np.ceil), _unary("fabs", np.fabs), _unary("radians", np.radians), _unary("degrees", np.degrees),
-    _unary("erf", _slow(math.erf)), _unary("erfc", _slow(math.erfc)), _unary("gamma", _slow(math.gamma)), _unary("lgamma", _slow(math.lgamma)),
+    _unary("radians", np.radians), _unary("degrees", np.degrees), _unary("erf", _slow(math.erf)), _unary("erfc", _slow(math.erfc)),
+    _unary("gamma", _slow(math.gamma)), _unary("lgamma", _slow(math.lgamma)),
     _unary("isnan", np.isnan, gives=_to_bool), _unary("isinf", np.isinf, gives=_to_bool), _unary("isfinite", np.isfinite, gives=_to_bool),
-    _binary("pow", np.power), _binary("atan2", np.arctan2), _binary("fmod", np.fmod), _binary("hypot", np.hypot), _binary("copysign", np.copysign),
+    _binary("pow", np.power, types.math_power), _binary("atan2", np.arctan2, types.math_binary),
+    _binary("hypot", np.hypot, types.math_binary), _binary("fmod", np.fmod, types.math_close),
+    _binary("copysign", np.copysign, types.math_close),
 ]  # fmt: skip
 
 
@@ -67,17 +81,18 @@ def _round(x):
 
 
 FUNCTIONS: dict[object, Function] = {getattr(math, f.name.partition(".")[2]): f for f in _MATH}
-FUNCTIONS |= {
-    builtins.round: Function("round", 1, _round, types.math_unary, lambda t: INT64),
-    math.trunc: Function("math.trunc", 1, np.trunc, types.math_unary),
+FUNCTIONS[builtins.round] = Function("round", 1, _round, types.math_unary, lambda t: INT64)
+
+_NUMPY = {
+    types.numpy_unary: "sqrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh arcsin arccos arctan fabs",
+    types.numpy_binary: "hypot arctan2",
+    types.numpy_rounding: "floor ceil",
 }
-FUNCTIONS |= {
-    getattr(np, numpy_name): FUNCTIONS[getattr(math, name)]
-    for numpy_name, name in [
-        *((n, n) for n in "sqrt exp expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil fabs isnan isinf hypot".split()),
-        ("arcsin", "asin"), ("arccos", "acos"), ("arctan", "atan"), ("arctan2", "atan2"),
-    ]
-}  # fmt: skip
+for _takes, _names in _NUMPY.items():
+    for _name in _names.split():
+        _run = getattr(np, _name)
+        FUNCTIONS[_run] = Function(f"np.{_name}", _run.nin, _run, _takes, flops=int(_name == "sqrt"))
+FUNCTIONS |= {f: Function(f"np.{f.__name__}", 1, f, types.math_half, _to_bool) for f in (np.isnan, np.isinf)}
 
 #: Casts: what is called -> the type it gives for an argument type.
 CASTS: dict[object, Callable] = {

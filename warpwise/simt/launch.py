@@ -12,15 +12,16 @@ from warpwise.errors import LaunchError
 from warpwise.metrics import Metrics
 from warpwise.simt import types
 from warpwise.simt.batch import Batch, Launch
-from warpwise.simt.memory import ALIGNMENT, GlobalArray
+from warpwise.simt.compiler import compile_function
+from warpwise.simt.memory import ALIGNMENT, GlobalArray, distinct_bytes, overlapping
 from warpwise.simt.recorder import Recorder
 from warpwise.simt.source import Kernel, as_kernel
-from warpwise.simt.statements import compile_function
 from warpwise.simt.types import ArrayType
 from warpwise.trace import Trace
 
 BATCH_LANES = 16_384  # sized to a core's cache: larger batches are slower
-MAX_STEPS = 20_000_000
+BATCH_BLOCKS = 512  # bounds the memory of shared arrays: 48 KB for each block, and their shadows
+MAX_STEPS = 1_000_000  # ten seconds or more, and many times what a kernel of the course needs
 MAX_RECORDS = 20_000
 _FIRST_ADDRESS = 1 << 32
 
@@ -39,7 +40,7 @@ def trace(
 
     ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function. ``blocks``, ``threads``: an integer or a
     tuple of up to three. ``record``: linear numbers of the blocks whose events are kept, at most ``max_records`` of them.
-    ``max_steps``: loop steps after which a kernel counts as endless. ``device``: whose launch limits hold.
+    ``max_steps``: trips of loops and calls after which a kernel counts as endless. ``device``: whose launch limits hold.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the kernel. Races do not raise:
     they are in ``Trace.races``.
@@ -52,14 +53,12 @@ def trace(
     launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block)
     bound = _bind(kernel, args)
     program = compile_function(kernel, tuple(_type_of(value) for value in bound))
-    size = max(1, BATCH_LANES // launch.threads)
+    size = max(1, min(BATCH_LANES // launch.threads, BATCH_BLOCKS))
     with np.errstate(all="ignore"):
         for first in range(0, count, size):
             batch = Batch(launch, first, min(size, count - first))
             program.run(program.frame(batch, bound, batch.full), batch.full)
     arrays = [value for value in bound if isinstance(value, GlobalArray)]
-    for array in arrays:
-        array.finish()
     return _trace(kernel, launch, arrays)
 
 
@@ -134,12 +133,10 @@ def _type_of(value):
 
 def _trace(kernel: Kernel, launch: Launch, arrays: list[GlobalArray]) -> Trace:
     lines = sorted(launch.counts)
-    by_line = {
-        line: launch.counts[line].metrics(global_bytes_distinct=sum(a.distinct_bytes([line]) for a in arrays)) for line in lines
-    }
+    groups = overlapping(arrays)
+    by_line = {line: launch.counts[line].metrics(global_bytes_distinct=distinct_bytes(groups, [line])) for line in lines}
     total = sum(by_line.values(), Metrics())
-    distinct = sum(a.distinct_bytes(lines) for a in arrays)
-    metrics = Metrics(**{**vars(total), "global_bytes_distinct": distinct})
+    metrics = Metrics(**{**vars(total), "global_bytes_distinct": distinct_bytes(groups, lines)})
     recorder = launch.recorder
     infos = tuple(dict.fromkeys(recorder.arrays + [a.info for a in arrays]))  # events name arrays by their place here
     return Trace(

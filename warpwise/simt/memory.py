@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from warpwise.errors import LaunchError
 from warpwise.simt.masks import Extent, Mask
 from warpwise.simt.sanitizer import Shadow
 from warpwise.trace import ArrayInfo
@@ -33,26 +34,19 @@ class GlobalArray:
 
     def __init__(self, name: str, values: np.ndarray, address: int):
         self.name, self.dtype, self.shape, self.ndim = name, values.dtype, values.shape, values.ndim
-        self.values, self.size = values, values.size
-        self.flat = _flat_view(values)
-        self.copied = self.flat is None
-        if self.copied:
-            self.flat = np.ascontiguousarray(values).reshape(-1)
-        self.strides = _element_strides(values if not self.copied else np.empty(values.shape, np.int8, order="C"))
-        self.address = address
+        self.size, self.flat = values.size, _span(values)
+        self.strides = tuple(stride // values.itemsize for stride in values.strides)
+        self.address, self.end = address, address + self.flat.nbytes
         self.info = ArrayInfo(name, self.space, str(self.dtype), self.shape, address)
         self.touched: dict[int, np.ndarray] = {}
-
-    def finish(self) -> None:
-        """Give back what was written, where the kernel worked on a copy."""
-        if self.copied and self.values.flags.writeable:
-            self.values[...] = self.flat.reshape(self.shape)
 
     def load(self, offset, mask: Mask):
         return self.flat[offset] if isinstance(offset, int) else self.flat.take(offset)
 
     def store(self, offset, value, mask: Mask) -> None:
         """Write the active lanes' values; where several name one element, the highest lane's stays."""
+        if not self.flat.flags.writeable:
+            raise LaunchError(f"{self.name} is a read-only array, and the kernel writes to it: pass a copy")
         if mask.lanes is not None:
             shapes = np.shape(offset), np.shape(value)
             offset, value = chosen(offset, mask, *shapes), chosen(value, mask, *shapes)
@@ -70,21 +64,51 @@ class GlobalArray:
             offset = chosen(offset, mask, np.shape(offset))
         self.touched[line][offset] = True
 
-    def distinct_bytes(self, lines) -> int:
-        """Distinct bytes that any of these lines named."""
+    def elements_touched(self, lines) -> np.ndarray:
+        """Which elements any of these lines named, as booleans."""
         seen = [self.touched[line] for line in lines if line in self.touched]
-        return int(np.count_nonzero(np.logical_or.reduce(seen))) * self.dtype.itemsize if seen else 0
+        return np.logical_or.reduce(seen) if seen else np.zeros(1, bool)
 
 
-def _flat_view(values: np.ndarray) -> np.ndarray | None:
-    """A one-dimensional view in memory order; None where the array has gaps."""
-    if values.flags.c_contiguous:
-        return values.reshape(-1)
-    return values.T.reshape(-1) if values.flags.f_contiguous else None
+def overlapping(arrays: list[GlobalArray]) -> list[list[GlobalArray]]:
+    """The arrays in groups that share memory; most are alone."""
+    groups: list[list[GlobalArray]] = []
+    for array in sorted(arrays, key=lambda a: a.address):
+        if groups and array.address < max(a.end for a in groups[-1]):
+            groups[-1].append(array)
+        else:
+            groups.append([array])
+    return groups
 
 
-def _element_strides(values: np.ndarray) -> tuple[int, ...]:
-    return tuple(s // values.itemsize for s in values.strides)
+def distinct_bytes(groups: list[list[GlobalArray]], lines) -> int:
+    """Distinct bytes that any of these lines named; where arrays share memory, a byte counts once."""
+    return sum(_bytes_of(group, lines) for group in groups)
+
+
+def _bytes_of(group: list[GlobalArray], lines) -> int:
+    if len(group) == 1:
+        return int(np.count_nonzero(group[0].elements_touched(lines))) * group[0].dtype.itemsize
+    first = group[0].address
+    touched = np.zeros(max(a.end for a in group) - first, bool)
+    for array in group:
+        width = array.dtype.itemsize
+        at = array.address - first + width * np.flatnonzero(array.elements_touched(lines))
+        touched[at[:, None] + np.arange(width)] = True
+    return int(np.count_nonzero(touched))
+
+
+def _span(values: np.ndarray) -> np.ndarray:
+    """The memory from the first element to the last as one flat view, gaps included: a view keeps its pitch.
+
+    Raises LaunchError for a view that runs backwards.
+    """
+    if values.size == 0:
+        return np.empty(0, values.dtype)
+    if min(values.strides) < 0 or any(stride % values.itemsize for stride in values.strides):
+        raise LaunchError("a kernel cannot take a view that runs backwards or between elements: pass a copy")
+    last = sum((n - 1) * stride for n, stride in zip(values.shape, values.strides, strict=True))
+    return np.lib.stride_tricks.as_strided(values, (last // values.itemsize + 1,), (values.itemsize,))
 
 
 class SharedArray:

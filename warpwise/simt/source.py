@@ -24,8 +24,9 @@ from warpwise.simt.types import BOOL, SCALARS
 
 CELL = "this cell"
 MODULES = {"math": math, "numpy": np}
+_SCALAR_TYPES = tuple(t.type for t in SCALARS)
 CUDA_MODULES = ("warpwise.cuda", "numba.cuda")
-_CUDA_WORDS = ("grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim", "shared", "local", "syncthreads", "jit", "atomic", "const")
+_CUDA_WORDS = "grid gridsize threadIdx blockIdx blockDim gridDim shared local syncthreads warpsize laneid jit atomic const".split()
 
 
 class CudaName:
@@ -103,7 +104,10 @@ def _from_function(function: FunctionType, device: bool) -> Kernel:
 
 
 def from_function(function: FunctionType, device: bool = False, make: type[Kernel] = Kernel) -> Kernel:
-    """Read a function's text into a Kernel (or a subclass, ``make``). Raises UnsupportedError where Python keeps no text (typed at a bare prompt)."""
+    """Read a function's text into a Kernel (or a subclass, ``make``).
+
+    Raises UnsupportedError where Python keeps no text (typed at a bare prompt), or where it is no ``def``.
+    """
     try:
         text, first = inspect.getsourcelines(function)
     except (OSError, TypeError) as error:
@@ -112,7 +116,10 @@ def from_function(function: FunctionType, device: bool = False, make: type[Kerne
             try_this="define it in a file or a notebook cell",
         ) from error
     lines = {first + i: line.rstrip("\n") for i, line in enumerate(text)}
-    tree = ast.parse(textwrap.dedent("".join(text))).body[0]
+    try:
+        tree = ast.parse(textwrap.dedent("".join(text))).body[0]
+    except SyntaxError:  # a lambda in the middle of a call
+        tree = None
     if not isinstance(tree, ast.FunctionDef):
         raise UnsupportedError(f"{function.__name__} is not a function defined with def", try_this="write the kernel with def")
     ast.increment_lineno(tree, first - 1)
@@ -144,6 +151,15 @@ def resolve(value: object) -> object:
     return _numba_names().get(id(value), value)
 
 
+def attribute(base: object, name: str) -> object:
+    """``base.name``, without running a module's ``__getattr__``. Raises AttributeError."""
+    if not isinstance(base, ModuleType):
+        return getattr(base, name)
+    if name not in vars(base):
+        raise AttributeError(name)
+    return vars(base)[name]
+
+
 def _numba_names() -> dict[int, object]:
     """Objects of Numba, if it was imported -> what they are, by identity: this is how an aliased import is seen through."""
     numba = sys.modules.get("numba")
@@ -169,8 +185,14 @@ def kernels_in(text: str, file: str = CELL, first_line: int = 1) -> dict[str, Ke
         tree = ast.parse(text)
         lines = {first_line + i: line for i, line in enumerate(text.splitlines())}
         ast.increment_lineno(tree, first_line - 1)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return _defined(tree, file, lines)
+    except (SyntaxError, ValueError) as error:
         raise UnsupportedError(f"{file} is not Python: {error}", try_this="run the cell once and mend the syntax error") from error
+    except (RecursionError, MemoryError) as error:
+        raise UnsupportedError(f"{file} is nested too deeply to be read", try_this="write shorter expressions") from error
+
+
+def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Kernel]:
     names: dict[str, object] = {}
     kernels: dict[str, Kernel] = {}
     for node in tree.body:
@@ -219,17 +241,17 @@ class _Package:
 
 def _from_import(module: str, name: str) -> object:
     if module in ("numba", "warpwise"):
-        dtype = getattr(np, name, None) if module == "numba" else None
-        return CudaName() if name == "cuda" else dtype if isinstance(dtype, type) and issubclass(dtype, np.generic) else None
+        dtype = vars(np).get(name) if module == "numba" else None
+        return CudaName() if name == "cuda" else dtype if dtype in _SCALAR_TYPES else None
     if module in CUDA_MODULES:
         return CudaName(name)
-    return getattr(MODULES[module], name, None) if module in MODULES else None
+    return vars(MODULES[module]).get(name) if module in MODULES else None
 
 
 def _literal(node: ast.Assign, names: dict[str, object]) -> dict[str, object]:
-    """``TILE = 16``, ``PAD = TILE + 1`` and ``A, B = 1, 2``: constants as a kernel can see them."""
+    """``TILE = 16``, ``A, B = 1, TILE + 1``, ``REAL = np.float32`` and ``ZERO = np.float32(0)``: constants as a kernel can see them."""
     try:
-        value = constant(node.value, lambda name: names[name])
+        value = _value(node.value, names)
     except NotConstant:
         return {}
     found = {}
@@ -239,6 +261,20 @@ def _literal(node: ast.Assign, names: dict[str, object]) -> dict[str, object]:
         elif isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(target.elts) == len(value):
             found.update({t.id: v for t, v in zip(target.elts, value, strict=True) if isinstance(t, ast.Name)})
     return found
+
+
+def _value(node: ast.expr, names: dict[str, object]) -> object:
+    scalar = _dotted(node.func if isinstance(node, ast.Call) else node, names)
+    if scalar not in _SCALAR_TYPES:
+        return constant(node, lambda name: names[name])
+    if not isinstance(node, ast.Call):
+        return scalar
+    if len(node.args) != 1 or node.keywords:
+        raise NotConstant(ast.unparse(node))
+    try:
+        return scalar(constant(node.args[0], lambda name: names[name]))
+    except (OverflowError, TypeError, ValueError) as error:
+        raise NotConstant(str(error)) from error
 
 
 def _jit_options(node: ast.FunctionDef, names: dict[str, object]) -> dict | None:
@@ -255,5 +291,8 @@ def _dotted(node: ast.AST, names: dict[str, object]) -> object:
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if isinstance(node, ast.Attribute):
-        return getattr(_dotted(node.value, names), node.attr, None)
+        try:
+            return attribute(_dotted(node.value, names), node.attr)
+        except AttributeError:
+            return None
     return None

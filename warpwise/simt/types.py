@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 BOOL = np.dtype(np.bool_)
-INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+INT8, INT32, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 SCALARS = tuple(
     np.dtype(name)
@@ -36,6 +36,11 @@ class TupleType:
     """A tuple of values, each with its own type; its length is part of the type."""
 
     items: tuple
+
+    @property
+    def size(self) -> int:
+        """Values in the tuple, those of tuples within it included."""
+        return sum(t.size if isinstance(t, TupleType) else 1 for t in self.items)
 
     def __str__(self) -> str:
         return f"tuple of {len(self.items)}"
@@ -80,6 +85,11 @@ def unify(a, b):
     raise TypeMismatch(f"{a} on one path and {b} on another")
 
 
+def same(t: np.dtype) -> np.dtype:
+    """The type of a function's result that is the type it computes in."""
+    return t
+
+
 def widened(t: np.dtype) -> np.dtype:
     """An integer as arithmetic sees it: 64 bits, unsigned only if it was."""
     return UINT64 if t.kind == "u" else INT64
@@ -89,13 +99,23 @@ def _integers(a: np.dtype, b: np.dtype) -> np.dtype:
     return UINT64 if a.kind == b.kind == "u" else INT64
 
 
+def _floats(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The floating-point type for two numbers. An unsigned integer counts as the signed one that holds all its values."""
+    return np.promote_types(_as_signed(a), _as_signed(b))
+
+
+def _as_signed(t: np.dtype) -> np.dtype:
+    return np.promote_types(t, INT8) if t.kind == "u" else t
+
+
 def arithmetic(a: np.dtype, b: np.dtype) -> np.dtype:
     """The type of ``a + b``, ``a - b`` and ``a * b``."""
-    if is_integer(a) and is_integer(b):
-        return _integers(a, b)
-    if FLOAT16 in (a, b) and np.dtype(np.uint8) in (a, b):
-        return FLOAT32
-    return np.promote_types(a, b)
+    return _integers(a, b) if is_integer(a) and is_integer(b) else _floats(a, b)
+
+
+def comparison(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type in which ``a < b`` and the like compare: uint64 and a signed integer meet in float64."""
+    return np.promote_types(a, b) if is_integer(a) and is_integer(b) else _floats(a, b)
 
 
 def division(a: np.dtype, b: np.dtype) -> np.dtype:
@@ -139,16 +159,51 @@ def negation(t: np.dtype) -> np.dtype:
     return widened(t) if is_integer(t) else t
 
 
-def math_unary(t: np.dtype) -> np.dtype:
-    """The type of ``math.sqrt(a)`` and the like: integers are taken as float64."""
+def absolute(t: np.dtype) -> np.dtype:
+    """The type of ``abs(a)``."""
+    return INT8 if t == BOOL else t
+
+
+def math_half(t: np.dtype) -> np.dtype:
+    """The type of ``math.sqrt(a)`` and others that the machine has for float16: integers are taken as float64."""
     return FLOAT64 if is_integer(t) else t
 
 
+def math_unary(t: np.dtype) -> np.dtype:
+    """The type of ``math.tan(a)`` and the like."""
+    return _at_least_float32(math_half(t))
+
+
 def math_binary(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type of ``math.pow(a, b)`` and the like."""
-    if is_integer(a) and is_integer(b):
-        return FLOAT64
-    return _at_least_float32(np.promote_types(a, b))
+    """The type of ``math.hypot(a, b)`` and ``math.atan2``: two integers are taken as float64."""
+    return FLOAT64 if is_integer(a) and is_integer(b) else math_close(a, b)
+
+
+def math_close(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``math.fmod(a, b)`` and ``math.copysign``: the least float, from float32, that holds both."""
+    return _at_least_float32(_floats(_floats(a, FLOAT32), b))
+
+
+def math_power(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``math.pow(a, b)``: an int32 exponent does not widen."""
+    return math_close(a, FLOAT32 if b == INT32 else b)
+
+
+def numpy_unary(t: np.dtype) -> np.dtype:
+    """The type of ``np.sqrt(a)`` and the like: small integers are taken as float32."""
+    return np.promote_types(t, FLOAT32)
+
+
+def numpy_binary(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of ``np.hypot(a, b)`` and ``np.arctan2``: beside a float an integer does not count."""
+    return np.result_type(FLOAT32, *([t for t in (a, b) if is_float(t)] or (a, b)))
+
+
+def numpy_rounding(t: np.dtype) -> np.dtype:
+    """The type of ``np.floor(a)`` and ``np.ceil``."""
+    if is_integer(t):
+        raise TypeMismatch("an integer is whole as it is")
+    return numpy_unary(t)
 
 
 def of_constant(value):
@@ -163,7 +218,7 @@ def of_constant(value):
         return value.dtype
     if isinstance(value, tuple):
         items = tuple(of_constant(v) for v in value)
-        return None if None in items else TupleType(items)
+        return None if any(t is None for t in items) else TupleType(items)
     return NONE if value is None else None
 
 

@@ -1,0 +1,338 @@
+"""Every mistake is an error that says what happened, where, in which thread, and what to try."""
+
+import re
+
+import numpy as np
+import pytest
+
+from warpwise import trace
+from warpwise.errors import (
+    ArithmeticFault,
+    BarrierError,
+    KernelTypeError,
+    LaunchError,
+    OutOfBoundsError,
+    StepLimitError,
+    UnsupportedError,
+    UnwrittenReadError,
+)
+from warpwise.simt import kernels_in
+
+HEAD = """
+import math
+import numpy as np
+from numba import cuda, float32
+N = 64
+
+@cuda.jit(device=True)
+def again(n):
+    return again(n - 1)
+
+@cuda.jit(device=True)
+def sometimes(n):
+    if n > 5:
+        return 1
+
+@cuda.jit
+def kernel(x, out):
+    i, t = cuda.grid(1), cuda.threadIdx.x
+"""
+
+
+def kernel_of(body: str):
+    return kernels_in(HEAD + re.sub("^", "    ", body.strip("\n"), flags=re.MULTILINE), "lab.py")["kernel"]
+
+
+def run(body: str, blocks=2, threads=64, x=None, out=None, **options):
+    x = np.arange(128, dtype=np.float32) if x is None else x
+    return trace(kernel_of(body), blocks, threads, x, np.zeros(128, np.float32) if out is None else out, **options)
+
+
+def caught(kind, body: str, **options):
+    with pytest.raises(kind) as error:
+        run(body, **options)
+    assert type(error.value) is kind
+    return error.value
+
+
+# --- bounds ---
+
+
+def test_out_of_bounds_names_index_array_size_line_block_and_thread():
+    assert str(caught(OutOfBoundsError, "out[i + 1] = x[i]")) == (
+        "index 128 is outside out, whose size there is 128\n"
+        "  at lab.py:19, block (1, 0, 0), thread (63, 0, 0)\n"
+        "    out[i + 1] = x[i]\n"
+        "  Try: guard the access: the index must be below 128 for every thread that gets here"
+    )
+
+
+OUT_OF_BOUNDS = {
+    "out[i] = x[i - 129]": ("index -129 is outside x", (0, 0, 0), (0, 0, 0)),
+    "out[i] = x[500]": ("index 500 is outside x", (0, 0, 0), (0, 0, 0)),
+    "if i == 100:\n    out[i] = x[i * 2]": ("index 200 is outside x", (1, 0, 0), (36, 0, 0)),
+    "s = cuda.shared.array(32, float32)\ns[t] = 1": ("index 32 is outside s", (0, 0, 0), (32, 0, 0)),
+    "s = cuda.local.array(40, float32)\ns[t] = 1": ("index 40 is outside s", (0, 0, 0), (40, 0, 0)),
+    "s = cuda.shared.array((4, 16), float32)\ns[t // 16, t % 17] = 1": ("index 16 of axis 1 is outside s", (0, 0, 0), (16, 0, 0)),
+    "s = cuda.shared.array((4, 16), float32)\ns[t // 15, t % 16] = 1": ("index 4 of axis 0 is outside s", (0, 0, 0), (60, 0, 0)),
+    "out[i] += x[i]\nx[i + 100] += 1": ("index 128 is outside x", (0, 0, 0), (28, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("body", OUT_OF_BOUNDS)
+def test_out_of_bounds(body):
+    what, block, thread = OUT_OF_BOUNDS[body]
+    error = caught(OutOfBoundsError, body)
+    assert error.what.startswith(what)
+    assert (error.where.block, error.where.thread) == (block, thread)
+    assert error.where.text == body.splitlines()[-1].strip()
+
+
+def test_out_of_bounds_in_two_dimensions_of_threads():
+    text = "from numba import cuda\n@cuda.jit\ndef k(a):\n    col, row = cuda.grid(2)\n    a[row, col] = 1\n"
+    with pytest.raises(OutOfBoundsError, match="index 6 of axis 1 is outside a, whose size there is 6") as error:
+        trace(kernels_in(text)["k"], (2, 3), (4, 4), np.zeros((12, 6)))
+    assert (error.value.where.block, error.value.where.thread) == ((1, 0, 0), (2, 0, 0))
+
+
+def test_a_lane_that_is_not_active_may_have_any_index():
+    run("if i + 1 < x.size:\n    out[i] = x[i + 1]\nif i < 0:\n    out[i] = x[10**9]")
+
+
+def test_an_empty_array_has_no_element():
+    assert "whose size there is 0" in caught(OutOfBoundsError, "out[i] = x[0]", x=np.zeros(0, np.float32)).what
+
+
+# --- barriers ---
+
+PARTIAL_BARRIERS = {
+    "if t < 40:\n    cuda.syncthreads()": (40, 40),
+    "if t % 2:\n    out[i] = 1\nelse:\n    cuda.syncthreads()": (32, 1),
+    "for k in range(t):\n    cuda.syncthreads()": (63, 0),
+    "k = 0\nwhile k < 3:\n    if t == 7:\n        break\n    k += 1\n    cuda.syncthreads()": (63, 7),
+    "if t < 32:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()": (32, 32),
+}
+
+
+@pytest.mark.parametrize("body", PARTIAL_BARRIERS)
+def test_a_barrier_that_only_a_part_reaches(body):
+    arrived, missing = PARTIAL_BARRIERS[body]
+    error = caught(BarrierError, body)
+    assert error.what == f"only {arrived} of 64 threads of block (0, 0, 0) reach this barrier; thread ({missing}, 0, 0) does not"
+    assert error.where.text == "cuda.syncthreads()"
+
+
+def test_the_block_whose_barrier_is_partial_is_named():
+    error = caught(BarrierError, "if cuda.blockIdx.x == 0 or t > 3:\n    cuda.syncthreads()")
+    assert error.what == "only 60 of 64 threads of block (1, 0, 0) reach this barrier; thread (0, 0, 0) does not"
+
+
+ALLOWED_BARRIERS = [
+    "if t >= 40:\n    return\ncuda.syncthreads()",  # threads that have ended count as arrived, on cc 7.0 and later
+    "if cuda.blockIdx.x == 1:\n    cuda.syncthreads()",  # a whole block takes the branch
+    "for k in range(cuda.blockIdx.x * 3):\n    cuda.syncthreads()",
+    "for k in range(9):\n    if k > t:\n        return\n    cuda.syncthreads()",
+]
+
+
+@pytest.mark.parametrize("body", ALLOWED_BARRIERS)
+def test_a_barrier_that_all_that_are_left_reach(body):
+    run(body)
+
+
+def test_return_from_a_device_function_does_not_end_the_thread():
+    text = """
+from numba import cuda
+@cuda.jit(device=True)
+def maybe(t):
+    if t < 5:
+        return
+    cuda.syncthreads()
+@cuda.jit
+def kernel(x):
+    maybe(cuda.threadIdx.x)
+"""
+    with pytest.raises(BarrierError, match="only 27 of 32 threads"):
+        trace(kernels_in(text)["kernel"], 1, 32, np.zeros(1))
+
+
+# --- variables, endless loops, arithmetic ---
+
+
+def test_a_variable_without_a_value_in_some_threads():
+    error = caught(UnwrittenReadError, "if t > 5:\n    v = 1\nout[i] = v")
+    assert error.what.startswith("v has no value here in some threads")
+    assert (error.where.thread, error.where.line) == ((0, 0, 0), 21)
+    error = caught(UnwrittenReadError, "for k in range(t):\n    last = k\nout[i] = last")
+    assert error.what.startswith("last has no value")
+    error = caught(UnwrittenReadError, "if x[i] < 0:\n    v = 1\nout[i] = v")
+    assert error.what.startswith("v has no value")
+
+
+def test_a_variable_that_every_reader_has_given_a_value():
+    run("if t > 5:\n    v = 1\nif t > 6:\n    out[i] = v")
+    run("for k in range(3):\n    last = k\nout[i] = last")
+    run("while True:\n    v = 3\n    if t > 5:\n        break\n    t += 1\nout[i] = v")
+
+
+def test_an_endless_loop_is_stopped():
+    error = caught(StepLimitError, "while t >= 0:\n    out[i] = 1", max_steps=500)
+    assert error.what == "the kernel did not end within 500 steps; 128 threads of those that run together are still here"
+    assert error.where.text == "while t >= 0:"
+    error = caught(StepLimitError, "while t != 7:\n    t += 2 if t < 50 else 0", max_steps=500)
+    assert "thread (0, 0, 0)" in str(error)
+    caught(StepLimitError, "for k in range(10**18):\n    pass", max_steps=500)
+
+
+@pytest.mark.parametrize(
+    ("expression", "thread"), [("i // (i - 7)", 7), ("i % (t - 6)", 6), ("7 // 0", 0), ("np.uint32(i) % np.uint32(0)", 0)]
+)
+def test_integer_division_by_zero(expression, thread):
+    error = caught(ArithmeticFault, f"out[i] = {expression}")
+    assert "by zero" in error.what
+    assert error.where.thread == (thread, 0, 0)
+
+
+def test_a_guarded_division_is_none_of_our_business():
+    run("if t != 6:\n    out[i] = i // (t - 6)")
+    run("out[i] = i // (t - 6) if t != 6 else 0")
+
+
+def test_floating_point_division_by_zero_is_infinite():
+    out = np.zeros(128, np.float32)
+    run("out[i] = x[i] / 0", out=out)
+    assert np.isnan(out[0]) and np.isinf(out[1:]).all()
+
+
+# --- what is no kernel language: statement or expression -> a part of the message, a part of the suggestion ---
+
+UNSUPPORTED = {
+    "v = [1, 2]": ("[1, 2]", "tuple, or cuda.local.array"),
+    "v = {1: 2}": ("{1: 2}", "arrays and integer indices"),
+    "v = {1, 2}": ("{1, 2}", "arrays and integer indices"),
+    "v = [k for k in range(3)]": ("[k for k in range(3)]", "write a loop"),
+    "v = 'text'": ("constant 'text'", "use numbers"),
+    "v = f'{i}'": ("f'{i}'", "no strings"),
+    "v = 1j": ("constant 1j", "use numbers"),
+    "v = 99999999999999999999": ("constant 99999999999999999999", "use numbers"),
+    "v = lambda a: a": ("lambda", "device function"),
+    "v = (w := i)": ("w := i", "line of its own"),
+    "v = yield": ("yield", "array argument"),
+    "print(i)": ("print cannot be called", ""),
+    "v = np.zeros(3)": ("np.zeros cannot be called", "math.* functions"),
+    "v = np.dot(x, x)": ("np.dot cannot be called", ""),
+    "v = sum(x)": ("sum cannot be called", ""),
+    "v = x.sum()": ("x.sum cannot be called", "no methods"),
+    "v = x.T": ("no 'T'", "shape, size and ndim"),
+    "v = x[1:3]": ("slices", "loop over the elements"),
+    "x[:] = 0": ("slices", "loop over the elements"),
+    "v = x[i, 0]": ("1 dimensions and is indexed with 2", "index every dimension"),
+    "v = i @ i": ("matrix multiplication", "loop"),
+    "v = x is None": ("x is None", ""),
+    "v = i in (1, 2)": ("i in (1, 2)", ""),
+    "v = N.real": ("N has no attribute 'real'", ""),
+    "v = nowhere": ("nowhere is not defined", "pass it as an argument"),
+    "v = later\nlater = 1": ("later may be used before it has a value", "on every path"),
+    "i + 1": ("a value that is not used", "assign it"),
+    "return i": ("a kernel returns nothing", "array argument"),
+    "try:\n    pass\nexcept ValueError:\n    pass": ("try has no meaning", "if"),
+    "with x:\n    pass": ("with has no meaning", "context managers"),
+    "assert i < 5": ("assert has no meaning", "if"),
+    "raise ValueError": ("raise has no meaning", "error code"),
+    "import os": ("import has no meaning", "top of the file"),
+    "from os import path": ("from has no meaning", "top of the file"),
+    "global N": ("global has no meaning", "arguments"),
+    "del i": ("del has no meaning", ""),
+    "match i:\n    case 1:\n        pass": ("match has no meaning", "if and elif"),
+    "def f(a):\n    return a": ("def has no meaning", "outside the kernel"),
+    "class A:\n    pass": ("class has no meaning", "arrays"),
+    "for v in x:\n    pass": ("runs over range(...)", "index inside"),
+    "for v in (1, 2):\n    pass": ("runs over range(...)", "index inside"),
+    "for k, v in enumerate(x):\n    pass": ("runs over range(...)", "index inside"),
+    "for x[0] in range(3):\n    pass": ("counts with one name", ""),
+    "for k in range(3):\n    pass\nelse:\n    pass": ("else after a loop", "flag before break"),
+    "for k in range(0, 3, 0):\n    pass": ("step 0", ""),
+    "a, b = 1, 2, 3": ("cannot unpack a tuple of 3 into 2", ""),
+    "x.y = 3": ("cannot assign to x.y", ""),
+    "v = (1, 2)[t]": ("must be a constant", "outside the kernel"),
+    "v = x if t > 3 else out\nv[i] = 1": ("stands for x in some threads and for out in others", "between elements"),
+    "v = x\nif t > 3:\n    v = out\nv[i] = 1": ("stands for out in some threads and for x in others", "between elements"),
+    "v = again(i)": ("again calls itself", "loop"),
+    "v = math.sqrt(1, 2)": ("takes 1 argument here, not 2", ""),
+    "v = pow(i, 2, 3)": ("takes 2 arguments here, not 3", ""),
+    "v = min(x)": ("two or more numbers", "loop over the array"),
+    "v = max(i, t, key=abs)": ("plain positional arguments", ""),
+    "cuda.atomic.add(x, 0, 1)": ("cuda.atomic.add is not known", "reduce in shared memory"),
+    "v = cuda.shfl_sync(-1, i, 0)": ("cuda.shfl_sync is not known", "shared memory"),
+    "v = cuda.threadIdx": ("cuda.threadIdx is not known to the simulator as a value", "cuda.threadIdx.x"),
+    "v = cuda.threadIdx.w": ("cuda.threadIdx.w is not known", ""),
+    "v = cuda.grid(4)": ("1, 2 or 3", ""),
+    "v = cuda.grid(t)": ("must be a constant", ""),
+    "cuda.syncthreads(1)": ("takes no arguments", ""),
+    "v = cuda.shared.array(t, float32)": ("t must be a constant", "a number"),
+    "v = cuda.shared.array(0, float32)": ("positive integers", ""),
+    "v = cuda.shared.array(2.5, float32)": ("positive integers", ""),
+    "v = cuda.shared.array(8)": ("a shape and a dtype", "(32, 33), float32"),
+    "v = cuda.shared.array(8, object)": ("object is not an element type", "np.float32"),
+    "v = cuda.shared.array(10**9, float32)": ("larger than any GPU's shared memory", ""),
+    "v = cuda.local.array(10**6, float32)": ("larger than the 16,384 bytes", ""),
+}
+
+
+@pytest.mark.parametrize("body", UNSUPPORTED)
+def test_what_is_no_kernel_language_is_refused_with_its_line(body):
+    what, try_this = UNSUPPORTED[body]
+    with pytest.raises((UnsupportedError, KernelTypeError)) as error:
+        run(body)
+    assert what in error.value.what
+    assert try_this in error.value.try_this
+    assert error.value.where.text
+
+
+TYPES = {
+    "v = x + 1": "x is a global array of float32, 1D; a number is needed here",
+    "v = x[i / 2]": "an index must be an integer, not float64",
+    "v = x[None]": "an index must be an integer",
+    "v = 2.5 & 1": "integers are needed, not float64 and int64",
+    "v = ~2.5": "~ needs an integer",
+    "for k in range(2.5):\n    pass": "range() needs integers, not float64",
+    "x[i] = (1, 2)": "a tuple of 2 cannot be stored in an array",
+    "v = x\nif t > 3:\n    v = 1": "v is int64 on one path and global array of float32, 1D on another",
+    "v = sometimes(i)": "sometimes returns int64 on one path and None on another",
+}
+
+
+@pytest.mark.parametrize("body", TYPES)
+def test_types_that_do_not_go_together(body):
+    assert TYPES[body] in caught(KernelTypeError, body).what
+
+
+# --- launches ---
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads", "what"),
+    [
+        (1, 1025, "1,025 threads; a block can have at most 1,024"),
+        (1, (32, 33), "1,056 threads"),
+        (1, (1, 1, 65), "larger than the limit (1024, 1024, 64)"),
+        ((1, 65536), 32, "larger than the limit"),
+        (0, 32, "at least 1"),
+        (1, 0, "at least 1"),
+        (1, -32, "at least 1"),
+        (1.5, 32, "blocks must be an integer"),
+        (1, "32", "threads must be an integer"),
+        ((1, 1, 1, 1), 32, "one to three integers"),
+        ((), 32, "one to three integers"),
+        (True, 32, "blocks must be an integer"),
+    ],
+)
+def test_a_launch_that_a_gpu_refuses(blocks, threads, what):
+    with pytest.raises(LaunchError) as error:
+        run("pass", blocks=blocks, threads=threads)
+    assert what in str(error.value)
+
+
+def test_too_much_shared_memory():
+    body = "a = cuda.shared.array((64, 64), float32)\nb = cuda.shared.array((64, 65), np.float64)"
+    assert str(caught(LaunchError, body)) == "lab.py:20: b brings the block to 49,664 bytes of shared memory; a block has 49,152"

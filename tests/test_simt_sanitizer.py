@@ -1,0 +1,382 @@
+"""Races and unwritten reads of shared memory: every racy kernel is found out, and its correct twin is left alone."""
+
+import re
+
+import numpy as np
+import pytest
+
+from warpwise import trace
+from warpwise.errors import UnwrittenReadError
+from warpwise.simt import kernels_in
+
+HEAD = """
+import numpy as np
+from numba import cuda
+T = 64
+
+@cuda.jit
+def kernel(x, out):
+    s = cuda.shared.array(T, np.float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+"""
+
+# Each pair: a racy body, with "# race" on its two lines (or its one line), and the same with its mistake mended.
+PAIRS = {
+    "no barrier before reading others' elements": (
+        """
+        s[t] = x[i]  # race
+        out[i] = s[T - 1 - t]  # race
+        """,
+        """
+        s[t] = x[i]
+        cuda.syncthreads()
+        out[i] = s[T - 1 - t]
+        """,
+    ),
+    "tile loop without its first barrier": (
+        """
+        total = np.float32(0)
+        for k in range(4):
+            s[t] = x[i] + k  # race
+            for j in range(8):
+                total += s[j]  # race
+            cuda.syncthreads()
+        out[i] = total
+        """,
+        """
+        total = np.float32(0)
+        for k in range(4):
+            s[t] = x[i] + k
+            cuda.syncthreads()
+            for j in range(8):
+                total += s[j]
+            cuda.syncthreads()
+        out[i] = total
+        """,
+    ),
+    "tile loop without its second barrier": (
+        """
+        total = np.float32(0)
+        for k in range(4):
+            s[t] = x[i] + k  # race
+            cuda.syncthreads()
+            for j in range(8):
+                total += s[j]  # race
+        out[i] = total
+        """,
+        """
+        total = np.float32(0)
+        for k in range(4):
+            s[t] = x[i] + k
+            cuda.syncthreads()
+            for j in range(8):
+                total += s[j]
+            cuda.syncthreads()
+        out[i] = total
+        """,
+    ),
+    "reduction without a barrier in its loop": (
+        """
+        s[t] = x[i]
+        cuda.syncthreads()
+        n = T // 2
+        while n > 0:
+            if t < n:
+                s[t] += s[t + n]  # race
+            n //= 2
+        out[i] = x[i]
+        """,
+        """
+        s[t] = x[i]
+        cuda.syncthreads()
+        n = T // 2
+        while n > 0:
+            if t < n:
+                s[t] += s[t + n]
+            cuda.syncthreads()
+            n //= 2
+        out[i] = x[i]
+        """,
+    ),
+    "two lanes write one element": (
+        """
+        s[t // 2] = x[i]  # race
+        cuda.syncthreads()
+        out[i] = s[t // 2]
+        """,
+        """
+        if t % 2 == 0:
+            s[t // 2] = x[i]
+        cuda.syncthreads()
+        out[i] = s[t // 2]
+        """,
+    ),
+    "a neighbour is read while it is overwritten": (
+        """
+        s[t] = x[i]
+        cuda.syncthreads()
+        if t > 0:
+            s[t] = s[t - 1]  # race
+        cuda.syncthreads()
+        out[i] = s[t]
+        """,
+        """
+        s[t] = x[i]
+        cuda.syncthreads()
+        left = s[t - 1] if t > 0 else s[0]
+        cuda.syncthreads()
+        s[t] = left
+        cuda.syncthreads()
+        out[i] = s[t]
+        """,
+    ),
+    "a read, then another thread's write": (
+        """
+        s[t] = x[i]
+        cuda.syncthreads()
+        if t == 0:
+            out[i] = s[5]  # race
+        if t == 5:
+            s[t] = 1.0  # race
+        """,
+        """
+        s[t] = x[i]
+        cuda.syncthreads()
+        if t == 5:
+            out[i] = s[5]
+        if t == 5:
+            s[t] = 1.0
+        """,
+    ),
+    "lanes of one warp do not wait for each other either": (
+        """
+        if t < 32:
+            s[t] = x[i]  # race
+            out[i] = s[31 - t]  # race
+        """,
+        """
+        if t < 32:
+            s[t] = x[i]
+            out[i] = s[t]
+        """,
+    ),
+    "an index that collides in one block only": (
+        """
+        s[t if cuda.blockIdx.x != 2 else 0] = x[i]  # race
+        cuda.syncthreads()
+        out[i] = s[0]
+        """,
+        """
+        s[(t + cuda.blockIdx.x) % T] = x[i]
+        cuda.syncthreads()
+        out[i] = s[0]
+        """,
+    ),
+    "a barrier that one block passes by": (
+        """
+        s[t] = x[i]  # race
+        if cuda.blockIdx.x != 1:
+            cuda.syncthreads()
+        out[i] = s[T - 1 - t]  # race
+        """,
+        """
+        s[t] = x[i]
+        for k in range(cuda.blockIdx.x + 1):
+            cuda.syncthreads()
+        out[i] = s[T - 1 - t]
+        """,
+    ),
+    "the threads that are left, after others returned": (
+        """
+        if t >= 32:
+            return
+        s[t] = x[i]  # race
+        out[i] = s[31 - t]  # race
+        """,
+        """
+        if t >= 32:
+            return
+        s[t] = x[i]
+        cuda.syncthreads()
+        out[i] = s[31 - t]
+        """,
+    ),
+}  # fmt: skip
+
+
+def run(body: str, blocks: int = 3, threads: int = 64):
+    kernel = kernels_in(HEAD + re.sub("^    ", "", body.strip("\n"), flags=re.MULTILINE))["kernel"]
+    x = np.arange(blocks * threads, dtype=np.float32)
+    return trace(kernel, blocks, threads, x, np.zeros_like(x))
+
+
+def marked_lines(t) -> set[int]:
+    return {line for line, text in t.source.items() if text.endswith("# race")}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_race_is_found_on_its_lines(name):
+    t = run(PAIRS[name][0])
+    assert t.races
+    race = t.races[0]
+    assert {race.first.line, race.second.line} == marked_lines(t)
+    assert race.first.thread != race.second.thread
+    assert race.first.writes or race.second.writes
+    assert race.array == "s" and race.space == "shared"
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_correct_twin_is_left_alone(name):
+    assert run(PAIRS[name][1]).races == ()
+
+
+def test_a_race_names_both_threads_both_lines_and_the_element():
+    (race,) = run(PAIRS["no barrier before reading others' elements"][0]).races
+    assert str(race) == (
+        "race on s[63] in block (0, 0, 0): thread (63, 0, 0) writes it on line 10, "
+        "thread (0, 0, 0) reads it on line 11, with no barrier between them"
+    )
+
+
+@pytest.mark.parametrize(("name", "block"), [("an index that collides in one block only", 2), ("a barrier that one block passes by", 1)])
+def test_a_race_names_its_block(name, block):
+    assert {race.block for race in run(PAIRS[name][0]).races} == {(block, 0, 0)}
+
+
+def test_a_race_of_a_two_dimensional_array_has_two_indices():
+    text = """
+from numba import cuda, float32
+@cuda.jit
+def kernel(x):
+    tile = cuda.shared.array((8, 9), float32)
+    tile[cuda.threadIdx.y, cuda.threadIdx.x] = 1
+    x[cuda.threadIdx.y, cuda.threadIdx.x] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
+"""
+    (race,) = trace(kernels_in(text)["kernel"], 1, (8, 8), np.zeros((8, 8), np.float32)).races
+    assert race.index == (1, 0)
+    assert {race.first.thread, race.second.thread} == {(0, 1, 0), (1, 0, 0)}
+
+
+def test_a_pair_of_lines_is_told_once():
+    assert len(run(PAIRS["tile loop without its second barrier"][0], blocks=20).races) == 1
+
+
+UNWRITTEN = {
+    "the upper part": """
+        if t < 40:
+            s[t] = x[i]
+        cuda.syncthreads()
+        out[i] = s[t]  # thread 40, element 40
+        """,
+    "in one block only": """
+        if cuda.blockIdx.x != 1:
+            s[t] = x[i]
+        cuda.syncthreads()
+        out[i] = s[63 - t]  # thread 0, element 63
+        """,
+    "with +=": """
+        s[t] += x[i]  # thread 0, element 0
+        """,
+}
+
+
+@pytest.mark.parametrize("name", UNWRITTEN)
+def test_an_unwritten_read_names_thread_element_and_line(name):
+    body = UNWRITTEN[name]
+    thread, element = re.search(r"# thread (\d+), element (\d+)", body).groups()
+    with pytest.raises(UnwrittenReadError) as caught:
+        run(body)
+    assert f"s[{element}] is read, but nothing was written there" in str(caught.value)
+    assert caught.value.where.thread == (int(thread), 0, 0)
+    assert caught.value.where.block == ((1, 0, 0) if "one block" in name else (0, 0, 0))
+    assert "# thread" in caught.value.where.text
+
+
+def test_a_new_block_starts_unwritten():
+    """Blocks run in batches and one after another; what a block left in shared memory is not there for the next."""
+    body = """
+        if cuda.blockIdx.x == 0:
+            s[t] = x[i]
+        cuda.syncthreads()
+        out[i] = s[t]
+        """
+    for blocks in (2, 2000):
+        with pytest.raises(UnwrittenReadError) as caught:
+            run(body, blocks=blocks)
+        assert caught.value.where.block == (1, 0, 0)
+
+
+def test_unwritten_local_memory_is_found_too():
+    text = """
+from numba import cuda, float32
+@cuda.jit
+def kernel(out):
+    mine = cuda.local.array(4, float32)
+    i = cuda.grid(1)
+    if i != 5:
+        mine[2] = i
+    out[i] = mine[2]
+"""
+    with pytest.raises(UnwrittenReadError, match="mine") as caught:
+        trace(kernels_in(text)["kernel"], 1, 8, np.zeros(8, np.float32))
+    assert caught.value.where.thread == (5, 0, 0)
+
+
+# --- against brute force: random accesses, masks and barriers, looked at pair by pair ---
+
+BLOCKS, THREADS, ELEMENTS = 3, 8, 12
+
+
+def random_program(rng, by_block: bool):
+    """Steps of (kind, index, active), each ``(blocks, threads)``; alike in all blocks unless ``by_block``."""
+    steps = []
+    for _ in range(rng.integers(2, 7)):
+        shape = (BLOCKS if by_block else 1, THREADS)
+        index = np.broadcast_to(rng.integers(0, ELEMENTS, shape), (BLOCKS, THREADS))
+        if rng.random() < 0.5:
+            index = np.broadcast_to(np.arange(THREADS) + rng.integers(0, 3), (BLOCKS, THREADS))
+        active = np.broadcast_to(rng.random(shape) < rng.choice([0.15, 0.5, 1.0]), (BLOCKS, THREADS))
+        steps.append((rng.choice(["read", "write", "barrier"], p=[0.45, 0.4, 0.15]), index, active))
+    return steps
+
+
+def races_by_brute_force(steps) -> bool:
+    since = [[[] for _ in range(ELEMENTS)] for _ in range(BLOCKS)]
+    for kind, index, active in steps:
+        if kind == "barrier":
+            since = [[[] for _ in range(ELEMENTS)] for _ in range(BLOCKS)]
+            continue
+        for block, thread in zip(*np.nonzero(active), strict=True):
+            seen = since[block][index[block, thread]]
+            if any(t != thread and (w or kind == "write") for t, w in seen):
+                return True
+            seen.append((thread, kind == "write"))
+    return False
+
+
+def races_here(steps, by_block: bool) -> bool:
+    at = "t, b" if by_block else "t"  # without b, neither index nor mask depends on the block
+    lines = ["from numba import cuda, int64", "@cuda.jit", "def kernel(index, active, out):", f"    s = cuda.shared.array({ELEMENTS}, int64)"]
+    lines += ["    t, b = cuda.threadIdx.x, cuda.blockIdx.x", "    if t == 0:", f"        for k in range({ELEMENTS}):", "            s[k] = 0"]
+    lines += ["    cuda.syncthreads()"]
+    for k, (kind, _, _) in enumerate(steps):
+        if kind == "barrier":
+            lines.append("    cuda.syncthreads()")
+            continue
+        place = f"s[index[{k}, {at}]]"
+        lines += [f"    if active[{k}, {at}]:", f"        {place} = t" if kind == "write" else f"        out[b, t] = {place}"]
+    index, active = (np.array([s[i].T if by_block else s[i][0] for s in steps]) for i in (1, 2))
+    kernel = kernels_in("\n".join(lines))["kernel"]
+    return bool(trace(kernel, BLOCKS, THREADS, index, active, np.zeros((BLOCKS, THREADS), np.int64), record=()).races)
+
+
+@pytest.mark.parametrize("by_block", [False, True], ids=["alike in all blocks", "by block"])
+def test_random_programs_race_where_brute_force_says_so(by_block):
+    rng = np.random.default_rng(8)
+    found = []
+    for _ in range(150):
+        steps = random_program(rng, by_block)
+        expected = races_by_brute_force(steps)
+        assert races_here(steps, by_block) == expected, [s[0] for s in steps]
+        found.append(expected)
+    assert 20 < sum(found) < 130, "the programs should be of both sorts"

@@ -1,0 +1,156 @@
+"""The simulator's typing rules are those of Numba's CUDA target: asked of its typing context, which needs no GPU."""
+
+import itertools
+import math
+import operator
+
+import numpy as np
+import pytest
+from numba.cuda import types as numba_types
+from numba.cuda.descriptor import cuda_target
+
+from warpwise import trace
+from warpwise.simt import kernels_in, types
+from warpwise.simt.intrinsics import CASTS, FUNCTIONS
+from warpwise.simt.types import BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, SCALARS
+
+THEIRS = {t: numba_types.boolean if t == BOOL else getattr(numba_types, t.name) for t in SCALARS}
+OURS = {theirs: ours for ours, theirs in THEIRS.items()}
+UINT16 = np.dtype(np.uint16)
+
+#: What Python calls -> our rule.
+BINARY = {
+    operator.add: types.arithmetic, operator.sub: types.arithmetic, operator.mul: types.arithmetic,
+    operator.truediv: types.division, operator.floordiv: types.floor_division, operator.mod: types.floor_division,
+    operator.pow: types.power, pow: types.power, operator.lshift: types.shift, operator.rshift: types.shift,
+    operator.and_: types.bitwise, operator.or_: types.bitwise, operator.xor: types.bitwise, min: types.unify, max: types.unify,
+}  # fmt: skip
+UNARY = {operator.neg: types.negation, operator.pos: types.negation, abs: types.absolute}
+COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+
+#: Where we differ on purpose, and why.
+EXCEPTIONS = {
+    # Overload resolution finds the machine's powi(float32, int32) here; ours stays with the integers, as for every other exponent.
+    (operator.pow, BOOL, INT32), (pow, BOOL, INT32),
+    # The same function again, as uint16 fits into its int32 exponent; ours widens.
+    (math.pow, FLOAT32, UINT16),
+    # Numba has no conversion between the two and stops compiling; ours takes the bool as a number, as everywhere.
+    (min, BOOL, FLOAT16), (min, FLOAT16, BOOL), (max, BOOL, FLOAT16), (max, FLOAT16, BOOL),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def context():
+    context = cuda_target.typing_context
+    context.refresh()
+    return context
+
+
+def signature(context, function, arguments):
+    """Numba's signature of a call; None where it refuses the types."""
+    try:
+        return context.resolve_function_type(function, tuple(THEIRS[a] for a in arguments), {})
+    except Exception:  # Numba raises TypingError or NotImplementedError; and anything else is a refusal too
+        return None
+
+
+def theirs(context, function, arguments):
+    found = signature(context, function, arguments)
+    return found and OURS[found.return_type]
+
+
+def ours(rule, arguments):
+    try:
+        return rule(*arguments)
+    except types.TypeMismatch:
+        return None
+
+
+def differences(context, function, rule, arity):
+    """Argument types for which we and Numba give another type, exceptions aside: {types: (Numba's, ours)}."""
+    found = {}
+    for arguments in itertools.product(SCALARS, repeat=arity):
+        pair = theirs(context, function, arguments), ours(rule, arguments)
+        if (pair[0] is None) != (pair[1] is None) or pair[0] != pair[1]:
+            found[arguments] = pair
+    return {arguments: pair for arguments, pair in found.items() if (function, *arguments) not in EXCEPTIONS}
+
+
+@pytest.mark.parametrize("function", BINARY, ids=lambda f: f.__name__)
+def test_operations_of_two_numbers(context, function):
+    assert differences(context, function, BINARY[function], 2) == {}
+
+
+@pytest.mark.parametrize("function", UNARY, ids=lambda f: f.__name__)
+def test_operations_of_one_number(context, function):
+    assert differences(context, function, UNARY[function], 1) == {}
+
+
+def test_invert_takes_integers_only(context):
+    rule = {t: t if t == BOOL else types.widened(t) for t in SCALARS if types.is_integer(t)}
+    assert {t: theirs(context, operator.invert, (t,)) for t in SCALARS} == {t: rule.get(t) for t in SCALARS}
+
+
+@pytest.mark.parametrize("function", COMPARISONS, ids=lambda f: f.__name__)
+def test_comparisons_meet_in_the_same_type(context, function):
+    for pair in itertools.product(SCALARS, repeat=2):
+        left, right = signature(context, function, pair).args
+        assert OURS[left] == OURS[right] == types.comparison(*pair), pair
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: FUNCTIONS[f].name)
+def test_functions(context, function):
+    known = FUNCTIONS[function]
+    found = differences(context, function, lambda *a: known.gives(known.takes(*a)), known.arity)
+    if function in (np.floor, np.ceil):  # Numba leaves an integer as it is; ours says that there is nothing to do
+        assert all(given == (t, None) and types.is_integer(t) for (t,), given in found.items())
+    else:
+        assert found == {}
+
+
+@pytest.mark.parametrize("cast", CASTS, ids=lambda c: c.__name__)
+def test_casts(context, cast):
+    function = numba_types.NumberClass(numba_types.float16) if cast is np.float16 else cast  # the context knows float16 by its own name
+    assert differences(context, function, CASTS[cast], 1) in ({}, {(BOOL,): (None, FLOAT64)})  # float(True): Numba refuses, ours is 1.0
+
+
+def test_every_exception_is_still_one(context):
+    for function, *arguments in EXCEPTIONS:
+        rule = BINARY.get(function) or (lambda *a, f=function: FUNCTIONS[f].takes(*a))
+        assert theirs(context, function, arguments) != ours(rule, arguments), (function, arguments)
+
+
+def value_of(expression: str, **arrays: np.ndarray):
+    """What an expression over the first elements of arrays gives, stored as float64."""
+    names = ", ".join([*arrays, "out"])
+    kernel = kernels_in(
+        f"import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef kernel({names}):\n    out[0] = {expression}\n"
+    )["kernel"]
+    out = np.zeros(1)
+    trace(kernel, 1, 1, *arrays.values(), out)
+    return out[0]
+
+
+def of(value, dtype):
+    return np.array([value], dtype)
+
+
+def test_unsigned_numbers_are_negated_in_their_own_width():
+    """Numba negates and inverts before it widens: -uint8(7) is 249."""
+    assert value_of("-a[0]", a=of(7, np.uint8)) == 249
+    assert value_of("~a[0]", a=of(7, np.uint8)) == 248
+    assert value_of("-a[0]", a=of(-128, np.int8)) == -128
+    assert value_of("-a[0]", a=of(True, np.bool_)) == -1
+
+
+def test_extremes_of_int64():
+    lowest = np.iinfo(np.int64).min
+    assert value_of("-a[0] - 1", a=of(lowest, np.int64)) == np.iinfo(np.int64).max
+    assert value_of("abs(a[0])", a=of(lowest, np.int64)) == lowest
+    assert value_of("-9223372036854775808") == lowest
+    assert value_of("(9223372036854775807 + 1) // 2") == lowest // 2
+
+
+def test_a_tuple_of_floats_is_a_constant():
+    """NumPy calls float64 equal to None, which must not make it one."""
+    assert value_of("(0.5, 0.25)[1]") == 0.25

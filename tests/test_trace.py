@@ -1,0 +1,176 @@
+"""A trace: its events are what the warps did, lane by lane and address by address; it survives a file."""
+
+import json
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from warpwise import Trace, trace
+from warpwise.errors import TraceError
+from warpwise.metrics import Metrics
+
+
+@cuda.jit
+def copy_some(src, dst, n):
+    i = cuda.grid(1)
+    if i < n:
+        dst[i] = src[2 * i]
+
+
+@cuda.jit
+def swap_in_block(x):
+    part = cuda.shared.array((2, 20), np.float64)
+    t = cuda.threadIdx.x
+    part[1, t] = x[t]
+    cuda.syncthreads()
+    x[t] = part[1, cuda.blockDim.x - 1 - t]
+
+
+@cuda.jit
+def racy(x):
+    part = cuda.shared.array(20, np.float64)
+    part[0] = x[cuda.threadIdx.x]
+
+
+def copied(n=36, threads=40, blocks=2, **options):
+    return trace(copy_some, blocks, threads, np.zeros(400, np.float32), np.zeros(200, np.float32), n, **options)
+
+
+def kinds(t, kind):
+    return [event for event in t.events if event.kind == kind]
+
+
+def test_a_load_says_line_block_warp_lanes_and_addresses():
+    t = copied()
+    first, second = kinds(t, "load")
+    array = next(a for a in t.arrays if a.name == "src")
+    assert t.source[first.line].strip() == "dst[i] = src[2 * i]"
+    assert (first.block, first.warp, first.space, first.array, first.itemsize) == ((0, 0, 0), 0, "global", "src", 4)
+    assert first.lanes == tuple(range(32))
+    assert first.addresses == tuple(array.address + 8 * i for i in range(32))
+    assert (second.warp, second.lanes) == (1, (0, 1, 2, 3))
+    assert second.addresses == tuple(array.address + 8 * i for i in range(32, 36)) + (-1,) * 28
+
+
+def test_a_store_follows_its_load():
+    t = copied()
+    line = kinds(t, "load")[0].line
+    assert [(e.kind, e.array, e.warp) for e in t.accesses(line)] == [
+        ("load", "src", 0), ("load", "src", 1), ("store", "dst", 0), ("store", "dst", 1),
+    ]  # fmt: skip
+    assert t.accesses() == t.accesses(line)
+    assert t.accesses(line, "shared") == t.accesses(line - 1) == ()
+
+
+def test_a_branch_says_who_took_it():
+    first, second = kinds(copied(n=36), "branch")
+    assert (first.active, first.taken) == (2**32 - 1, 2**32 - 1)
+    assert (second.active, second.taken) == (0b11111111, 0b1111)
+    (alone, _) = kinds(copied(n=0), "branch")
+    assert (alone.active, alone.taken) == (2**32 - 1, 0)
+
+
+def test_arrays_are_aligned_and_apart():
+    t = copied()
+    src, dst = t.arrays
+    assert (src.name, src.dtype, src.shape, src.itemsize, src.space) == ("src", "float32", (400,), 4, "global")
+    assert src.address % 256 == dst.address % 256 == 0
+    assert dst.address >= src.address + 400 * 4
+
+
+def test_shared_memory_and_barriers():
+    t = trace(swap_in_block, 1, 20, np.arange(20.0))
+    (store,) = t.accesses(space="shared")[:1]
+    assert (store.kind, store.array, store.itemsize) == ("store", "part", 8)
+    assert store.addresses[:20] == tuple(160 + 8 * i for i in range(20))
+    (barrier,) = kinds(t, "barrier")
+    assert (barrier.active, barrier.addresses, barrier.array) == (2**20 - 1, (), "")
+
+
+def test_events_add_up_to_the_counters():
+    t = copied(record=range(2))
+    issued = kinds(t, "issue")
+    assert sum(e.slots for e in issued) == t.metrics.warp_instructions
+    assert sum(e.slots * len(e.lanes) for e in issued) == t.metrics.thread_instructions
+    assert len(kinds(t, "load")) == t.metrics.global_load_requests
+    assert sum(len({a // 32 for a in e.addresses if a >= 0}) for e in kinds(t, "load")) == t.metrics.global_load_sectors
+    assert len(kinds(t, "branch")) == t.metrics.branches
+
+
+@pytest.mark.parametrize("record", [(0,), (3,), (1, 2), range(4)])
+def test_only_the_recorded_blocks_have_events(record):
+    t = copied(n=160, blocks=4, record=record)
+    assert {e.block for e in t.events} == {(b, 0, 0) for b in record}
+
+
+def test_nothing_is_recorded_on_request():
+    assert copied(record=()).events == ()
+
+
+def test_blocks_of_a_grid_of_two_dimensions_are_numbered_x_first():
+    t = trace(copy_some, (3, 2), 32, np.zeros(200, np.float32), np.zeros(100, np.float32), 32, record=(4,))
+    assert {e.block for e in t.events} == {(1, 1, 0)}
+
+
+def test_blocks_beyond_the_first_batch_can_be_recorded():
+    t = trace(copy_some, 3000, 32, np.zeros(200, np.float32), np.zeros(100, np.float32), 32, record=(2999,))
+    assert {e.block for e in t.events} == {(2999, 0, 0)}
+    assert kinds(t, "load") == []
+
+
+def test_too_many_events_are_an_error_that_says_what_to_do():
+    t = copied(max_records=3)
+    assert t.truncated
+    with pytest.raises(TraceError, match=r"copy_some made more events than the trace keeps \(3 records\).*max_records=N"):
+        _ = t.events
+    assert t.metrics == copied().metrics
+
+
+@pytest.mark.parametrize("make", [copied, lambda: trace(swap_in_block, 1, 20, np.arange(20.0)), lambda: trace(racy, 1, 20, np.arange(20.0))])
+def test_a_trace_survives_a_file(make, tmp_path):
+    t = make()
+    t.save(tmp_path / "a.trace")
+    again = Trace.load(tmp_path / "a.trace")
+    assert again == t
+    assert again.events == t.events
+    assert again.by_line == t.by_line and again.races == t.races and again.source == t.source
+    assert isinstance(again.metrics, Metrics)
+
+
+def test_a_race_survives_a_file(tmp_path):
+    t = trace(racy, 1, 20, np.arange(20.0))
+    t.save(str(tmp_path / "a"))
+    assert [str(r) for r in Trace.load(str(tmp_path / "a")).races] == [str(r) for r in t.races] != []
+
+
+def test_what_is_no_trace_is_refused(tmp_path):
+    path = tmp_path / "a"
+    with pytest.raises(TraceError, match="not a trace"):
+        Trace.load(path)
+    for content in (b"", b"text", b"PK\x03\x04 no zip", b"\x93NUMPY"):
+        path.write_bytes(content)
+        with pytest.raises(TraceError, match="not a trace"):
+            Trace.load(path)
+    np.save(path.open("wb"), np.zeros(3))
+    with pytest.raises(TraceError, match="not a trace"):
+        Trace.load(path)
+    np.savez(path.open("wb"), other=np.zeros(3))
+    with pytest.raises(TraceError, match="not a trace"):
+        Trace.load(path)
+    copied().save(path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(TraceError, match="not a trace"):
+        Trace.load(path)
+
+
+def test_a_later_format_is_refused(tmp_path):
+    path = tmp_path / "a"
+    copied().save(path)
+    with np.load(path) as data:
+        columns = dict(data)
+    header = json.loads(columns["header"].tobytes()) | {"format": 99}
+    columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(path.open("wb"), **columns)
+    with pytest.raises(TraceError, match="format 99"):
+        Trace.load(path)

@@ -1,0 +1,213 @@
+"""The compiler of one function: its variables and their types, what its names mean, and the functions it calls.
+
+Types flow with the text: a variable has, at every point, the type that Numba would give it there; a loop is compiled again
+until its types no longer change. Syntax is compiled in ``statements``, ``loops``, ``expressions``, ``calls`` and ``cuda_calls``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warpwise.errors import KernelTypeError, UnsupportedError
+from warpwise.simt import types
+from warpwise.simt.assigned import unsure_reads
+from warpwise.simt.batch import Site
+from warpwise.simt.calls import Calls
+from warpwise.simt.compiled import Code, Cost, cast_code, charging
+from warpwise.simt.constants import NotConstant, constant
+from warpwise.simt.cuda_calls import CudaCalls
+from warpwise.simt.expressions import Expressions
+from warpwise.simt.frame import Frame
+from warpwise.simt.loops import Loop, Loops
+from warpwise.simt.masks import Mask
+from warpwise.simt.source import Kernel, as_kernel, attribute, resolve
+from warpwise.simt.statements import Statements
+from warpwise.simt.types import NONE
+
+MAX_PROGRAMS = 64  # of one function
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function compiled for the types of its arguments. ``run(frame, mask)``; the result is in ``frame.result``."""
+
+    kernel: Kernel
+    run: Callable
+    slots: int
+    loops: int
+    result: object
+
+    def frame(self, batch, arguments: tuple, mask: Mask) -> Frame:
+        frame = Frame(batch, self.slots, self.loops)
+        for slot, value in enumerate(arguments):
+            frame.assign(slot, value, mask)
+        return frame
+
+
+def compile_function(kernel: Kernel, arguments: tuple, callers: tuple[Kernel, ...] = ()) -> Program:
+    """Compile a kernel or device function for argument types; kept on the kernel, so that it happens once.
+
+    Raises UnsupportedError or KernelTypeError, naming the line.
+    """
+    if arguments not in kernel.programs:
+        if len(kernel.programs) >= MAX_PROGRAMS:
+            raise UnsupportedError(f"{kernel.name} is used with more than {MAX_PROGRAMS} combinations of types", kernel.where(kernel.tree))
+        known: frozenset[str] = frozenset()
+        while True:
+            compiler = Compiler(kernel, arguments, (*callers, kernel), known)
+            try:
+                program = compiler.program()
+            except RecursionError:
+                raise UnsupportedError(
+                    f"{kernel.name} is nested too deeply", kernel.where(kernel.tree), "write shorter expressions"
+                ) from None
+            mixed = frozenset(name for name, found in compiler.types_of.items() if len(found) > 1)
+            if mixed == known:
+                break
+            known = mixed
+        kernel.programs[arguments] = program
+    return kernel.programs[arguments]
+
+
+class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
+    """Compiles one function for one tuple of argument types. ``mixed`` names variables that hold more than one type."""
+
+    def __init__(self, kernel: Kernel, arguments: tuple, callers: tuple[Kernel, ...], mixed: frozenset[str]):
+        self.kernel, self.callers, self.mixed = kernel, callers, mixed
+        self.cost, self.target = Cost(), ""
+        self.slots: dict[str, int] = {}
+        self.types_of: dict[str, set] = {}
+        self.env: dict[str, object] | None = {}
+        self.results: list[tuple[object, ast.AST]] = []
+        self.loops: list[Loop] = []
+        self.loop_count = self.compiled = 0
+        self._check_signature(arguments)
+        self.assigned = _assigned_names(kernel.tree)
+        self.unsure = unsure_reads(kernel.tree, self.assigned)
+        for name, t in zip(kernel.parameters, arguments, strict=True):
+            self.bind(name, t)
+
+    def _check_signature(self, arguments: tuple) -> None:
+        a = self.kernel.tree.args
+        if a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs:
+            self.refuse(self.kernel.tree, "a kernel takes plain positional parameters, without defaults")
+        if len(a.args) != len(arguments):
+            self.refuse(self.kernel.tree, f"{self.kernel.name} takes {len(a.args)} arguments, not {len(arguments)}")
+
+    def program(self) -> Program:
+        run = self.body(self.kernel.tree.body)
+        if self.results and self.env is not None:
+            self.results.append((NONE, self.kernel.tree))
+        result = self._result_type()
+        return Program(self.kernel, run, len(self.slots), self.loop_count, result)
+
+    def _result_type(self):
+        if not self.results:
+            return NONE
+        found = self.results[0][0]
+        for t, at in self.results[1:]:
+            try:
+                found = types.unify(found, t)
+            except types.TypeMismatch as error:
+                raise KernelTypeError(f"{self.kernel.name} returns {error}", self.kernel.where(at)) from error
+        return found
+
+    # --- what expressions ask for ---
+
+    def refuse(self, node: ast.AST, what: str, try_this: str = ""):
+        raise UnsupportedError(what, self.kernel.where(node), try_this)
+
+    def site(self, node: ast.AST) -> Site:
+        where = self.kernel.where(node)
+        return Site(where.line, where.file, where.text)
+
+    def static(self, node: ast.expr):
+        """What a name means before the kernel runs; NotImplemented if that depends on the running kernel."""
+        if isinstance(node, ast.Name):
+            if node.id in self.env or node.id in self.assigned:
+                return NotImplemented
+            try:
+                return resolve(self.kernel.lookup(node.id))
+            except KeyError:
+                self.refuse(node, f"{node.id} is not defined", "define it before the kernel, or pass it as an argument")
+        if isinstance(node, ast.Attribute):
+            base = self.static(node.value)
+            if base is NotImplemented or types.of_constant(base) is not None:
+                return NotImplemented
+            try:
+                value = attribute(base, node.attr)
+            except AttributeError:
+                self.refuse(node, f"{ast.unparse(node)} does not exist")
+            return resolve(value)
+        return NotImplemented
+
+    def constant(self, node: ast.expr):
+        """A number or tuple that must be known before the kernel runs."""
+
+        def lookup(name: str):
+            if name in self.assigned:
+                raise KeyError(name)
+            return self.kernel.lookup(name)
+
+        try:
+            return constant(node, lookup)
+        except NotConstant as error:
+            advice = "use a number, or a name bound to one outside the kernel"
+            return self.refuse(node, f"{ast.unparse(node)} must be a constant, and {error} is not", advice)
+
+    def variable(self, node: ast.Name) -> Code:
+        name, site = node.id, self.site(node)
+        slot, t = self.slots[name], self.env[name]
+        if (node.lineno, node.col_offset) in self.unsure:
+            code = Code(lambda frame, mask: frame.value(slot, name, mask, site), t)
+        else:
+            code = Code(lambda frame, mask: frame.values[slot], t)
+        return cast_code(code.run, t) if name in self.mixed else code
+
+    def bind(self, name: str, t) -> int:
+        """Give a variable a type from here on; returns its slot."""
+        self.env[name] = t
+        self.types_of.setdefault(name, set()).add(t)
+        return self.slots.setdefault(name, len(self.slots))
+
+    def apart(self, compile_part: Callable, node: ast.AST, apart: bool = True) -> tuple[Code, Callable]:
+        """Compile a part that runs under a mask of its own, and the closure that counts it; not ``apart``: it is counted with the rest."""
+        if not apart:
+            return compile_part(), lambda frame, mask: None
+        outer, self.cost = self.cost, Cost()
+        code = compile_part()
+        charge = charging(node.lineno, self.cost)
+        self.cost = outer
+        return code, charge
+
+    def device_function(self, function: object) -> Kernel | None:
+        if isinstance(function, Kernel) or hasattr(function, "py_func"):
+            return as_kernel(function)
+        return None
+
+    def call_device(self, node: ast.Call, kernel: Kernel) -> Code:
+        if kernel in self.callers:
+            self.refuse(node, f"{kernel.name} calls itself, and a kernel's functions cannot recurse", "write a loop")
+        if node.keywords:
+            self.refuse(node, "device functions take positional arguments")
+        if len(node.args) != len(kernel.parameters):
+            self.refuse(node, f"{kernel.name}({', '.join(kernel.parameters)}) is called with {len(node.args)} arguments")
+        self.kernel.calls.add(kernel)
+        arguments = [self.expression(a) for a in node.args]
+        program = compile_function(kernel, tuple(a.type for a in arguments), self.callers)
+        runs, site = [a.run for a in arguments], self.site(node)
+
+        def run(frame, mask):
+            frame.batch.step(site, mask)
+            inner = program.frame(frame.batch, tuple(run(frame, mask) for run in runs), mask)
+            program.run(inner, mask)
+            return inner.result
+
+        return cast_code(run, program.result)
+
+
+def _assigned_names(tree: ast.FunctionDef) -> frozenset[str]:
+    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(stored | {a.arg for a in tree.args.args})
