@@ -207,6 +207,11 @@ def measured(names: list[str], say: Callable[[str], None]) -> Iterator[Row]:
 # --- printing ---
 
 
+def figure(value: float) -> str:
+    """Three digits, in the form that reads best at this size."""
+    return f"{value:,.0f}" if 100 <= value < 1e5 else f"{value:.2e}" if value >= 1e5 else f"{value:.3g}"
+
+
 def table(rows: list[Row]):
     from rich.table import Table
 
@@ -215,8 +220,8 @@ def table(rows: list[Row]):
         out.add_column(column, justify=justify)
     colours = {"ok": "green", "short": "red", "not measured": "yellow"}
     for row in rows:
-        asked = "" if row.need is None else f"{'at most' if row.at_most else 'at least'} {row.need:,.4g} {row.unit}"
-        value = "-" if row.value is None else f"{row.value:,.3g} {row.unit}" if row.value < 1e5 else f"{row.value:.2e} {row.unit}"
+        asked = "" if row.need is None else f"{'at most' if row.at_most else 'at least'} {figure(row.need)} {row.unit}"
+        value = "-" if row.value is None else f"{figure(row.value)} {row.unit}"
         colour = colours.get(row.verdict, "")
         out.add_row(row.what, value, asked, f"[{colour}]{row.verdict}[/]" if colour else "", row.note)
     return out

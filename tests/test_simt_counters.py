@@ -1,6 +1,7 @@
 """Counters: the tables of the counting rules, the rules said over again with sets, and closed forms of whole kernels."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,8 +51,8 @@ def parted(out, n):
 
 def line_of(kernel, text: str) -> int:
     """The number of the kernel's line that holds ``text``."""
-    lines = kernel.py_func.__code__.co_firstlineno, open(__file__).read().splitlines()
-    return next(n for n in range(lines[0], len(lines[1])) if text in lines[1][n - 1])
+    first, lines = kernel.py_func.__code__.co_firstlineno, Path(__file__).read_text().splitlines()
+    return next(n for n in range(first, len(lines)) if text in lines[n - 1])
 
 
 # --- sectors ---
@@ -358,14 +359,14 @@ def test_a_literal_makes_flops_double():
     assert (m.flops_fp32, m.flops_fp64) == (0, 64)
 
 
-RATIO_OF_LINES = [f.name for f in dataclasses.fields(Metrics) if f.name != "global_bytes_distinct"]
+SUMMED = [f.name for f in dataclasses.fields(Metrics) if f.name != "global_bytes_distinct"]
 
 
 def test_the_lines_add_up_to_the_launch():
     for kernel, args in [(parted, (np.zeros(128), 40)), (own_length, (np.zeros(128),))]:
         t = trace(kernel, 1, 128, *args)
         total = sum(t.by_line.values(), Metrics())
-        assert {f: getattr(total, f) for f in RATIO_OF_LINES} == {f: getattr(t.metrics, f) for f in RATIO_OF_LINES}
+        assert {f: getattr(total, f) for f in SUMMED} == {f: getattr(t.metrics, f) for f in SUMMED}
 
 
 def test_counters_are_the_same_from_run_to_run_and_for_any_batch_size(monkeypatch):

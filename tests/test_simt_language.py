@@ -53,19 +53,20 @@ def run(body: str, threads=40, blocks=2, x=None, dtype=np.float64, **options):
     return out
 
 
-I = np.arange(80)  # noqa: E741  (the thread's number, as in the kernels)
+I = np.arange(80)  # noqa: E741  (the thread's number in the grid, as in the kernels, and in its block)
+T = I % 40
 
 PROGRAMS = {
-    "lane and warp": ("out[i] = cuda.laneid + 100 * cuda.warpsize", I % 40 % 32 + 3200),
+    "lane and warp": ("out[i] = cuda.laneid + 100 * cuda.warpsize", T % 32 + 3200),
     "a tuple from a function, its items of different types": (
         "low, high = low_and_high(i, 40.5)\nout[i] = low + 100 * high",
         np.minimum(I, 40.5) + 100 * np.maximum(I, 40.5),
     ),
-    "results of different types": ("out[i] = number_or_float(t) / 2", np.where(I % 40 > 3, 0.25, I % 40 / 2)),
+    "results of different types": ("out[i] = number_or_float(t) / 2", np.where(T > 3, 0.25, T / 2)),
     "a function that only returns inside its loop": ("out[i] = gcd(i, 12)", np.gcd(I, 12)),
     "a function with a side effect is called once": ("v, w = bump(out, i), 0\nout[i] += v", np.full(80, 2)),
     "a tuple of arrays": ("pair = (x, out)\npair[1][i] = pair[0][i]", I),
-    "a tuple of tuples, chosen by lane": ("p = ((1, 2), 3) if t > 5 else ((4, 5), 6)\nout[i] = p[0][1]", np.where(I % 40 > 5, 2, 5)),
+    "a tuple of tuples, chosen by lane": ("p = ((1, 2), 3) if t > 5 else ((4, 5), 6)\nout[i] = p[0][1]", np.where(T > 5, 2, 5)),
     "a shape": ("n = out.shape[0]\nm, = out.shape\nout[i] = n + m + out.ndim + len(out.shape)", np.full(80, 162)),
     "a variable changes its type": ("v = i\nv = v / 2\nv = v > 10\nout[i] = v + 1", (I / 2 > 10) + 1),
     "a variable changes its type in a loop": ("v = 0\nfor k in range(3):\n    v = v / 2 + i\nout[i] = v", 1.75 * I),
@@ -75,17 +76,47 @@ PROGRAMS = {
     ),
     "annotated assignment": ("v: int = i\nw: float\nout[i] = v", I),
     "pass and docstrings and constants": ('"""Text."""\npass\n...\nout[i] = 1', np.ones(80)),
-    "a condition without a branch": ("out[i] = (t > 3) * 10 + (not t) + (t > 3 and t < 9)", (I % 40 > 3) * 10 + (I % 40 == 0) + ((I % 40 > 3) & (I % 40 < 9))),
-    "and, or give a truth value": ("v = t > 3 or t == 0\nout[i] = v", (I % 40 > 3) | (I % 40 == 0)),
-    "division by a power of two of either sign": ("out[i] = (i - 40) // 8 * 1000 + (i - 40) % 8", (I - 40) // 8 * 1000 + (I - 40) % 8),
-    "integers wrap in a loop": ("v = 1\nfor k in range(70):\n    v = v * 3\nout[i] = v % 1000", np.full(80, (pow(3, 70, 2**64) - (2**64 if pow(3, 70, 2**64) >= 2**63 else 0)) % 1000)),
-    "uniform loop, lanes leaving": ("for k in range(50):\n    if k == t:\n        break\n    out[i] += 1", I % 40),
-    "return in the middle": ("for k in range(50):\n    if k == t:\n        return\n    out[i] += 1", I % 40),
-    "continue in a while": ("k = 0\nwhile k < 10:\n    k += 1\n    if (k + t) % 2:\n        continue\n    out[i] += k", np.where(I % 2, 25, 30)),
-    "a range of steps that differ": ("for k in range(20, t, -3 if t % 2 else -7):\n    out[i] += 1", [len(range(20, t, -3 if t % 2 else -7)) for t in I % 40]),
+    "a condition without a branch": (
+        "out[i] = (t > 3) * 10 + (not t) + (t > 3 and t < 9)",
+        (T > 3) * 10 + (T == 0) + ((T > 3) & (T < 9)),
+    ),
+    "and, or give a truth value": ("v = t > 3 or t == 0\nout[i] = v", (T > 3) | (T == 0)),
+    "division by a power of two of either sign": ("v = i - 40\nout[i] = v // 8 * 1000 + v % 8", (I - 40) // 8 * 1000 + (I - 40) % 8),
+    "integers wrap in a loop": ("v = 1\nfor k in range(70):\n    v = v * 3\nout[i] = v % 1000", np.full(80, np.int64(3) ** 70 % 1000)),
+    "uniform loop, lanes leaving": ("for k in range(50):\n    if k == t:\n        break\n    out[i] += 1", T),
+    "return in the middle": ("for k in range(50):\n    if k == t:\n        return\n    out[i] += 1", T),
+    "continue in a while": (
+        "k = 0\nwhile k < 10:\n    k += 1\n    if (k + t) % 2:\n        continue\n    out[i] += k",
+        np.where(T % 2, 25, 30),
+    ),
+    "a range of steps that differ": (
+        "for k in range(20, t, -3 if t % 2 else -7):\n    out[i] += 1",
+        [len(range(20, t, -3 if t % 2 else -7)) for t in T],
+    ),
     "an element of an element": ("out[x[(i + 1) % 80]] = i", (I - 1) % 80),
     "augmented assignment, its index computed once": ("k = 0\nout[i] += x[i]\nout[i] *= out[i]", I**2),
-    "min and max of more than two": ("out[i] = min(i, 50, 2 * i - 3) + max(i, 7, 3)", np.minimum(np.minimum(I, 50), 2 * I - 3) + np.maximum(I, 7)),
+    "and guards what is to its right, twice": ("if i + 1 < 80 and i >= 0 and x[i + 1] > 40:\n    out[i] = 1", (I > 39) & (I < 79)),
+    "or guards what is to its right, twice": ("if i == 79 or i < 0 or x[i + 1] > 40:\n    out[i] = 1", I > 39),
+    "negative numbers as indices": (
+        "s = cuda.local.array((2, 3), int64)\ns[-1, -2] = i\ns[0, 1] = 7\nout[i] = s[1, 1] + 100 * s[-2, 1]",
+        I + 700,
+    ),
+    "shared memory by indices computed anew on each trip": (
+        "s = cuda.shared.array(40, int64)\ns[t] = t\ncuda.syncthreads()\nfor k in range(9):\n    out[i] += s[(t + k) % 40] * 10**k % 97",
+        sum((T + k) % 40 * 10**k % 97 for k in range(9)),
+    ),
+    "a variable that each side of a branch gives a value": (
+        "if t % 2:\n    v = i\n    w = 1\nelse:\n    v = -i\n    w = 2\nout[i] = 10 * v + w",
+        np.where(T % 2, 10 * I + 1, 2 - 10 * I),
+    ),
+    "continue on one trip, break on another": (
+        "for k in range(9):\n    if k == t % 3:\n        continue\n    if k == t % 5 + 2:\n        break\n    out[i] += 10**k",
+        [sum(10**k for k in range(t % 5 + 2) if k != t % 3) if t % 5 + 2 != t % 3 else sum(10**k for k in range(9) if k != t % 3) for t in T],
+    ),
+    "min and max of more than two": (
+        "out[i] = min(i, 50, 2 * i - 3) + max(i, 7, 3)",
+        np.minimum(np.minimum(I, 50), 2 * I - 3) + np.maximum(I, 7),
+    ),
 }  # fmt: skip
 
 
@@ -102,7 +133,7 @@ def test_buffers_that_change_places():
 
 def test_nothing_is_left_of_lanes_that_returned():
     out = run("if t % 2:\n    return\nfor k in range(t):\n    out[i] += 1\n    if k > 5:\n        return\nout[i] += 100")
-    want = [0 if t % 2 else t + 100 if t <= 6 else 7 for t in I % 40]
+    want = [0 if t % 2 else t + 100 if t <= 6 else 7 for t in T]
     np.testing.assert_array_equal(out, want)
 
 

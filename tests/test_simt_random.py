@@ -67,8 +67,8 @@ class Writer:
         compared = f"{self.number(depth + 1)} {self.one_of('<', '>', '==', '!=', '<=', '>=')} {self.number(depth + 1)}"
         if depth > 1 or self.rng.random() < 0.5:
             return compared
-        other = self.condition(depth + 1)
-        return self.one_of(f"({compared} and {other})", f"({compared} or {other})", f"(not {other})", f"0 < {compared}", f"{self.number(depth)} % 2")
+        other, odd = self.condition(depth + 1), f"{self.number(depth)} % 2"
+        return self.one_of(f"({compared} and {other})", f"({compared} or {other})", f"(not {other})", f"0 < {compared}", odd)
 
     def block(self, indent: int, in_loop: bool) -> None:
         self.line(indent, f"{self.one_of(*VARIABLES)} += 1")  # so that no block is empty

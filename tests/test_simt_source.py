@@ -1,8 +1,10 @@
 """Where a kernel comes from: functions, closures, aliased imports; and text, which is interpreted and never run."""
 
 import math
+import sys
 import time
 import types
+from pathlib import Path
 
 import numba
 import numba.cuda as renamed
@@ -108,7 +110,7 @@ def test_a_kernel_made_twice_of_one_function_is_one():
 
 def test_line_numbers_are_those_of_the_file():
     t = trace(by_warpwise, 1, TILE, np.zeros(TILE))
-    lines = open(__file__).read().splitlines()
+    lines = Path(__file__).read_text().splitlines()
     assert t.file == "test_simt_source.py"
     assert all(lines[n - 1] == text for n, text in t.source.items())
     assert "out[i] = settings.scale * i" in lines[max(t.by_line) - 1]
@@ -214,7 +216,8 @@ def empty(src): pass
 
 
 def test_a_later_definition_replaces_an_earlier_one():
-    text = "from numba import cuda\nN = 1\n@cuda.jit\ndef k(out):\n    out[cuda.grid(1)] = N\nN = 2\n@cuda.jit\ndef k(out):\n    out[cuda.grid(1)] = 10 * N\n"
+    text = "from numba import cuda\nN = 1\n@cuda.jit\ndef k(out):\n    out[cuda.grid(1)] = N\n"
+    text += "N = 2\n@cuda.jit\ndef k(out):\n    out[cuda.grid(1)] = 10 * N\n"
     assert filled(kernels_in(text)["k"])[0] == 20
 
 
@@ -293,13 +296,20 @@ def test_what_surrounds_a_kernel_is_never_run(text, tmp_path):
     start = time.perf_counter()
     np.testing.assert_array_equal(filled(kernels_in(text)["kernel"]), 1)
     assert time.perf_counter() - start < 5
-    with pytest.raises(FileNotFoundError):
-        open(MARKER)
+    assert not Path(MARKER).exists()
+
+
+def test_naming_a_module_does_not_import_it():
+    """numpy imports some of its parts when they are first named."""
+    assert "numpy.f2py" not in sys.modules
+    with pytest.raises(UnsupportedError):
+        filled(kernels_in(hostile("out[i] = np.f2py.crackfortran", head="from numpy import f2py\nA = np.f2py\n"))["kernel"])
+    assert "numpy.f2py" not in sys.modules
 
 
 def functions(template: str, levels: int) -> str:
-    first = "@cuda.jit(device=True)\ndef f0(a):\n    return 1\n"
-    return first + "".join(f"@cuda.jit(device=True)\ndef f{n}(a):\n    return {template.replace('F', f'f{n - 1}')}\n" for n in range(1, levels))
+    bodies = ["1", *(template.replace("F", f"f{n - 1}") for n in range(1, levels))]
+    return "".join(f"@cuda.jit(device=True)\ndef f{n}(a):\n    return {body}\n" for n, body in enumerate(bodies))
 
 
 EXPLOSIVE = {

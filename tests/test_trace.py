@@ -127,9 +127,9 @@ def test_too_many_events_are_an_error_that_says_what_to_do():
     assert t.metrics == copied().metrics
 
 
-@pytest.mark.parametrize("make", [copied, lambda: trace(swap_in_block, 1, 20, np.arange(20.0)), lambda: trace(racy, 1, 20, np.arange(20.0))])
-def test_a_trace_survives_a_file(make, tmp_path):
-    t = make()
+@pytest.mark.parametrize("kernel", [copy_some, swap_in_block, racy], ids=lambda k: k.__name__)
+def test_a_trace_survives_a_file(kernel, tmp_path):
+    t = copied() if kernel is copy_some else trace(kernel, 1, 20, np.arange(20.0))
     t.save(tmp_path / "a.trace")
     again = Trace.load(tmp_path / "a.trace")
     assert again == t

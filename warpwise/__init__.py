@@ -3,7 +3,9 @@
 from warpwise import cuda
 from warpwise.metrics import Metrics
 from warpwise.trace import Trace
-from warpwise.simt import trace  # isort: skip  (after the module of the same name, which it hides)
+
+# isort: split
+from warpwise.simt import trace  # after the module of the same name, which it hides
 
 __version__ = "0.1.0"
 __all__ = ["Metrics", "Trace", "cuda", "trace"]

@@ -12,9 +12,10 @@ def collatz(n, steps):
         count = 0
         while value != 1:
             if value % 2 == 0:
-                value = value // 2
+                value //= 2
             else:
-                value = 3 * value + 1
+                value *= 3
+                value += 1
             count += 1
         steps[i] = count
 

@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+from tqdm import tqdm
+
 from warpwise.errors import GradingError, LabError
 from warpwise.grading import collect, gradebook, hidden, notebook, sandbox, visible
 from warpwise.grading.collect import Submission
@@ -53,9 +55,11 @@ def grade(
 
     ``lab`` names the one lab to grade; without it each notebook's lab is recognised. ``seed`` draws the hidden cases, and is
     secret and new unless given; ``run.json`` keeps it, so that a run can be repeated. ``unsafe_local`` runs student code without
-    a sandbox and marks the grades so. ``progress`` is True for lines on standard error, or is called with the number done, the
-    number in all and the record. ``course`` is the folder with solutions, labs and hidden tests. Raises GradingError, before
-    anything is written, if there is nothing to grade, no such lab, or no way to keep student code apart.
+    a sandbox and marks the grades so. ``progress`` is True for a bar on standard error with a line for each submission, or is
+    called with the number done, the number in all and the record. ``course`` is the folder with solutions, labs and hidden tests.
+
+    Raises GradingError, before anything is written, if there is nothing to grade, no such lab, or no way to keep student code
+    apart.
     """
     folder, target = Path(submissions), Path(out)
     found = collect.find(folder)
@@ -115,11 +119,14 @@ def _ungraded(material: Material | None) -> Iterator[Result]:
 
 def _graded(told: Sequence[Submission], one: Callable[[Submission], Record], jobs: int, progress: Progress) -> list[Record]:
     """Records in the order of the submissions, ``jobs`` at a time."""
-    say = _line if progress is True else progress or (lambda done, all, record: None)
+    say = progress if callable(progress) else lambda done, all, record: None
     records = []
-    with ThreadPoolExecutor(max(1, jobs)) as workers:
+    with ThreadPoolExecutor(max(1, jobs)) as workers, tqdm(total=len(told), unit="submission", disable=progress is not True) as bar:
         for record in workers.map(one, told):
             records.append(record)
+            if progress is True:
+                bar.write(_line(record), file=sys.stderr)
+            bar.update()
             say(len(records), len(told), record)
     return records
 
@@ -130,9 +137,9 @@ def _regraded(records: Sequence[Record], told: Sequence[Submission], one: Callab
         yield one(submission) if record.timed_out else record
 
 
-def _line(done: int, all: int, record: Record) -> None:
+def _line(record: Record) -> str:
     outcome = record.problem or f"{record.points:g} of {record.possible:g} points"
-    print(f"{done}/{all}  {record.file!r}  {outcome}  ({record.seconds:.1f} s)", file=sys.stderr)
+    return f"{record.file!r}  {outcome}  ({record.seconds:.1f} s)"
 
 
 def _check_target(out: Path, submissions: Path) -> None:

@@ -14,7 +14,7 @@ from warpwise.grading.notebook import plain
 from warpwise.labs.judge import is_stub_syntax
 from warpwise.simt import Kernel, kernels_in
 
-MODULES = ("math", "numpy")
+MODULES = ("collections", "functools", "itertools", "math", "numpy", "operator")
 
 
 def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()) -> Kernel:
@@ -32,7 +32,7 @@ def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str
 
 
 def host_function(text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()) -> str:
-    """Python text that defines ``name`` and no more than it needs: functions it calls, literal constants, imports of math and numpy.
+    """Python text that defines ``name`` and no more than it needs: functions it calls, literal constants, imports of ``MODULES``.
 
     Raises GradingError if the cell is not Python or has no such function, and returns "" for a function not begun.
     """

@@ -25,9 +25,9 @@ TYPES = ("NoneType", "str", "bytes", "list", "tuple", "dict", "set", "range", "g
 ADVICE = {
     TOO_LONG: "look for a loop whose condition never becomes false",
     ENDED: "return the value; do not end Python",
-    "NameError": "the grader knows math, numpy and what your cells define; spell the name as it was defined",
+    "NameError": "the grader knows NumPy, the standard modules it allows and what your cells define; spell the name as it was defined",
     "UnboundLocalError": "give the variable a value on every way through the function",
-    "ModuleNotFoundError": "import nothing but math and numpy here",
+    "ModuleNotFoundError": "import NumPy, math, itertools, functools, operator or collections; nothing else is there",
     "ZeroDivisionError": "which argument can be zero?",
     "IndexError": "what is the first and what is the last index of the loop?",
     "TypeError": "compare the function's parameters with those that the exercise gives it",

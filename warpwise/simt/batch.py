@@ -72,7 +72,7 @@ class Launch:
         for index in indices:
             if type(index) is not int and id(index) not in self.fixed:
                 return None
-        return array.address, array.dtype, array.shape, *map(_known, indices)
+        return array.address, *map(_known, indices)
 
 
 def _known(index) -> int:
