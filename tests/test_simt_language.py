@@ -111,7 +111,7 @@ PROGRAMS = {
     ),
     "continue on one trip, break on another": (
         "for k in range(9):\n    if k == t % 3:\n        continue\n    if k == t % 5 + 2:\n        break\n    out[i] += 10**k",
-        [sum(10**k for k in range(t % 5 + 2) if k != t % 3) if t % 5 + 2 != t % 3 else sum(10**k for k in range(9) if k != t % 3) for t in T],
+        [sum(10**k for k in range(9 if t % 5 + 2 == t % 3 else t % 5 + 2) if k != t % 3) for t in T],
     ),
     "min and max of more than two": (
         "out[i] = min(i, 50, 2 * i - 3) + max(i, 7, 3)",

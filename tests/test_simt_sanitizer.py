@@ -328,7 +328,7 @@ BLOCKS, THREADS, ELEMENTS = 3, 8, 12
 
 
 def random_program(rng, by_block: bool):
-    """Steps of (kind, index, active), each ``(blocks, threads)``; alike in all blocks unless ``by_block``. A block passes a barrier whole."""
+    """Steps of (kind, index, active), each ``(blocks, threads)``; the same for all blocks unless ``by_block``."""
     steps = []
     for _ in range(rng.integers(2, 6)):
         kind = rng.choice(["read", "write", "barrier"], p=[0.45, 0.35, 0.2])

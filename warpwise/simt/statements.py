@@ -228,6 +228,7 @@ class Statements:
             self.types_of[name].add(both[name])
         return both
 
+
 def _leave_kernel(frame: Frame, mask: Mask) -> None:
     frame.batch.exited = join(frame.batch.exited, mask)
 
