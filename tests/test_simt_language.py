@@ -109,6 +109,10 @@ PROGRAMS = {
         "if t % 2:\n    v = i\n    w = 1\nelse:\n    v = -i\n    w = 2\nout[i] = 10 * v + w",
         np.where(T % 2, 10 * I + 1, 2 - 10 * I),
     ),
+    "a variable that one side gives a value twice": (
+        "if t % 2:\n    v = 1\nif t % 2 == 0:\n    v = 2\nif t % 2:\n    v = 3\nout[i] = v",
+        np.where(T % 2, 3, 2),
+    ),
     "continue on one trip, break on another": (
         "for k in range(9):\n    if k == t % 3:\n        continue\n    if k == t % 5 + 2:\n        break\n    out[i] += 10**k",
         [sum(10**k for k in range(9 if t % 5 + 2 == t % 3 else t % 5 + 2) if k != t % 3) for t in T],
