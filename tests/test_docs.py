@@ -112,7 +112,7 @@ def test_readme_maps_every_folder():
 
 
 def test_help_lists_every_target():
-    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert [line.split()[1] for line in done.stdout.splitlines()] == targets()
 
 

@@ -185,7 +185,7 @@ def fill(stem: str, folder: Path, submission: str = "") -> Path:
 
 
 def nbval(path: Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=60", "-p", "no:cacheprovider", "--noconftest"]
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=60", "-rN", "-p", "no:cacheprovider", "--noconftest"]
     return subprocess.run(
         [*command, "-c", "/dev/null", "--rootdir", str(path.parent), str(path)], capture_output=True, text=True, cwd=path.parent
     )

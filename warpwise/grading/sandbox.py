@@ -135,8 +135,12 @@ def _bubblewrap(part: Part, mode: str) -> list[str]:
 
 
 def _root_filesystem(part: Part) -> Iterator[list[str]]:
-    """Mounts in order: the system's libraries, Python, what the part needs, a small /tmp; then the root becomes read-only."""
-    seen: set[Path] = set()
+    """Mounts in order: a small /tmp, the system's libraries, Python, what the part needs; then the root becomes read-only.
+
+    /tmp comes first, since Python itself may lie below it.
+    """
+    seen: set[Path] = {Path("/tmp")}
+    yield ["--perms", "1777", "--size", str(part.tmp_bytes), "--tmpfs", "/tmp"]
     for source, target in _mounts(part):
         for parent in [p for p in reversed(target.parents) if p != Path("/") and p not in seen and Path("/usr") not in (p, *p.parents)]:
             seen.add(parent)
@@ -150,8 +154,7 @@ def _root_filesystem(part: Part) -> Iterator[list[str]]:
     yield ["--proc", "/proc"]
     yield ["--dev", "/dev"]
     yield ["--remount-ro", "/dev"]
-    for folder in ("/dev/shm", "/tmp"):
-        yield ["--perms", "1777", "--size", str(part.tmp_bytes), "--tmpfs", folder]
+    yield ["--perms", "1777", "--size", str(part.tmp_bytes), "--tmpfs", "/dev/shm"]
     yield ["--remount-ro", "/"]
     yield ["--chdir", "/tmp"]
 
