@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from warpwise import trace
+from warpwise import errors, trace
 from warpwise.errors import (
     ArithmeticFault,
     BarrierError,
@@ -13,6 +13,7 @@ from warpwise.errors import (
     LaunchError,
     OutOfBoundsError,
     StepLimitError,
+    UndefinedNameError,
     UnsupportedError,
     UnwrittenReadError,
 )
@@ -32,6 +33,15 @@ def again(n):
 def sometimes(n):
     if n > 5:
         return 1
+
+@cuda.jit(device=True)
+def nothing(n):
+    n = n + 1
+
+def plain(n):
+    return n
+
+data = open("nowhere")
 
 @cuda.jit
 def kernel(x, out):
@@ -61,9 +71,9 @@ def caught(kind, body: str, **options):
 def test_out_of_bounds_names_index_array_size_line_block_and_thread():
     assert str(caught(OutOfBoundsError, "out[i + 1] = x[i]")) == (
         "index 128 is outside out, whose size there is 128\n"
-        "  at lab.py:19, block (1, 0, 0), thread (63, 0, 0)\n"
+        "  at lab.py:28, block (1, 0, 0), thread (63, 0, 0)\n"
         "    out[i + 1] = x[i]\n"
-        "  Try: guard the access: the index must be below 128 for every thread that gets here"
+        "  Try: guard the access, or mend the index: here it must be below 128 for every thread"
     )
 
 
@@ -162,7 +172,7 @@ def kernel(x):
 def test_a_variable_without_a_value_in_some_threads():
     error = caught(UnwrittenReadError, "if t > 5:\n    v = 1\nout[i] = v")
     assert error.what.startswith("v has no value here in some threads")
-    assert (error.where.thread, error.where.line) == ((0, 0, 0), 21)
+    assert (error.where.thread, error.where.line) == ((0, 0, 0), 30)
     error = caught(UnwrittenReadError, "for k in range(t):\n    last = k\nout[i] = last")
     assert error.what.startswith("last has no value")
     error = caught(UnwrittenReadError, "if x[i] < 0:\n    v = 1\nout[i] = v")
@@ -218,22 +228,24 @@ UNSUPPORTED = {
     "v = lambda a: a": ("lambda", "device function"),
     "v = (w := i)": ("w := i", "line of its own"),
     "v = yield": ("yield", "array argument"),
-    "print(i)": ("print cannot be called", ""),
-    "v = np.zeros(3)": ("np.zeros cannot be called", "math.* functions"),
-    "v = np.dot(x, x)": ("np.dot cannot be called", ""),
-    "v = sum(x)": ("sum cannot be called", ""),
+    "print(i)": ("print cannot be called", "print that after the launch"),
+    "v = np.zeros((3, N))": ("np.zeros cannot be called", "cuda.local.array((3, N), float32) for one thread"),
+    "v = np.dot(x, x)": ("np.dot cannot be called", "write a loop over the elements"),
+    "v = sum(x)": ("sum cannot be called", "write a loop over the elements"),
     "v = x.sum()": ("x.sum cannot be called", "no methods"),
-    "v = x.T": ("no 'T'", "shape, size and ndim"),
+    "v = x.T": ("no 'T'", "swap the indices"),
+    "v = x.strides": ("no 'strides'", "shape, size and ndim"),
     "v = x[1:3]": ("slices", "loop over the elements"),
     "x[:] = 0": ("slices", "loop over the elements"),
-    "v = x[i, 0]": ("1 dimensions and is indexed with 2", "index every dimension"),
+    "v = x[i, 0]": ("x has 1 dimension and is indexed with 2", "leave one out, such as x[i]"),
     "v = i @ i": ("matrix multiplication", "loop"),
-    "v = x is None": ("x is None", ""),
-    "v = i in (1, 2)": ("i in (1, 2)", ""),
-    "v = N.real": ("N has no attribute 'real'", ""),
-    "v = nowhere": ("nowhere is not defined", "pass it as an argument"),
-    "v = later\nlater = 1": ("later may be used before it has a value", "on every path"),
-    "i + 1": ("a value that is not used", "assign it"),
+    "v = x is None": ("x is None", "== instead of is"),
+    "v = i in (1, 2)": ("i in (1, 2)", "a == b or a == c"),
+    "v = N.real": ("N is a number (int64) and has no attribute 'real'", "use N as it is"),
+    "i + 1": ("i + 1: a value that is not used", "value = i + 1"),
+    "i == 1": ("a value that is not used", "to assign, i = 1"),
+    "cuda.syncthreads": ("a value that is not used", "add brackets: cuda.syncthreads()"),
+    "again": ("a value that is not used", "again(...)"),
     "return i": ("a kernel returns nothing", "array argument"),
     "try:\n    pass\nexcept ValueError:\n    pass": ("try has no meaning", "if"),
     "with x:\n    pass": ("with has no meaning", "context managers"),
@@ -242,40 +254,59 @@ UNSUPPORTED = {
     "import os": ("import has no meaning", "top of the file"),
     "from os import path": ("from has no meaning", "top of the file"),
     "global N": ("global has no meaning", "arguments"),
-    "del i": ("del has no meaning", ""),
+    "del i": ("del has no meaning", "leave the line out"),
     "match i:\n    case 1:\n        pass": ("match has no meaning", "if and elif"),
     "def f(a):\n    return a": ("def has no meaning", "outside the kernel"),
     "class A:\n    pass": ("class has no meaning", "arrays"),
-    "for v in x:\n    pass": ("runs over range(...)", "index inside"),
+    "for v in x:\n    pass": ("runs over range(...)", "for i in range(x.shape[0]): and x[i] inside"),
+    "for v in i:\n    pass": ("runs over range(...)", "for i in range(i):"),
     "for v in (1, 2):\n    pass": ("runs over range(...)", "index inside"),
-    "for k, v in enumerate(x):\n    pass": ("runs over range(...)", "index inside"),
-    "for x[0] in range(3):\n    pass": ("counts with one name", ""),
+    "for k, v in enumerate(x):\n    pass": ("runs over range(...)", "for i in range(x.shape[0]): and x[i] inside"),
+    "for x[0] in range(3):\n    pass": ("counts with one name", "for i in range(n)"),
     "for k in range(3):\n    pass\nelse:\n    pass": ("else after a loop", "flag before break"),
-    "for k in range(0, 3, 0):\n    pass": ("step 0", ""),
-    "a, b = 1, 2, 3": ("cannot unpack a tuple of 3 into 2", ""),
-    "x.y = 3": ("cannot assign to x.y", ""),
+    "for k in range(0, 3, 0):\n    pass": ("step 0", "not 0"),
+    "a, b = 1, 2, 3": ("cannot unpack a tuple of 3 into 2", "unpack 2 values"),
+    "a, b = cuda.grid(1)": ("cannot unpack a number (int64) into 2", "cuda.grid(2) gives 2"),
+    "x.y = 3": ("cannot assign to x.y", "out[i] = ..."),
     "v = (1, 2)[t]": ("must be a constant", "outside the kernel"),
     "v = x if t > 3 else out\nv[i] = 1": ("stands for x in some threads and for out in others", "between elements"),
     "v = x\nif t > 3:\n    v = out\nv[i] = 1": ("stands for out in some threads and for x in others", "between elements"),
     "v = again(i)": ("again calls itself", "loop"),
-    "v = math.sqrt(1, 2)": ("takes 1 argument here, not 2", ""),
-    "v = pow(i, 2, 3)": ("takes 2 arguments here, not 3", ""),
+    "v = math.sqrt(1, 2)": ("takes 1 argument here, not 2", "math.sqrt(a)"),
+    "v = pow(i, 2, 3)": ("takes 2 arguments here, not 3", "pow(a, b)"),
     "v = min(x)": ("two or more numbers", "loop over the array"),
-    "v = max(i, t, key=abs)": ("plain positional arguments", ""),
+    "v = max(i, t, key=abs)": ("plain positional arguments", "leave key= out"),
     "cuda.atomic.add(x, 0, 1)": ("cuda.atomic.add is not known", "reduce in shared memory"),
     "v = cuda.shfl_sync(-1, i, 0)": ("cuda.shfl_sync is not known", "shared memory"),
-    "v = cuda.threadIdx": ("cuda.threadIdx is not known to the simulator as a value", "cuda.threadIdx.x"),
-    "v = cuda.threadIdx.w": ("cuda.threadIdx.w is not known", ""),
-    "v = cuda.grid(4)": ("1, 2 or 3", ""),
-    "v = cuda.grid(t)": ("must be a constant", ""),
-    "cuda.syncthreads(1)": ("takes no arguments", ""),
+    "v = cuda.threadIdx": ("cuda.threadIdx has three parts", "cuda.threadIdx.x, .y or .z"),
+    "v = cuda.threadIdx[0]": ("cuda.threadIdx has three parts", "cuda.threadIdx.x, .y or .z"),
+    "v = cuda.threadIdx.x()": ("cuda.threadIdx.x is a number", "without ()"),
+    "v = cuda.grid": ("cuda.grid is a function", "cuda.grid(1)"),
+    "v = cuda.shared((4, 4), float32)": ("cuda.shared is no function", "cuda.shared.array(shape, dtype)"),
+    "cuda.barrier()": ("cuda.barrier is not known", "syncthreads"),
+    "v = cuda.grid(4)": ("1, 2 or 3", "i = cuda.grid(1), or x, y = cuda.grid(2)"),
+    "v = cuda.grid()": ("1, 2 or 3", "i = cuda.grid(1), or x, y = cuda.grid(2)"),
+    "v = cuda.grid(t)": ("t must be a constant", "use a number"),
+    "cuda.syncthreads(1)": ("takes no arguments", "cuda.syncthreads()"),
     "v = cuda.shared.array(t, float32)": ("t must be a constant", "a number"),
-    "v = cuda.shared.array(0, float32)": ("positive integers", ""),
-    "v = cuda.shared.array(2.5, float32)": ("positive integers", ""),
-    "v = cuda.shared.array(8)": ("a shape and a dtype", "(32, 33), float32"),
-    "v = cuda.shared.array(8, object)": ("object is not an element type", "np.float32"),
-    "v = cuda.shared.array(10**9, float32)": ("larger than any GPU's shared memory", ""),
-    "v = cuda.local.array(10**6, float32)": ("larger than the 16,384 bytes", ""),
+    "v = cuda.shared.array(0, float32)": ("positive integers", "above 0"),
+    "v = cuda.shared.array(2.5, float32)": ("positive integers", "// divides integers"),
+    "v = cuda.shared.array((N, 9))": ("a shape and a dtype", "cuda.shared.array((N, 9), float32)"),
+    "v = cuda.local.array(dtype=np.int8)": ("a shape and a dtype", "cuda.local.array(shape, np.int8), with numbers"),
+    "v = cuda.shared.array([32, 33], float32)": ("[32, 33] must be a constant", "round brackets: (32, 33)"),
+    "v = cuda.shared.array(float32, (4, 8))": ("the shape comes first", "cuda.shared.array((4, 8), float32)"),
+    "v = cuda.shared.array(8, object)": ("object is not an element type", "float32, for example"),
+    "v = cuda.shared.array(10**9, float32)": ("larger than any GPU's shared memory", "at most 12,288 elements of float32"),
+    "v = cuda.local.array(10**6, float32)": ("larger than the 16,384 bytes", "at most 4,096 elements of float32"),
+    "v = x(i)": ("x cannot be called", "square brackets take an element: x[i]"),
+    "v = 2 * i(t + 1)": ("i cannot be called", "operator such as *"),
+    "v = i[0]": ("i is a number (int64) and cannot be indexed", "without [ ]"),
+    "v = x.shape[1]": ("a constant within its length", "an index from 0 to 0"),
+    "v = data": ("data is no plain constant outside the kernel", "pass data as an argument"),
+    "v = data[i]": ("data is no plain constant outside the kernel", "pass data as an argument"),
+    "v = plain(i)": ("plain is not a device function", "@cuda.jit(device=True) above def plain"),
+    "v = sometimes(i, t)": ("sometimes(n) is called with 2 arguments", "call it as sometimes(n)"),
+    "v = sometimes(n=i)": ("positional arguments", "leave n= out"),
 }
 
 
@@ -286,25 +317,122 @@ def test_what_is_no_kernel_language_is_refused_with_its_line(body):
         run(body)
     assert what in error.value.what
     assert try_this in error.value.try_this
-    assert error.value.where.text
+    assert error.value.try_this and error.value.where.text
+
+
+# Names that nothing defines: statement -> what is meant, written as it has to be.
+MISSPELLED = {
+    "row = 1\nout[i] = rwo": "row",
+    "row = 1\nout[i] = Row": "row",
+    "out[ii] = 1": "i",
+    "ouput = 1\nout[i] = output": "ouput",
+    "oot[i] = 1": "out",
+    "v = somtimes(i)": "sometimes",
+    "for k in rnage(3):\n    pass": "range",
+    "v = threadIdx.x": "cuda.threadIdx",
+    "v = blokIdx.y": "cuda.blockIdx",
+    "syncthreads()": "cuda.syncthreads",
+    "v = cuda.treadIdx.x": "cuda.threadIdx.x",
+    "v = cuda.threadidx.y": "cuda.threadIdx.y",
+    "cuda.syncthread()": "cuda.syncthreads",
+    "cuda.sync_threads()": "cuda.syncthreads",
+    "v = cuda.shared.aray(4, float32)": "cuda.shared.array",
+    "v = x.shpae[0]": "x.shape",
+    "v = math.sqr(2.0)": "math.sqrt",
+    "v = np.sqroot(2.0)": "np.sqrt",
+    "v = np.nowhere(2)": None,
+    "v = math.nothing": None,
+    "v = cuda.shared.array(4, int32)": "np.int32",
+    "v = cuda.shared.array(4, flaot32)": "float32",
+    "v = cuda.shared.array((4, M), float32)": None,
+    "v = nowhere": None,
+}
+
+
+@pytest.mark.parametrize("body", MISSPELLED)
+def test_a_misspelled_name_is_told_with_the_one_that_is_meant(body):
+    error, meant = caught(UndefinedNameError, body), MISSPELLED[body]
+    assert error.what.endswith(f" is not defined; did you mean {meant}?" if meant else " is not defined")
+    assert error.try_this.startswith(f"write {meant}") if meant else error.try_this
+
+
+def test_a_name_is_told_by_the_name_that_its_module_has_here():
+    text = "from warpwise import cuda as gpu\nimport numpy as nump\n@gpu.jit\ndef k(out):\n    "
+    for line, meant in {"out[threadIdx.x] = 1": "gpu.threadIdx", "s = gpu.local.array(3, float64)": "nump.float64"}.items():
+        with pytest.raises(UndefinedNameError, match=f"did you mean {meant}\\?"):
+            trace(kernels_in(text + line)["k"], 1, 1, np.zeros(1))
+
+
+def test_a_module_that_was_not_imported():
+    text = "from numba import cuda\n@cuda.jit\ndef k(out):\n    out[0] = np.pi\n"
+    with pytest.raises(UndefinedNameError, match="Try: import numpy as np at the top of the file"):
+        trace(kernels_in(text)["k"], 1, 1, np.zeros(1))
+
+
+def test_a_variable_that_has_no_value_yet():
+    error = caught(UndefinedNameError, "v = later\nlater = 1")
+    assert (error.what, error.try_this) == ("later may be used before it has a value", "give later a value on every path to this line")
+    assert "cuda.threadIdx.w is not defined" in caught(UndefinedNameError, "v = cuda.threadIdx.w").what
+
+
+def test_two_indices_for_a_matrix_go_into_one_pair_of_brackets():
+    text = "from numba import cuda\n@cuda.jit\ndef k(a):\n    row, col = cuda.grid(2)\n    "
+    for line, meant in {"a[row][col] = 1": r"a\[row, col\]", "v = a[row]": r"a\[row, i\]"}.items():
+        with pytest.raises(UnsupportedError, match=rf"a has 2 dimensions and is indexed with 1\n(.|\n)*such as {meant}"):
+            trace(kernels_in(text + line)["k"], 1, 1, np.zeros((2, 2)))
+
+
+def test_every_error_is_in_the_tree():
+    kinds = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert set(re.findall(r"\w+(?:Error|Fault)\b", errors.__doc__)) == kinds
+    assert all(getattr(errors, name).__doc__ for name in kinds)
+
+
+# --- places ---
+
+
+def test_a_line_of_a_cell_goes_by_the_function_that_the_cell_defines():
+    text = "from numba import cuda\n@cuda.jit(device=True)\ndef far(a, i):\n    return a[i + 9]\n"
+    text += "@cuda.jit\ndef k(a):\n    a[0] = far(a, 1)\n    a[1] = 1 / b\n"
+    with pytest.raises(UndefinedNameError, match=r"  at line 8 of the cell that defines k\n    a\[1\] = 1 / b\n"):
+        trace(kernels_in(text)["k"], 1, 1, np.zeros(4))
+    for first_line, place in ((1, "line 4 of the cell that defines far"), (-3, "far, which an earlier cell defines")):
+        with pytest.raises(OutOfBoundsError) as error:
+            trace(kernels_in(text.replace("/ b", "/ 2"), "your cell", first_line)["k"], 1, 1, np.zeros(4))
+        assert f"\n  at {place}, block (0, 0, 0), thread (0, 0, 0)\n    return a[i + 9]\n" in str(error.value)
+
+
+def test_text_that_is_not_python_is_told_with_its_line():
+    with pytest.raises(UnsupportedError, match=r"your cell is not Python: .* on line 12"):
+        kernels_in("a = 1\nb = = 2\n", "your cell", first_line=11)
 
 
 TYPES = {
-    "v = x + 1": "x is a global array of float32, 1D; a number is needed here",
-    "v = x[i / 2]": "an index must be an integer, not float64",
-    "v = x[None]": "an index must be an integer",
-    "v = 2.5 & 1": "integers are needed, not float64 and int64",
-    "v = ~2.5": "~ needs an integer",
-    "for k in range(2.5):\n    pass": "range() needs integers, not float64",
-    "x[i] = (1, 2)": "a tuple of 2 cannot be stored in an array",
-    "v = x\nif t > 3:\n    v = 1": "v is int64 on one path and global array of float32, 1D on another",
-    "v = sometimes(i)": "sometimes returns int64 on one path and None on another",
+    "v = x + 1": ("x is a global array of float32, 1D; a number is needed here", "one element of it: x[i]"),
+    "v = x.shape + 1": ("x.shape is a tuple of 1; a number is needed here", "x.shape[0]"),
+    "v = nothing(i)\nout[i] = v + 1": ("v is None; a number is needed here", "end the device function nothing with return ..."),
+    "out[i] = 1 + nothing(i)": ("nothing(i) is None; a number is needed here", "end the device function nothing with return ..."),
+    "v = cuda.syncthreads() + 1": ("cuda.syncthreads() is None", "cuda.syncthreads returns nothing: call it on a line of its own"),
+    "out[i] = nothing(i)": ("None cannot be stored in an array", "store one number: out[i] = ..."),
+    "v = x[i / 2]": ("an index must be an integer, not float64", "// divides integers: i // 2"),
+    "k = i / 2\nv = x[k]": ("an index must be an integer, not float64", "int(k), or // instead of /"),
+    "v = x[None]": ("an index must be an integer", "an integer for each dimension"),
+    "v = 2.5 & 1": ("integers are needed, not float64 and int64", "and, or"),
+    "v = ~2.5": ("~ needs an integer", "not"),
+    "for k in range(2.5):\n    pass": ("range() needs integers, not float64", "int(2.5)"),
+    "for k in range(i / 2):\n    pass": ("range() needs integers, not float64", "i // 2"),
+    "x[i] = (1, 2)": ("a tuple of 2 cannot be stored in an array", "store one number: x[i] = ..."),
+    "v = x\nif t > 3:\n    v = 1": ("v is int64 on one path and global array of float32, 1D on another", "use two variables"),
+    "v = sometimes(i)": ("sometimes returns int64 on one path and None on another", "end every path of sometimes with return ..."),
 }
 
 
 @pytest.mark.parametrize("body", TYPES)
 def test_types_that_do_not_go_together(body):
-    assert TYPES[body] in caught(KernelTypeError, body).what
+    what, try_this = TYPES[body]
+    error = caught(KernelTypeError, body)
+    assert what in error.what
+    assert try_this in error.try_this
 
 
 # --- launches ---
@@ -335,4 +463,6 @@ def test_a_launch_that_a_gpu_refuses(blocks, threads, what):
 
 def test_too_much_shared_memory():
     body = "a = cuda.shared.array((64, 64), float32)\nb = cuda.shared.array((64, 65), np.float64)"
-    assert str(caught(LaunchError, body)) == "lab.py:20: b brings the block to 49,664 bytes of shared memory; a block has 49,152"
+    assert str(caught(LaunchError, body)) == (
+        "lab.py:29: b brings the block to 49,664 bytes of shared memory; a block has 49,152. Use smaller shapes or fewer arrays"
+    )

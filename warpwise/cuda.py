@@ -38,6 +38,9 @@ def backend() -> str:
     return "gpu" if maybe and _gpu_there() else "simulator"
 
 
+PLAIN = "If it is meant to be plain Python, take the decorator away"
+
+
 class RaceWarning(UserWarning):
     """Two threads of a block used one element with no barrier between them."""
 
@@ -58,8 +61,10 @@ class SimulatedKernel(Kernel):
 
     def __call__(self, *args):
         if self.device:
-            raise UnsupportedError(f"{self.name} is a device function: only a kernel can call it", self.where(self.tree))
-        raise UnsupportedError(f"{self.name} is a kernel", self.where(self.tree), f"{self.name}[blocks, threads](...)")
+            what = f"{self.name} is a device function: only a kernel can call it"
+            raise UnsupportedError(what, self.where(self.tree), PLAIN)
+        launched = f"{self.name}[blocks, threads](...) launches it. {PLAIN}"
+        raise UnsupportedError(f"{self.name} is a kernel, and Python cannot call it", self.where(self.tree), launched)
 
 
 def _jit(function=None, *, device: bool = False, **_options):

@@ -2,6 +2,7 @@
 
     WarpwiseError
     ├── KernelError                 something in a kernel; names file, line and, where known, block and thread
+    │   ├── UndefinedNameError      a name that nothing defines, or that has no value yet: most often a misspelling
     │   ├── UnsupportedError        the kernel uses Python that kernels cannot use, or that the simulator does not know
     │   ├── KernelTypeError         an operation on types that do not go together
     │   ├── OutOfBoundsError        an index outside its array
@@ -26,16 +27,31 @@ class WarpwiseError(Exception):
 
 @dataclass(frozen=True)
 class Where:
-    """A place in a kernel: file, line (from 1), the text of that line, and, where one thread is to blame, which."""
+    """A place in a kernel: file, line (from 1), the text of that line, and, where one thread is to blame, which.
+
+    ``function`` is the kernel or device function that the line is in. A notebook's cell is a ``file`` whose name has no suffix.
+    """
 
     file: str
     line: int
     text: str
     block: tuple[int, int, int] | None = None
     thread: tuple[int, int, int] | None = None
+    function: str = ""
+
+    @property
+    def place(self) -> str:
+        """``name.py:5`` for a file; cells have no names, so a line of a cell goes by the function that the cell defines."""
+        if "." in self.file:
+            return f"{self.file}:{self.line}"
+        if not self.function:
+            return f"line {self.line} of {self.file}"
+        if self.line < 1:  # the grader reads the exercise's cell last and numbers its lines from 1
+            return f"{self.function}, which an earlier cell defines"
+        return f"line {self.line} of the cell that defines {self.function}"
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}"
+        place = self.place
         if self.thread is not None:
             place += f", block {self.block}, thread {self.thread}"
         return f"{place}\n    {self.text}" if self.text else place
@@ -52,6 +68,10 @@ class KernelError(WarpwiseError):
         if try_this:
             parts.append(f"  Try: {try_this}")
         super().__init__("\n".join(parts))
+
+
+class UndefinedNameError(KernelError):
+    """A name that nothing defines, or that has no value yet; says which name is meant, if one is near."""
 
 
 class UnsupportedError(KernelError):

@@ -28,6 +28,7 @@ EXPLAINED = {
     "out of bounds": "A thread named an element outside its array.",
     "unwritten read": "A thread read shared or local memory where nothing had been written.",
     "barrier missed": "Only a part of a block reached a barrier; on a GPU the block would hang.",
+    "name not defined": "The kernel uses a name that nothing defines, most often a misspelling.",
     "not a kernel feature": "The kernel uses something that kernels cannot use.",
     "types do not fit": "An operation was given types that do not go together.",
     "division by zero": "An integer was divided by zero.",

@@ -32,9 +32,10 @@ class Site:
     line: int
     file: str
     text: str
+    function: str
 
     def where(self, block=None, thread=None) -> Where:
-        return Where(self.file, self.line, self.text, block, thread)
+        return Where(self.file, self.line, self.text, block, thread, self.function)
 
 
 @dataclass
@@ -157,8 +158,8 @@ class Batch:
             self.shared_bytes = address + array.size * dtype.itemsize
             if self.shared_bytes > self.launch.shared_limit:
                 raise LaunchError(
-                    f"{site.file}:{site.line}: {name} brings the block to {self.shared_bytes:,} bytes of shared memory; "
-                    f"a block has {self.launch.shared_limit:,}"
+                    f"{site.where().place}: {name} brings the block to {self.shared_bytes:,} bytes of shared memory; "
+                    f"a block has {self.launch.shared_limit:,}. Use smaller shapes or fewer arrays"
                 )
             self.shared[key] = array
         return self.shared[key]
@@ -232,7 +233,8 @@ class Batch:
         return OutOfBoundsError(
             f"{place} is outside {array.name}, whose size there is {size}",
             site.where(**self.first_thread(bad)),
-            f"guard the access: the index must be below {size} for every thread that gets here",
+            "guard the access, or mend the index: here it must be "
+            + (f"below {size} for every thread" if value >= 0 else "0 or more for every thread"),
         )
 
     def _unwritten_element(self, array, row: int, thread: int, element: int, site: Site) -> UnwrittenReadError:
@@ -331,7 +333,7 @@ def _unwritten(array, where: Where, element: str = "") -> UnwrittenReadError:
     return UnwrittenReadError(
         f"{array.name}{element} is read, but nothing was written there: {array.space} memory starts with whatever was left in it",
         where,
-        "write every element that is read, the ragged edge too (zero is often right)",
+        f"should this thread read at all? Check its guard and its index. If it should, write {array.name}{element} first",
     )
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import FunctionType
 
 import numpy as np
 
-from warpwise.simt import types
+from warpwise.simt import advice, types
 from warpwise.simt.compiled import Code, constant_code, converted, truth
 from warpwise.simt.intrinsics import CASTS, FUNCTIONS
 from warpwise.simt.operations import unary_run
@@ -22,15 +21,16 @@ class Calls:
     def _Call(self, node: ast.Call) -> Code:
         function = self.static(node.func)
         if function is NotImplemented:
-            advice = "call a function by its name; arrays have no methods in a kernel"
-            self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel", advice)
+            self._refuse_call(node, function)
         if isinstance(function, CudaName):
             return self.cuda_call(node, function.path)
         device = self.device_function(function)
         if device is not None:
             return self.call_device(node, device)
         if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, "functions in a kernel take plain positional arguments here")
+            named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg)
+            try_this = f"leave {named} out" if named else "write the arguments out"
+            self.refuse(node, f"{ast.unparse(node.func)} takes plain positional arguments here", try_this)
         return self._plain_call(node, function)
 
     def _plain_call(self, node: ast.Call, function: object) -> Code:
@@ -51,11 +51,17 @@ class Calls:
             return self._cast(node, known[1])
         if known[0] is not None:
             return self._function(node, known[0])
-        return self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel", _call_advice(function))
+        return self._refuse_call(node, function)
+
+    def _refuse_call(self, node: ast.Call, function: object):
+        try_this = advice.on_call(node, function, self.env, self.kernel.names())
+        return self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel", try_this)
 
     def _arguments(self, node: ast.Call, count: int) -> list[Code]:
         if len(node.args) != count:
-            self.refuse(node, f"{ast.unparse(node.func)} takes {count} argument{'s' * (count != 1)} here, not {len(node.args)}")
+            name = ast.unparse(node.func)
+            what = f"{name} takes {count} argument{'s' * (count != 1)} here, not {len(node.args)}"
+            self.refuse(node, what, f"{name}({', '.join('abc'[:count])})")
         return [self.scalar(a) for a in node.args]
 
     def _function(self, node: ast.Call, function) -> Code:
@@ -87,7 +93,7 @@ class Calls:
             return Code(lambda f, m: run(f, m).shape[0], INT64)
         if argument is not None and isinstance(argument.type, TupleType):
             return constant_code(len(argument.type.items))
-        return self.refuse(node, "len() takes an array or a tuple in a kernel")
+        return self.refuse(node, "len() takes an array or a tuple in a kernel", "len(x) of an array x; a number has no length")
 
     def _extreme(self, node: ast.Call, function: Callable) -> Code:
         if len(node.args) < 2:
@@ -114,9 +120,3 @@ class Calls:
         self.cost.slots += 1
         code = converted(argument, types.absolute(argument.type))
         return Code(unary_run(abs, code.run), code.type)
-
-
-def _call_advice(function: object) -> str:
-    if isinstance(function, FunctionType) and function.__module__ != "numpy":
-        return "decorate it with @cuda.jit(device=True)"
-    return "use math.* functions, min, max, abs, or write it out"

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from warpwise.errors import KernelTypeError, UnsupportedError
-from warpwise.simt import types
+from warpwise.errors import KernelError, KernelTypeError, UndefinedNameError, UnsupportedError
+from warpwise.simt import advice, types
 from warpwise.simt.assigned import unsure_reads
 from warpwise.simt.batch import Site
 from warpwise.simt.calls import Calls
@@ -22,7 +22,7 @@ from warpwise.simt.expressions import Expressions
 from warpwise.simt.frame import Frame
 from warpwise.simt.loops import Loop, Loops
 from warpwise.simt.masks import Mask
-from warpwise.simt.source import Kernel, as_kernel, attribute, resolve
+from warpwise.simt.source import Kernel, Outside, as_kernel, attribute, resolve
 from warpwise.simt.statements import Statements
 from warpwise.simt.types import NONE
 
@@ -53,7 +53,8 @@ def compile_function(kernel: Kernel, arguments: tuple, callers: tuple[Kernel, ..
     """
     if arguments not in kernel.programs:
         if len(kernel.programs) >= MAX_PROGRAMS:
-            raise UnsupportedError(f"{kernel.name} is used with more than {MAX_PROGRAMS} combinations of types", kernel.where(kernel.tree))
+            what = f"{kernel.name} is used with more than {MAX_PROGRAMS} combinations of types"
+            raise UnsupportedError(what, kernel.where(kernel.tree), "call it with fewer")
         known: frozenset[str] = frozenset()
         while True:
             compiler = Compiler(kernel, arguments, (*callers, kernel), known)
@@ -92,9 +93,9 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
     def _check_signature(self, arguments: tuple) -> None:
         a = self.kernel.tree.args
         if a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs:
-            self.refuse(self.kernel.tree, "a kernel takes plain positional parameters, without defaults")
-        if len(a.args) != len(arguments):
-            self.refuse(self.kernel.tree, f"{self.kernel.name} takes {len(a.args)} arguments, not {len(arguments)}")
+            names = [p.arg for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if p is not None]
+            plain = f"def {self.kernel.name}({', '.join(names)}):"
+            self.refuse(self.kernel.tree, "a kernel takes plain positional parameters, without defaults", plain)
 
     def program(self) -> Program:
         run = self.body(self.kernel.tree.body)
@@ -111,27 +112,25 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
             try:
                 found = types.unify(found, t)
             except types.TypeMismatch as error:
-                raise KernelTypeError(f"{self.kernel.name} returns {error}", self.kernel.where(at)) from error
+                try_this = f"end every path of {self.kernel.name} with return ..., and the same kind of value"
+                raise KernelTypeError(f"{self.kernel.name} returns {error}", self.kernel.where(at), try_this) from error
         return found
 
     # --- what expressions ask for ---
 
-    def refuse(self, node: ast.AST, what: str, try_this: str = ""):
-        raise UnsupportedError(what, self.kernel.where(node), try_this)
+    def refuse(self, node: ast.AST, what: str, try_this: str, kind: type[KernelError] = UnsupportedError):
+        raise kind(what, self.kernel.where(node), try_this)
 
     def site(self, node: ast.AST) -> Site:
         where = self.kernel.where(node)
-        return Site(where.line, where.file, where.text)
+        return Site(where.line, where.file, where.text, where.function)
 
     def static(self, node: ast.expr):
         """What a name means before the kernel runs; NotImplemented if that depends on the running kernel."""
         if isinstance(node, ast.Name):
             if node.id in self.env or node.id in self.assigned:
                 return NotImplemented
-            try:
-                return resolve(self.kernel.lookup(node.id))
-            except KeyError:
-                self.refuse(node, f"{node.id} is not defined", "define it before the kernel, or pass it as an argument")
+            return self._outside(node)
         if isinstance(node, ast.Attribute):
             base = self.static(node.value)
             if base is NotImplemented or types.of_constant(base) is not None:
@@ -139,9 +138,22 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
             try:
                 value = attribute(base, node.attr)
             except AttributeError:
-                self.refuse(node, f"{ast.unparse(node)} does not exist")
+                self.refuse(node, *advice.unknown_attribute(base, node.attr, ast.unparse(node.value)), UndefinedNameError)
             return resolve(value)
         return NotImplemented
+
+    def _outside(self, node: ast.Name):
+        """What a name means outside the function."""
+        try:
+            value = resolve(self.kernel.lookup(node.id))
+        except KeyError:
+            self.refuse(node, *advice.undefined(node.id, sorted(self.assigned), self.kernel.names()), UndefinedNameError)
+        if isinstance(value, Outside) and value.is_function:
+            self.refuse(node, f"{node.id} is not a device function", f"write @cuda.jit(device=True) above def {node.id}")
+        if isinstance(value, Outside):
+            what = f"{node.id} is no plain constant outside the kernel, and a kernel reads nothing else there"
+            self.refuse(node, what, f"pass {node.id} as an argument, or set it to a number")
+        return value
 
     def constant(self, node: ast.expr):
         """A number or tuple that must be known before the kernel runs."""
@@ -151,11 +163,16 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
                 raise KeyError(name)
             return self.kernel.lookup(name)
 
+        for name in [n for n in ast.walk(node) if isinstance(n, ast.Name)]:
+            self.static(name)  # a name that nothing defines is told as such
         try:
             return constant(node, lookup)
         except NotConstant as error:
-            advice = "use a number, or a name bound to one outside the kernel"
-            return self.refuse(node, f"{ast.unparse(node)} must be a constant, and {error} is not", advice)
+            text, try_this = ast.unparse(node), "use a number, or a name bound to one outside the kernel"
+            if isinstance(node, ast.List):
+                try_this = f"round brackets: ({', '.join(map(ast.unparse, node.elts))})"
+            what = f"{text} must be a constant" + ("" if str(error) == text else f", and {error} is not")
+            return self.refuse(node, what, try_this)
 
     def variable(self, node: ast.Name) -> Code:
         name, site = node.id, self.site(node)
@@ -191,9 +208,11 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
         if kernel in self.callers:
             self.refuse(node, f"{kernel.name} calls itself, and a kernel's functions cannot recurse", "write a loop")
         if node.keywords:
-            self.refuse(node, "device functions take positional arguments")
-        if len(node.args) != len(kernel.parameters):
-            self.refuse(node, f"{kernel.name}({', '.join(kernel.parameters)}) is called with {len(node.args)} arguments")
+            left_out = ", ".join(f"{k.arg}=" for k in node.keywords)
+            self.refuse(node, "device functions take positional arguments", f"leave {left_out} out, and keep the order of the parameters")
+        signature, count = f"{kernel.name}({', '.join(kernel.parameters)})", len(node.args)
+        if count != len(kernel.parameters):
+            self.refuse(node, f"{signature} is called with {count} argument{'s' * (count != 1)}", f"call it as {signature}")
         self.kernel.calls.add(kernel)
         arguments = [self.expression(a) for a in node.args]
         program = compile_function(kernel, tuple(a.type for a in arguments), self.callers)

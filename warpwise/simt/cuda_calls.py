@@ -6,7 +6,9 @@ import ast
 
 import numpy as np
 
-from warpwise.simt import types
+from warpwise.devices import H100
+from warpwise.errors import UndefinedNameError, UnsupportedError
+from warpwise.simt import advice, types
 from warpwise.simt.compiled import Code
 from warpwise.simt.source import CudaName
 from warpwise.simt.types import INT64, NONE, ArrayType, TupleType
@@ -24,13 +26,19 @@ class CudaCalls:
             "shared.array": self._shared_array, "local.array": self._local_array,
         }.get(path)  # fmt: skip
         if method is None:
-            return self.refuse(node, f"cuda.{path} is not known to the simulator", _ADVICE.get(path.partition(".")[0], ""))
+            return self.refuse_cuda(node.func, path)
         return method(node)
+
+    def refuse_cuda(self, node: ast.expr, path: str):
+        """Refuse ``cuda.<path>``: misspelled, unknown to the simulator, or a function where a value is needed or the other way round."""
+        what, try_this, is_missing = advice.unknown_cuda(path, ast.unparse(node))
+        return self.refuse(node, what, try_this, UndefinedNameError if is_missing else UnsupportedError)
 
     def _axes(self, node: ast.Call) -> int:
         axes = self.constant(node.args[0]) if len(node.args) == 1 else None
         if axes not in (1, 2, 3):
-            self.refuse(node, f"{ast.unparse(node)}: the number of dimensions is 1, 2 or 3")
+            name = ast.unparse(node.func)
+            self.refuse(node, f"{ast.unparse(node)}: the number of dimensions is 1, 2 or 3", f"i = {name}(1), or x, y = {name}(2)")
         return axes
 
     def _per_axis(self, axes: int, value) -> Code:
@@ -48,7 +56,7 @@ class CudaCalls:
 
     def _syncthreads(self, node: ast.Call) -> Code:
         if node.args or node.keywords:
-            self.refuse(node, "syncthreads takes no arguments")
+            self.refuse(node, "syncthreads takes no arguments", f"{ast.unparse(node.func)}()")
         site = self.site(node)
         self.cost.slots += 1
         return Code(lambda f, m: f.batch.barrier(m, site), NONE)
@@ -57,13 +65,23 @@ class CudaCalls:
         """The element type, shape and name of a shared or local array."""
         given = dict(zip(("shape", "dtype"), node.args, strict=False)) | {k.arg: k.value for k in node.keywords}
         if not {"shape", "dtype"} <= set(given):
-            self.refuse(node, f"{ast.unparse(node)}: a shape and a dtype are needed", "cuda.shared.array((32, 33), float32)")
+            self.refuse(node, f"{ast.unparse(node)}: a shape and a dtype are needed", self._array_call(node, given))
+        if isinstance(given["dtype"], (ast.Tuple, ast.List)):
+            swapped = f"{ast.unparse(node.func)}({ast.unparse(given['dtype'])}, {ast.unparse(given['shape'])})"
+            self.refuse(node, f"{ast.unparse(node)}: the shape comes first, then the type", swapped)
         shape = self.constant(given["shape"])
         shape = shape if isinstance(shape, tuple) else (shape,)
         if not shape or not all(isinstance(n, int) and n > 0 for n in shape):
-            self.refuse(node, f"{ast.unparse(given['shape'])} is no shape: positive integers are needed")
+            what = f"{ast.unparse(given['shape'])} is no shape: positive integers are needed"
+            self.refuse(node, what, "whole numbers above 0, such as 32 or (32, 32); // divides integers")
         name = self.target or f"array on line {node.lineno}"
         return self._dtype(given["dtype"]), shape, name
+
+    def _array_call(self, node: ast.Call, given: dict[str, ast.expr]) -> str:
+        """The call as it would be complete, with the shape and type that are there already."""
+        dtype = ast.unparse(given["dtype"]) if "dtype" in given else advice.element_type(self.kernel.names())
+        shape = ast.unparse(given["shape"]) if "shape" in given else "shape"
+        return f"{ast.unparse(node.func)}({shape}, {dtype})" + ("" if "shape" in given else ", with numbers for the shape")
 
     def _dtype(self, node: ast.expr) -> np.dtype:
         value = node.value if isinstance(node, ast.Constant) else self.static(node)
@@ -74,31 +92,22 @@ class CudaCalls:
         except TypeError:
             dtype = None
         if dtype not in types.SCALARS:
-            self.refuse(node, f"{ast.unparse(node)} is not an element type the simulator knows", "numba.float32 or np.float32, for example")
+            what = f"{ast.unparse(node)} is not an element type the simulator knows"
+            self.refuse(node, what, f"{advice.element_type(self.kernel.names())}, for example")
         return dtype
 
     def _shared_array(self, node: ast.Call) -> Code:
         dtype, shape, name = self._array_of(node)
         if np.prod(shape, dtype=float) > MAX_SHARED_ELEMENTS:
-            self.refuse(node, f"{name} of shape {shape} is larger than any GPU's shared memory")
+            most = H100.shared_bytes_per_block // dtype.itemsize
+            self.refuse(node, f"{name} of shape {shape} is larger than any GPU's shared memory", f"at most {most:,} elements of {dtype}")
         key, site = (self.kernel, node.lineno, node.col_offset), self.site(node)
         return Code(lambda f, m: f.batch.shared_array(key, name, dtype, shape, site), ArrayType(dtype, len(shape), "shared"))
 
     def _local_array(self, node: ast.Call) -> Code:
         dtype, shape, name = self._array_of(node)
         if np.prod(shape, dtype=float) * dtype.itemsize > LOCAL_BYTES_PER_THREAD:
-            self.refuse(node, f"{name} of shape {shape} is larger than the {LOCAL_BYTES_PER_THREAD:,} bytes that a thread has here")
+            what = f"{name} of shape {shape} is larger than the {LOCAL_BYTES_PER_THREAD:,} bytes that a thread has here"
+            self.refuse(node, what, f"at most {LOCAL_BYTES_PER_THREAD // dtype.itemsize:,} elements of {dtype}")
         key = (self.kernel, node.lineno, node.col_offset)
         return Code(lambda f, m: f.batch.local_array(key, name, dtype, shape), ArrayType(dtype, len(shape), "local"))
-
-
-_ADVICE = {
-    "atomic": "let one thread own each result, or reduce in shared memory",
-    "syncwarp": "use cuda.syncthreads()",
-    "shfl_sync": "exchange values through shared memory",
-    "shfl_up_sync": "exchange values through shared memory",
-    "shfl_down_sync": "exchange values through shared memory",
-    "shfl_xor_sync": "exchange values through shared memory",
-    "const": "pass the array as an argument",
-    "jit": "define device functions outside the kernel",
-}

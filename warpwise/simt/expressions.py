@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warpwise.errors import KernelTypeError
+from warpwise.errors import KernelTypeError, UndefinedNameError
 from warpwise.metrics import WARP_SIZE
-from warpwise.simt import types
+from warpwise.simt import advice, types
 from warpwise.simt.compiled import Code, constant_code, converted, truth
 from warpwise.simt.constants import MAX_ITEMS
 from warpwise.simt.frame import merged
@@ -31,16 +31,18 @@ class Expressions:
         """Compile one expression. Raises UnsupportedError or KernelTypeError, naming the line."""
         method = getattr(self, f"_{type(node).__name__}", None)
         if method is None:
-            self.refuse(node, f"{ast.unparse(node)!r} is not something a kernel can compute here", _ADVICE.get(type(node).__name__, ""))
+            try_this = _ADVICE.get(type(node).__name__, "use numbers, elements of arrays and calls")
+            self.refuse(node, f"{ast.unparse(node)!r} is not something a kernel can compute here", try_this)
         try:
             return method(node)
         except types.TypeMismatch as error:
-            raise KernelTypeError(f"{ast.unparse(node)}: {error}", self.kernel.where(node)) from error
+            raise KernelTypeError(f"{ast.unparse(node)}: {error}", self.kernel.where(node), error.try_this) from error
 
     def scalar(self, node: ast.expr) -> Code:
         code = self.expression(node)
         if not is_scalar(code.type):
-            raise KernelTypeError(f"{ast.unparse(node)} is a {code.type}; a number is needed here", self.kernel.where(node))
+            what = f"{ast.unparse(node)} is {types.described(code.type)}; a number is needed here"
+            raise KernelTypeError(what, self.kernel.where(node), advice.on_number_needed(node, code.type, self.kernel.tree))
         return code
 
     def _Constant(self, node: ast.Constant) -> Code:
@@ -52,7 +54,8 @@ class Expressions:
         if node.id in self.env:
             return self.variable(node)
         if node.id in self.assigned:
-            self.refuse(node, f"{node.id} may be used before it has a value", f"give {node.id} a value on every path to this line")
+            try_this = f"give {node.id} a value on every path to this line"
+            self.refuse(node, f"{node.id} may be used before it has a value", try_this, UndefinedNameError)
         return self.static_code(node, self.static(node))
 
     def _Attribute(self, node: ast.Attribute) -> Code:
@@ -62,22 +65,28 @@ class Expressions:
     def _array_attribute(self, node: ast.Attribute) -> Code:
         base = self.expression(node.value)
         if not isinstance(base.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(node.value)} has no attribute {node.attr!r} in a kernel")
+            what = f"{ast.unparse(node)}: {ast.unparse(node.value)} is {types.described(base.type)} and has no attribute {node.attr!r}"
+            self.refuse(node, what, f"use {ast.unparse(node.value)} as it is" if is_scalar(base.type) else "take an item by its index: [0]")
         run = base.run
         if node.attr == "shape":
             return Code(lambda f, m: run(f, m).shape, TupleType((INT64,) * base.type.ndim))
         if node.attr in ("size", "ndim"):
             name = node.attr
             return Code(lambda f, m: getattr(run(f, m), name), INT64)
-        return self.refuse(node, f"an array has no {node.attr!r} in a kernel", "shape, size and ndim can be read")
+        near, text = advice.nearest(node.attr, ("shape", "size", "ndim")), ast.unparse(node)
+        if near:
+            meant = f"{ast.unparse(node.value)}.{near}"
+            self.refuse(node, f"{text} is not defined; did you mean {meant}?", f"write {meant}", UndefinedNameError)
+        try_this = "swap the indices" if node.attr == "T" else "shape, size and ndim can be read"
+        return self.refuse(node, f"{text}: an array has no {node.attr!r} in a kernel", try_this)
 
     def static_code(self, node: ast.expr, value: object) -> Code:
         """A name known before the kernel runs: a constant, or one of CUDA's words."""
         if isinstance(value, CudaName):
             return self._cuda_value(node, value.path)
         if types.of_constant(value) is None:
-            what = "an array outside the kernel" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-            self.refuse(node, f"{ast.unparse(node)} is {what}, which a kernel cannot read", "pass it to the kernel as an argument")
+            what, try_this = advice.on_outside(node, value)
+            self.refuse(node, f"{ast.unparse(node)} is {what}, which a kernel cannot read", try_this)
         return constant_code(value)
 
     def _cuda_value(self, node: ast.expr, path: str) -> Code:
@@ -96,13 +105,13 @@ class Expressions:
             return constant_code(WARP_SIZE)
         if path == "laneid":
             return Code(lambda f, m: f.batch.lane, INT64)
-        return self.refuse(node, f"cuda.{path} is not known to the simulator as a value", _VALUES.get(path, ""))
+        return self.refuse_cuda(node, path)
 
     def _Tuple(self, node: ast.Tuple) -> Code:
         items = [self.expression(item) for item in node.elts]
         runs, t = [item.run for item in items], TupleType(tuple(item.type for item in items))
         if t.size > MAX_ITEMS:
-            self.refuse(node, f"a tuple of {t.size:,} values; {MAX_ITEMS:,} is the most here", "use an array")
+            self.refuse(node, f"a tuple of {t.size:,} values; {MAX_ITEMS:,} is the most here", "use an array, such as cuda.local.array")
         return Code(lambda f, m: tuple(run(f, m) for run in runs), t)
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Code:
@@ -115,7 +124,7 @@ class Expressions:
             return Code(lambda f, m: _not(run(f, m)), BOOL)
         if isinstance(node.op, ast.Invert):
             if not is_integer(operand.type):
-                raise types.TypeMismatch("~ needs an integer")
+                raise types.TypeMismatch("~ needs an integer", "not turns a condition round, - changes a sign")
             if operand.type == BOOL:
                 return Code(lambda f, m: _not(operand.run(f, m)), BOOL)
         t = types.negation(operand.type)
@@ -144,7 +153,8 @@ class Expressions:
 
     def _Compare(self, node: ast.Compare) -> Code:
         if not all(type(op) in COMPARE for op in node.ops):
-            self.refuse(node, f"{ast.unparse(node)!r}: a kernel compares numbers with ==, !=, <, <=, > and >=")
+            try_this = "compare with == instead of is, and with each value instead of in: a == b or a == c"
+            self.refuse(node, f"{ast.unparse(node)!r}: a kernel compares numbers with ==, !=, <, <=, > and >=", try_this)
         operands = [self.scalar(n) for n in (node.left, *node.comparators)]
         pairs = zip(operands, operands[1:], node.ops, strict=False)
         parts = [self._comparison(node, a, b, op) for a, b, op in pairs]
@@ -219,29 +229,32 @@ class Expressions:
     def _tuple_item(self, node: ast.Subscript, base: Code) -> Code:
         index = self.constant(node.slice)
         if not isinstance(index, int) or not -len(base.type.items) <= index < len(base.type.items):
-            self.refuse(node, f"{ast.unparse(node)}: a tuple is indexed by a constant within its length")
+            what = f"{ast.unparse(node)}: a tuple is indexed by a constant within its length"
+            self.refuse(node, what, f"an index from 0 to {len(base.type.items) - 1}")
         run = base.run
         return Code(lambda f, m: run(f, m)[index], base.type.items[index])
 
     def indices(self, node: ast.Subscript, base: Code) -> list[Callable]:
         """The index closures of ``array[...]``, one per dimension."""
         if not isinstance(base.type, ArrayType):
-            self.refuse(node, f"{ast.unparse(node.value)} is a {base.type} and cannot be indexed")
+            what = f"{ast.unparse(node.value)} is {types.described(base.type)} and cannot be indexed"
+            self.refuse(node, what, f"use {ast.unparse(node.value)} without [ ]: only arrays and tuples have elements")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         codes = [self.expression(p) for p in parts]
-        flat = [c for code in codes for c in _unpacked(code)]
+        flat = [(c, part) for code, part in zip(codes, parts, strict=True) for c in _unpacked(code)]
         if len(flat) != base.type.ndim:
-            self.refuse(
-                node, f"{ast.unparse(node.value)} has {base.type.ndim} dimensions and is indexed with {len(flat)}",
-                "index every dimension: a[i, j]; a part of an array is not a value in a kernel",
-            )  # fmt: skip
-        for code in flat:
+            name, ndim = ast.unparse(node.value), base.type.ndim
+            what = f"{name} has {ndim} dimension{'s' * (ndim != 1)} and is indexed with {len(flat)}"
+            self.refuse(node, what, advice.on_count_of_indices(node, ndim, self.kernel.tree))
+        for code, part in flat:
             if not (is_scalar(code.type) and is_integer(code.type)):
-                raise KernelTypeError(f"{ast.unparse(node)}: an index must be an integer, not {code.type}", self.kernel.where(node))
-        return [code.run for code in flat]
+                what = f"{ast.unparse(node)}: an index must be an integer, not {code.type}"
+                raise KernelTypeError(what, self.kernel.where(node), advice.on_index(part, code.type))
+        return [code.run for code, _ in flat]
 
     def _Slice(self, node: ast.Slice) -> Code:
         return self.refuse(node, "slices of arrays are not known to the simulator", "write a loop over the elements")
+
 
 def _unpacked(code: Code) -> list[Code]:
     """An index as one code per dimension: ``a[pos]`` with a tuple ``pos`` counts as ``a[pos[0], pos[1]]``."""
@@ -267,7 +280,6 @@ def _not(value):
     return not value if isinstance(value, bool) else np.logical_not(value)
 
 
-_VALUES = {name: f"cuda.{name}.x, .y or .z" for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")}
 _ADVICE = {
     "Yield": "write results into an array argument",
     "List": "use a tuple, or cuda.local.array",
@@ -278,8 +290,8 @@ _ADVICE = {
     "SetComp": "write a loop",
     "DictComp": "write a loop",
     "Lambda": "write a device function: @cuda.jit(device=True)",
-    "JoinedStr": "a kernel has no strings",
-    "Await": "a kernel has no coroutines",
+    "JoinedStr": "a kernel has no strings: use numbers",
+    "Await": "a kernel has no coroutines: leave await out",
     "NamedExpr": "assign on a line of its own",
     "Starred": "write the arguments out",
 }

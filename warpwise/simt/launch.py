@@ -84,9 +84,7 @@ def _check_limits(grid, block, device: Device) -> None:
 def _bind(kernel: Kernel, args: tuple) -> tuple:
     """Arguments as the kernel sees them; arrays get addresses like separate allocations."""
     if len(args) != len(kernel.parameters):
-        raise LaunchError(
-            f"{kernel.name}({', '.join(kernel.parameters)}) takes {len(kernel.parameters)} arguments; {len(args)} were given"
-        )
+        raise LaunchError(_on_count(kernel, args))
     bound, next_address, seen = [], _FIRST_ADDRESS, {}
     for name, value in zip(kernel.parameters, args, strict=True):
         values = _as_array(value)
@@ -99,6 +97,20 @@ def _bind(kernel: Kernel, args: tuple) -> tuple:
             next_address += -(-max(root.nbytes, 1) // ALIGNMENT) * ALIGNMENT
         bound.append(GlobalArray(name, values, seen[id(root)] + offset))
     return tuple(bound)
+
+
+def _on_count(kernel: Kernel, args: tuple) -> str:
+    count = len(kernel.parameters)
+    passed = ", ".join(map(_described, args)) or "nothing"
+    return (
+        f"{kernel.name}({', '.join(kernel.parameters)}) takes {count} argument{'s' * (count != 1)}, and the launch passes {len(args)}: "
+        f"{passed}. Give the kernel one parameter for each, in this order"
+    )
+
+
+def _described(value) -> str:
+    values = _as_array(value)
+    return f"a {type(value).__name__}" if values is None else f"an array of {values.dtype} with shape {values.shape}"
 
 
 def _as_array(value) -> np.ndarray | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.errors import KernelTypeError, UnsupportedError
-from warpwise.simt import types
+from warpwise.simt import advice, types
 from warpwise.simt.assigned import is_forever
 from warpwise.simt.compiled import Cost, charging, converted, truth
 from warpwise.simt.frame import Frame
@@ -32,7 +32,7 @@ class Loops:
     def _looped(self, node: ast.For | ast.While, begin: Callable) -> tuple[Loop, object, Callable]:
         """Compile a loop's head (``begin``) and body until the types at its top no longer change."""
         if node.orelse:
-            self.refuse(node, "else after a loop has no meaning in a kernel here", "set a flag before break")
+            self.refuse(node, "else after a loop has no meaning in a kernel here", "set a flag before break, and test it after the loop")
         loop = Loop(self.loop_count)
         self.loop_count += 1
         top = dict(self.env)
@@ -93,7 +93,7 @@ class Loops:
             return self.assignment(node.target, INT64)
 
         if not isinstance(node.target, ast.Name):
-            self.refuse(node, "a loop counts with one name")
+            self.refuse(node, "a loop counts with one name", "for i in range(n): and the rest inside")
         loop, put, body = self._looped(node, begin)
         number, line, site = loop.number, node.lineno, self.site(node)
         each = charging(line, Cost(slots=1))
@@ -128,7 +128,7 @@ class Loops:
             bounds(frame, mask)
             first, end, by = (_plain(part(frame, mask)) for part in (start, stop, step))
             if by == 0 if type(by) is int else (mask.grid() & (by == 0)).any():
-                raise UnsupportedError("range() with step 0", site.where())
+                raise UnsupportedError("range() with step 0", site.where(), "a step that is not 0 in any thread")
             if type(first) is type(end) is type(by) is int:
                 return uniform(frame, mask, range(first, end, by))
             return varying(frame, mask, first, end, by)
@@ -138,11 +138,12 @@ class Loops:
     def _range(self, node: ast.For) -> list[Callable]:
         call = node.iter
         if not (isinstance(call, ast.Call) and self.static(call.func) is range and 1 <= len(call.args) <= 3 and not call.keywords):
-            self.refuse(node, "a loop in a kernel runs over range(...)", "for i in range(n): and index inside")
+            self.refuse(node, "a loop in a kernel runs over range(...)", advice.on_loop(node, self.env))
         codes = [self.scalar(a) for a in call.args]
-        for code in codes:
+        for code, part in zip(codes, call.args, strict=True):
             if not is_integer(code.type):
-                raise KernelTypeError(f"range() needs integers, not {code.type}", self.kernel.where(node))
+                what = f"range() needs integers, not {code.type}"
+                raise KernelTypeError(what, self.kernel.where(node), advice.on_index(part, code.type))
         runs = [converted(c, INT64).run for c in codes]
         zero, one = (lambda frame, mask: 0), (lambda frame, mask: 1)
         return [zero, runs[0], one] if len(runs) == 1 else [*runs, one][:3]

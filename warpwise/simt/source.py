@@ -13,7 +13,8 @@ import inspect
 import math
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -53,8 +54,12 @@ class CudaName:
 class Kernel:
     """A kernel or a device function, not yet specialised to the types of its arguments."""
 
-    def __init__(self, tree: ast.FunctionDef, lookup: Callable[[str], object], file: str, lines: Mapping[int, str], device: bool = False):
+    def __init__(
+        self, tree: ast.FunctionDef, lookup: Callable[[str], object], file: str, lines: Mapping[int, str], device: bool = False,
+        names: Callable[[], Mapping[str, object]] = dict,
+    ):  # fmt: skip
         self.tree, self.lookup, self.file, self.lines, self.device = tree, lookup, file, lines, device
+        self.names = names  #: what ``lookup`` knows, apart from Python's own names: for messages
         self.name = tree.name
         self.programs: dict = {}  #: compiled, by argument types
         self.calls: set[Kernel] = set()  #: device functions it was found to call
@@ -78,7 +83,7 @@ class Kernel:
         )
 
     def where(self, node: ast.AST, **who) -> Where:
-        return Where(self.file, node.lineno, self.lines.get(node.lineno, "").strip(), **who)
+        return Where(self.file, node.lineno, self.lines.get(node.lineno, "").strip(), **who, function=self.name)
 
     def __repr__(self) -> str:
         return f"<{'device function' if self.device else 'kernel'} {self.name}({', '.join(self.parameters)})>"
@@ -123,7 +128,8 @@ def from_function(function: FunctionType, device: bool = False, make: type[Kerne
     if not isinstance(tree, ast.FunctionDef):
         raise UnsupportedError(f"{function.__name__} is not a function defined with def", try_this="write the kernel with def")
     ast.increment_lineno(tree, first - 1)
-    return make(tree, functools.partial(_visible, function), _shown(inspect.getfile(function)), lines, device)
+    see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
+    return make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
 
 
 def _shown(file: str) -> str:
@@ -140,6 +146,10 @@ def _visible(function: FunctionType, name: str) -> object:
     if name in function.__globals__:
         return function.__globals__[name]
     return vars(builtins)[name]
+
+
+def _all_visible(function: FunctionType) -> dict[str, object]:
+    return function.__globals__ | {name: None for name in function.__code__.co_freevars}
 
 
 def resolve(value: object) -> object:
@@ -187,7 +197,9 @@ def kernels_in(text: str, file: str = CELL, first_line: int = 1) -> dict[str, Ke
         ast.increment_lineno(tree, first_line - 1)
         return _defined(tree, file, lines)
     except (SyntaxError, ValueError) as error:
-        raise UnsupportedError(f"{file} is not Python: {error}", try_this="run the cell once and mend the syntax error") from error
+        line = getattr(error, "lineno", None)
+        what = f"{error.msg} on line {line + first_line - 1}" if line else str(error)
+        raise UnsupportedError(f"{file} is not Python: {what}", try_this="run the cell once and mend the syntax error") from error
     except (RecursionError, MemoryError) as error:
         raise UnsupportedError(f"{file} is nested too deeply to be read", try_this="write shorter expressions") from error
 
@@ -202,9 +214,30 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
             names.update(_literal(node, names))
         elif isinstance(node, ast.FunctionDef) and (options := _jit_options(node, names)) is not None:
             kernels[node.name] = names[node.name] = Kernel(
-                node, functools.partial(_named, names), file, lines, device=options.get("device", False)
+                node, functools.partial(_named, names), file, lines, options.get("device", False), names.copy
             )
+        for name in _bound(node):
+            names.setdefault(name, Outside(isinstance(node, ast.FunctionDef)))
     return kernels
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What a name stands for that text binds to something else than a constant: known to be there, and no more."""
+
+    is_function: bool
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement at the top of a text binds."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        yield node.name
+        return
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            yield part.id
+        elif isinstance(part, ast.alias):
+            yield part.asname or part.name.partition(".")[0]
 
 
 def _named(names: dict[str, object], name: str) -> object:

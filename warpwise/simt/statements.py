@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable
 
 from warpwise.errors import KernelTypeError
-from warpwise.simt import types
+from warpwise.simt import advice, types
 from warpwise.simt.compiled import Code, Cost, charging, truth
 from warpwise.simt.frame import Frame
 from warpwise.simt.masks import Mask, join, split
@@ -47,15 +47,16 @@ class Statements:
         method = getattr(self, f"_do_{type(node).__name__}", None)
         if method is None:
             word = ast.unparse(node).split()[0].rstrip(":")
-            self.refuse(node, f"{word} has no meaning in a kernel", _ADVICE.get(type(node).__name__, ""))
+            try_this = _ADVICE.get(type(node).__name__, "use assignments, if, for, while and calls")
+            self.refuse(node, f"{word} has no meaning in a kernel", try_this)
         self.compiled += 1
         if self.compiled > MAX_STATEMENTS:
-            self.refuse(node, f"{self.kernel.name} has too many statements in loops within loops", "write device functions")
+            self.refuse(node, f"{self.kernel.name} has too many statements in loops within loops", "move inner loops to device functions")
         self.cost = Cost()
         try:
             return method(node)
         except types.TypeMismatch as error:
-            raise KernelTypeError(str(error), self.kernel.where(node)) from error
+            raise KernelTypeError(str(error), self.kernel.where(node), error.try_this) from error
 
     def _charge(self, node: ast.AST, least: int = 0) -> Callable:
         """The closure that counts what was compiled since the statement began."""
@@ -69,7 +70,7 @@ class Statements:
         if isinstance(node.value, ast.Constant):
             return None
         if not isinstance(node.value, ast.Call):
-            self.refuse(node, "a value that is not used", "assign it, or delete the line")
+            self.refuse(node, f"{ast.unparse(node)}: a value that is not used", advice.on_unused(node.value, self._meaning(node.value)))
         code = self.expression(node.value)
         charge, run = self._charge(node), code.run
 
@@ -79,6 +80,9 @@ class Statements:
             return mask
 
         return do
+
+    def _meaning(self, node: ast.expr):
+        return self.static(node) if isinstance(node, (ast.Name, ast.Attribute)) else NotImplemented
 
     def _do_Assign(self, node: ast.Assign) -> Callable:
         self.target = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
@@ -128,11 +132,14 @@ class Statements:
             return self._element(target, t)
         if isinstance(target, (ast.Tuple, ast.List)):
             return self._unpacking(target, t)
-        return self.refuse(target, f"cannot assign to {ast.unparse(target)} in a kernel")
+        what = f"cannot assign to {ast.unparse(target)} in a kernel"
+        return self.refuse(target, what, "assign to a name, or to an element: out[i] = ...")
 
     def _unpacking(self, target: ast.Tuple, t) -> Callable:
         if not isinstance(t, TupleType) or len(t.items) != len(target.elts):
-            self.refuse(target, f"cannot unpack a {t} into {len(target.elts)} names")
+            count = len(target.elts)
+            try_this = f"unpack {count} values; cuda.grid({count}) gives {count}" if count in (2, 3) else "as many names as values"
+            self.refuse(target, f"cannot unpack {types.described(t)} into {count} names", try_this)
         puts = [self.assignment(e, item) for e, item in zip(target.elts, t.items, strict=True)]
 
         def put(frame, value, mask):
@@ -145,7 +152,8 @@ class Statements:
         base = self.expression(target.value)
         indices, site, array = self.indices(target, base), self.site(target), base.run
         if not is_scalar(t):
-            raise KernelTypeError(f"a {t} cannot be stored in an array", self.kernel.where(target))
+            what, name = f"{types.described(t)} cannot be stored in an array", ast.unparse(target)
+            raise KernelTypeError(what, self.kernel.where(target), f"store one number: {name} = ...")
         self.cost.slots += 1
         dtype = base.type.dtype
 
@@ -224,7 +232,7 @@ class Statements:
             try:
                 both[name] = types.unify(both[name], t) if name in both else t
             except types.TypeMismatch as error:
-                raise KernelTypeError(f"{name} is {error}", self.kernel.where(node), "use two variables") from error
+                raise KernelTypeError(f"{name} is {error}", self.kernel.where(node), error.try_this) from error
             self.types_of[name].add(both[name])
         return both
 
@@ -244,13 +252,13 @@ def _loaded(target: ast.expr) -> ast.expr:
 _ADVICE = {
     "Try": "check conditions with if",
     "Assert": "check conditions with if",
-    "With": "a kernel has no context managers",
+    "With": "a kernel has no context managers: write the lines without with",
     "FunctionDef": "define device functions outside the kernel, with @cuda.jit(device=True)",
     "ClassDef": "use arrays",
     "Import": "import at the top of the file",
     "ImportFrom": "import at the top of the file",
     "Raise": "write an error code into an array",
-    "Delete": "leave it",
+    "Delete": "leave the line out",
     "Global": "pass values as arguments",
     "Nonlocal": "pass values as arguments",
     "Match": "use if and elif",

@@ -60,6 +60,15 @@ NONE = NoneType()
 class TypeMismatch(Exception):
     """Two types that an operation cannot take; the compiler turns it into a KernelTypeError that names the line."""
 
+    def __init__(self, what: str, try_this: str = ""):
+        super().__init__(what)
+        self.try_this = try_this
+
+
+def described(t) -> str:
+    """A type with its article, for messages."""
+    return f"a number ({t})" if is_scalar(t) else "None" if t is NONE else f"a {t}"
+
 
 def is_scalar(t) -> bool:
     return isinstance(t, np.dtype)
@@ -82,7 +91,7 @@ def unify(a, b):
         return np.promote_types(a, b)
     if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
         return TupleType(tuple(unify(x, y) for x, y in zip(a.items, b.items, strict=True)))
-    raise TypeMismatch(f"{a} on one path and {b} on another")
+    raise TypeMismatch(f"{a} on one path and {b} on another", "use two variables")
 
 
 def same(t: np.dtype) -> np.dtype:
@@ -151,7 +160,7 @@ def bitwise(a: np.dtype, b: np.dtype) -> np.dtype:
 
 def _need_integers(a: np.dtype, b: np.dtype) -> None:
     if not (is_integer(a) and is_integer(b)):
-        raise TypeMismatch(f"integers are needed, not {a} and {b}")
+        raise TypeMismatch(f"integers are needed, not {a} and {b}", "conditions are joined by and, or; a number is made whole by int()")
 
 
 def negation(t: np.dtype) -> np.dtype:
@@ -202,7 +211,7 @@ def numpy_binary(a: np.dtype, b: np.dtype) -> np.dtype:
 def numpy_rounding(t: np.dtype) -> np.dtype:
     """The type of ``np.floor(a)`` and ``np.ceil``."""
     if is_integer(t):
-        raise TypeMismatch("an integer is whole as it is")
+        raise TypeMismatch("an integer is whole as it is", "leave the call out")
     return numpy_unary(t)
 
 
