@@ -13,6 +13,7 @@ import numpy as np
 from warpwise.metrics import BANK_BYTES, BANKS, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
 
 _NOWHERE = np.iinfo(np.int64).max
+_SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 _WORDS = BANKS  # a wavefront serves at most one word from each bank
 
 
@@ -45,10 +46,10 @@ def count_sectors(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -
 
     ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``: bytes per element.
     """
-    first = by_warp(addresses // SECTOR_BYTES, lanes)
-    if SECTOR_BYTES % width == 0 and (width == 1 or not (addresses % width).any()):
+    first = by_warp(addresses >> _SECTOR_SHIFT, lanes)
+    if SECTOR_BYTES % width == 0 and not np.bitwise_or.reduce(addresses, axis=None) & (width - 1):  # no element lies across two sectors
         return _distinct(first)
-    last = by_warp((addresses + width - 1) // SECTOR_BYTES, lanes)
+    last = by_warp((addresses + width - 1) >> _SECTOR_SHIFT, lanes)
     return _distinct(np.concatenate([first, last], axis=1))
 
 
