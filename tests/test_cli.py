@@ -90,6 +90,18 @@ def test_check_of_one_exercise():
     assert done.returncode == 1
 
 
+def test_check_shows_where_and_what_to_try_below_the_finding(tmp_path: Path):
+    notebook = json.loads(LAB.read_text("utf-8"))
+    (cell,) = (c for c in notebook["cells"] if c["metadata"].get("warpwise", {}).get("id") == "copy_matrix")
+    cell["source"] = (ROOT / "tests/wrong/08_coalescing/guard_off_by_one.py").read_text("utf-8")
+    (tmp_path / "lab.ipynb").write_text(json.dumps(notebook), "utf-8")
+    lines = warpwise("check", tmp_path / "lab.ipynb", "copy_matrix").stdout.splitlines()
+    column = lines[0].index("what was seen")
+    assert lines[1][:column].split() == ["copy_matrix", "2", "out", "of", "bounds"]
+    assert all(not line[:column].strip() for line in lines[2:])
+    assert "copy_matrix" in lines[2][column:] and lines[-1][column:].startswith("  Try: ")
+
+
 def test_grade_writes_a_gradebook_and_a_page_for_each_student(folder: Path, sandbox):
     done = warpwise("grade", "submissions", "--out", "grades", "--seed", 7, cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+import time
 from math import inf, nan
 
 import numba
@@ -12,9 +15,10 @@ from numba import cuda as numba_cuda
 
 from warpwise import cuda
 from warpwise.errors import LabError
-from warpwise.labs import Call, Launch, Out, check
+from warpwise.labs import Call, Launch, Out, causes, check
 from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.judge import REASONS, is_stub, judge, judge_call, judge_launch, judge_value
+from warpwise.labs.lookup import problem
 from warpwise.simt import kernels_in
 
 N = 70
@@ -212,6 +216,45 @@ def test_kernels_of_numba_and_of_text_are_judged_alike():
     assert judge_launch(kernels_in(text)["f"], launch()).passed
 
 
+# Why elements are missing or wrong.
+
+SQUARE = np.arange(64 * 96, dtype=np.float32).reshape(64, 96)
+MATRIX = Launch("64 x 96", (3, 8), (32, 8), (SQUARE, Out(SQUARE.shape)), (SQUARE,))
+BODIES = {
+    "row, col = cuda.grid(2)\nif row < x.shape[0] and col < x.shape[1]:\n    y[row, col] = x[row, col]": causes.SWAPPED,
+    "col, row = cuda.grid(2)\nif row < x.shape[0] - 1 and col < x.shape[1]:\n    y[row, col] = x[row, col]": causes.LOOK,
+    "col, row = cuda.grid(2)\nif row < 0 & col < x.shape[1]:\n    y[row, col] = x[row, col]": causes.BITWISE,
+    "y = x": "store with an index, y[...]",
+    "n = x.shape[0]": "no thread stored anything",
+    "t = cuda.shared.array((8, 32), np.float32)\nt[cuda.threadIdx.y, cuda.threadIdx.x] = 1": causes.ONLY_SHARED,
+    "col, row = cuda.grid(2)\nif row >= x.shape[0] - 1:\n    return\ncuda.syncthreads()\ny[row, col] = x[row, col]": causes.RETURNED,
+}
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.splitlines()[-1].strip())
+def test_missing_elements_are_traced_to_their_likely_cause(body):
+    head = "import numpy as np\nfrom warpwise import cuda\n@cuda.jit\ndef f(x, y):\n"
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    verdict = judge_launch(kernels_in(head + lines)["f"], MATRIX)
+    assert verdict.reason == "output not written", verdict
+    assert verdict.advice.startswith(BODIES[body])
+
+
+def test_one_factor_between_result_and_answer_is_told():
+    @cuda.jit
+    def twice(x, y):
+        i = cuda.grid(1)
+        if i < x.size:
+            y[i] = 2 * x[i]
+
+    verdict = judge_launch(twice, launch())
+    assert verdict.detail.endswith("70 of 70 elements are wrong; each is 2 times what it should be")
+    assert "factor" in verdict.advice and "2" not in verdict.advice  # of a hidden test, only the advice is shown
+    assert "times" not in judge_launch(copy_backwards, launch()).detail
+    for got, want in (([2], [1]), ([2, 4, 1], [1, 2, 0]), ([2, 5], [1, 2]), ([nan, nan], [1, 1]), ([0, 0], [1, 1])):
+        assert causes.factor(np.array(got, np.float32), np.array(want, np.float32)) is None
+
+
 # Stubs.
 
 
@@ -336,6 +379,58 @@ def test_a_function_that_raises_or_exits_is_a_verdict():
         assert judge_call(function, FOUR).reason == "raised an error"
 
 
+def test_an_error_of_a_function_names_its_line():
+    def divide(n):
+        m = n - n
+        return n // m
+
+    verdict = judge_call(divide, FOUR)
+    first = divide.__code__.co_firstlineno
+    assert verdict.detail == f"divide(2) raised ZeroDivisionError: integer division or modulo by zero\n    line {first + 2}: return n // m"
+
+
+def test_a_kernel_is_no_function():
+    for kernel in (copy, numba_cuda.jit(lambda x: None)):
+        verdict = judge_call(kernel, FOUR)
+        assert verdict.reason == "wrong type" and verdict.advice == "remove @cuda.jit above it"
+
+
+def test_a_collection_is_not_its_length():
+    assert "len(...)" in judge_call(lambda n: {n}, FOUR).advice
+
+
+def waits(n):
+    while n:
+        time.sleep(0.01)
+
+
+def waits_whatever_happens(n):
+    for _ in range(3):
+        try:
+            while n:
+                pass
+        except BaseException:
+            continue
+
+
+@pytest.mark.parametrize("function", [waits, waits_whatever_happens])
+def test_a_function_that_does_not_end_is_stopped(function, monkeypatch):
+    monkeypatch.setattr("warpwise.labs.judge.CALL_SECONDS", 0.2)
+    verdict = judge_call(function, FOUR)
+    assert verdict.reason == "does not end" and "loop" in verdict.advice
+    assert verdict.detail.startswith(f"{function.__name__}(2) gave no answer in 0.2 seconds")
+    assert function is not waits or "\n    line " in verdict.detail
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0) and signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def test_a_call_in_another_thread_has_no_limit_and_is_judged():
+    verdicts = []
+    thread = threading.Thread(target=lambda: verdicts.append(judge_call(lambda n: 4, FOUR)))
+    thread.start()
+    thread.join()
+    assert verdicts[0].passed
+
+
 def test_a_function_must_leave_its_arguments_alone():
     def sort(a):
         a.sort()
@@ -380,3 +475,31 @@ def test_check_of_a_stub_is_one_line(capsys):
 def test_check_of_what_is_no_kernel_is_a_verdict(capsys):
     assert said(capsys, 3, [launch()]).startswith("int: ")
     assert said(capsys, numba.njit, [FOUR]).startswith("njit: ")
+
+
+def test_check_looks_a_name_up_and_says_when_it_is_not_there(capsys):
+    assert said(capsys, "copy_twice", [launch()]).startswith("copy_twice: name not defined\n    copy_twice is not defined\n    Try: ")
+    check("copy", [launch()])
+    assert capsys.readouterr().out.startswith("copy: passed\n")
+
+
+def todo(n): ...
+
+
+CELLS = {
+    "def done(n):\n    return (n": ("not Python", "has a syntax error on line 2: '(' was never closed\n    return (n"),
+    "def done(n)\n    return n": ("not Python", "has a syntax error on line 1: expected ':'"),
+    "1 / 0\ndef done(n):\n    return n": ("raised an error", "did not run to its end"),
+}
+
+
+@pytest.mark.parametrize("text", CELLS)
+def test_an_older_definition_is_not_judged_when_the_newest_cell_is_broken(text):
+    reason, told = CELLS[text]
+    found = problem("done", {"done": todo, "In": ["", "def done(n): ...", text, "check('done', [])"]})
+    assert found.reason == reason and told in found.detail and found.advice
+
+
+def test_nothing_is_wrong_with_a_definition_that_ran():
+    for In in ([], ["def done(n): ..."], ["def done(n)", "%time\ndef other(n): ...", "def done(n): ..."], None):
+        assert problem("done", {"done": todo} | ({"In": In} if In is not None else {})) is None

@@ -18,6 +18,7 @@ import pytest
 from warpwise.errors import LabError
 from warpwise.labs import Launch
 from warpwise.labs.build import build
+from warpwise.labs.check import TARGET
 from warpwise.labs.judge import judge, judge_value
 from warpwise.labs.run import check_notebook, run_notebook
 from warpwise.labs.source import BEGIN, END, load_lab, problems, role, solved_notebook, stub, student_notebook
@@ -272,6 +273,74 @@ def test_check_reads_the_verdict_of_each_exercise(tmp_path):
     assert [r.exercise for r in check_notebook(path, ("transpose",))] == ["transpose"]
     with pytest.raises(LabError, match="has no exercise 'matmul'; it has copy_matrix"):
         check_notebook(path, ("matmul",))
+
+
+def check_answers(folder: Path, answers: dict[str, str]):
+    """The results of the solved lab with some answers replaced."""
+    path = fill("08_coalescing", folder)
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if role(cell) == "exercise":
+            cell.source = answers.get(cell.metadata.warpwise.id, cell.source)
+    nbformat.write(notebook, path)
+    return notebook, check_notebook(path)
+
+
+def test_what_does_not_end_costs_no_other_exercise_its_result(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("warpwise.labs.run.CELL_SECONDS", 12)
+    endless = "def sectors_for(stride, offset, itemsize):\n    lane = 0\n    while lane < 32:\n        stride += 1"
+    answers = {"copy_matrix": "while True:\n    pass", "sectors_for": endless, "transpose": "import os\n\nos._exit(0)"}
+    _, results = check_answers(tmp_path, answers)
+    assert [r.reason for r in results] == ["does not end", "does not end", "passed", "raised an error"]
+    assert [r.detail for r in results] == [
+        "the cell did not end within 12 seconds", "sectors_for(1, 0, 4) gave no answer in 5 seconds", "", "the cell ended Python",
+    ]  # fmt: skip
+    assert "line 3" in results[1].more or "line 4" in results[1].more
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_a_broken_cell_is_one_clear_line_and_no_traceback_of_a_check(tmp_path):
+    solved = {c.metadata.warpwise.id: c.source for c in solved_notebook(load_lab("08_coalescing")).cells if role(c) == "exercise"}
+    answers = {
+        "copy_matrix": solved["copy_matrix"].replace("def copy_matrix(src, dst):", "def copy_matrix(src, dst)"),
+        "sectors_for": solved["sectors_for"].replace("def sectors_for", "def sectors"),
+        "column_sums": solved["column_sums"].replace("@cuda.jit", "@cuda.jut"),
+    }
+    notebook, results = check_answers(tmp_path, answers)
+    assert [r.reason for r in results] == ["not Python", "name not defined", "raised an error", "passed"]
+    assert results[0].detail == "the cell that defines copy_matrix has a syntax error on line 2: expected ':'"
+    assert results[1].detail == "sectors_for is not defined" and "leave the function's name as it was" in results[1].more
+    assert "jut" in results[2].detail
+    ran = run_notebook(notebook, tmp_path)
+    assert {o.output_type for c in ran.cells if role(c) == "check" for o in c.outputs} == {"display_data"}
+
+
+LOADS_COST_TOO_MUCH_AND_STORES_MORE = """
+@cuda.jit
+def transpose(src, dst):
+    col, row = cuda.grid(2)
+    if row < src.shape[0] and col < src.shape[1]:
+        dst[col, row] = src[row, col] + 0 * src[(row + col // 2) % src.shape[0], col]
+"""
+
+
+def test_the_picture_opens_on_the_side_that_is_over_budget(tmp_path):
+    notebook, results = check_answers(tmp_path, {"transpose": LOADS_COST_TOO_MUCH_AND_STORES_MORE})
+    assert results[-1].reason == "over budget: sectors_per_request_load"
+    ran = run_notebook(notebook, tmp_path)
+    (shown,) = (c.outputs[-1].data for c in ran.cells if c.id == "check-transpose")
+    state = ran.metadata.widgets["application/vnd.jupyter.widget-state+json"].state
+    assert state[shown["application/vnd.jupyter.widget-view+json"]["model_id"]].state.data.kind == "load"
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_the_output_of_a_fresh_lab_is_a_target_and_that_of_a_run_is_not(stem, tmp_path):
+    fresh = nbformat.read(ROOT / f"labs/{stem}.ipynb", as_version=4)
+    ran = run_notebook(nbformat.read(fill(stem, tmp_path), as_version=4), tmp_path)
+    for before, after in zip(fresh.cells, ran.cells, strict=True):
+        if role(before) == "check":
+            told = before.outputs[0].data["text/plain"]
+            assert told == f"{TARGET}\n{after.outputs[0].data['text/plain']}" and ": passed\n" in told
 
 
 BAD_NOTEBOOKS = {

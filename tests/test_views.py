@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from itertools import product
+from itertools import pairwise, product
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 from warpwise import cuda, trace
 from warpwise.errors import TraceError
 from warpwise.trace import Trace
-from warpwise.views import burst, html
+from warpwise.views import burst, html, strip
 from warpwise.views.request import ITEMSIZES, requests_of, strided
 
 
@@ -45,6 +46,27 @@ def transpose(src, dst):
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = src[y, x]
     cuda.syncthreads()
     dst[x, y] = tile[cuda.threadIdx.y, cuda.threadIdx.x]
+
+
+@cuda.jit
+def transpose_at_once(src, dst):
+    x, y = cuda.grid(2)
+    dst[x, y] = src[y, x]
+
+
+@cuda.jit
+def copy_rows(src, dst):
+    x, y = cuda.grid(2)
+    dst[y, x] = src[y, x]
+
+
+@cuda.jit
+def sum_shifted_late(x, out):
+    i = cuda.threadIdx.x
+    total = np.float32(0)
+    for k in range(300):
+        total += x[32 * k + i + k // 250]
+    out[i] = total
 
 
 @cuda.jit
@@ -77,6 +99,11 @@ def traced_gather(warps: int = 20) -> Trace:
 
 def traced_transpose() -> Trace:
     return trace(transpose, (2, 2), (32, 8), np.zeros((64, 64), np.float32), np.zeros((64, 64), np.float32))
+
+
+def traced_at_once() -> Trace:
+    """One line of perfect loads and the worst of stores."""
+    return trace(transpose_at_once, (2, 2), (32, 8), np.zeros((16, 64), np.float32), np.zeros((64, 16), np.float32))
 
 
 def line_of(text: str, t: Trace) -> int:
@@ -143,10 +170,67 @@ def test_trace_is_listed_by_line_worst_line_first():
     assert burst.of_trace(t, load).data["line"] == load
 
 
+def test_bad_store_is_not_hidden_behind_the_good_loads_of_its_line():
+    t = traced_at_once()
+    line, view = line_of("dst[x, y] =", t), burst.of_trace(t)
+    assert [(row["number"], row["kind"], row["total"], row["opens"]) for row in view.data["lines"]] == [
+        (line, "load", 8, False), (line, "store", 8, True),
+    ]  # fmt: skip
+    assert (view.data["line"], view.data["kind"]) == (line, "store")
+    assert view.sentence.startswith(f"Line {line}: warp 0 of block (0, 0, 0) writes dst with 32 lanes. The request touches 32 sectors")
+    for kind in ("load", "store"):
+        assert f'value="{line} {kind}"' in view.data["body"]
+
+
+def test_kind_says_what_is_shown_first_and_is_passed_over_where_there_is_none():
+    t = traced_transpose()
+    load, store = line_of("= src[y, x]", t), line_of("dst[x, y] =", t)
+    for kind, first in (("load", (load, "load")), ("store", (store, "store")), ("atomic", (store, "store")), (None, (store, "store"))):
+        data = burst.of_trace(t, kind=kind).data
+        assert (data["line"], data["kind"]) == first
+    assert burst.of_trace(t, load, "store").data["line"] == load
+    one_line = traced_at_once()
+    assert "reads src" in burst.of_trace(one_line, line_of("dst[x, y] =", one_line), "load").sentence
+    with pytest.raises(ValueError, match="kind is 'stores'; requests are of kind load, store, atomic"):
+        burst.widget(t, kind="stores")
+
+
+def test_shown_first_is_the_request_that_wastes_most_not_the_first():
+    """Rows of 33 floats: the warp of row 0 is aligned, that of row 1 is not."""
+    t = trace(copy_rows, 1, (32, 8), np.zeros((8, 33), np.float32), np.zeros((8, 32), np.float32))
+    view = burst.of_trace(t)
+    assert [(row["kind"], row["worst"]) for row in view.data["lines"]] == [("load", 2), ("store", 1)]
+    assert "warp 1 of block (0, 0, 0) reads src" in view.sentence and "5 sectors" in view.sentence
+
+
+def test_worst_request_is_carried_however_late_it_comes():
+    t = trace(sum_shifted_late, 1, 32, np.zeros(32 * 300 + 1, np.float32), np.zeros(32, np.float32))
+    late, store = burst.of_trace(t).data["lines"]
+    assert (late["total"], late["worst"], len(late["requests"])) == (300, 251, 128)
+    assert late["first"] <= 251 < late["first"] + 128 <= 301
+    assert (store["first"], store["worst"], len(store["requests"])) == (1, 1, 1)
+
+
+def test_note_says_where_bank_conflicts_are_if_there_is_shared_memory():
+    shared, without = burst.of_trace(traced_transpose()), burst.of_trace(traced_at_once())
+    for text in (shared.fallback, shared.data["body"]):
+        assert "The picture shows global memory only: bank conflicts" in text
+    assert "bank conflict" not in without.fallback + without.data["body"]
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 8, 12, 32, 96, 256, 1024])
+@pytest.mark.parametrize("width", [328, 620, 768])
+def test_byte_labels_stand_at_equal_distances(stride, width):
+    drawn = strip.picture(strided(stride), width, -1, "")
+    found = [int(text) for text in re.findall(rf'y="{strip.BOTTOM + 34}">(?:byte )?(\d+)<', drawn)]
+    assert found[0] == 0 and len(found) > 1
+    assert len({after - before for before, after in pairwise(found)}) == 1
+
+
 def test_table_has_the_counters_of_each_line_and_no_empty_column():
     t = traced_transpose()
     load = line_of("= src[y, x]", t)
-    assert f'value="{load}"' in burst.of_trace(t).data["body"]
+    assert f'value="{load} load"' in burst.of_trace(t).data["body"]
     assert f"<td>{load}</td><td>4</td><td></td><td>0</td><td><code" in burst.of_trace(t).fallback
     assert "bank conflicts" not in burst.of_trace(traced_copy(1, 0, "float32")).fallback
 
@@ -238,6 +322,8 @@ def test_lab_widget_selects_the_worst_line_and_keeps_its_text():
     widget = burst.widget(t)
     assert widget.line == line_of("dst[x, y] =", t)
     assert widget.data == burst.of_trace(t).data
+    load = burst.widget(t, kind="load")
+    assert (load.line, load.data["kind"]) == (line_of("= src[y, x]", t), "load")
     texts = {json.dumps(burst.widget(x)._repr_mimebundle_()[0]["text/plain"]) for x in (t, traced_gather())}
     assert len(texts) == 1
 

@@ -7,6 +7,7 @@ exercise does not pass, the machine lacks something needed) ends with status 1.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -70,7 +71,8 @@ def check(
     from warpwise.labs.run import check_notebook
 
     results = check_notebook(notebook, tuple(exercises or ()))
-    print_table(("exercise", "points", "result", "what was seen"), results)
+    rows = [(*result[:3], "\n".join(text for text in result[3:] if text)) for result in results]
+    print_table(("exercise", "points", "result", "what was seen"), rows)
     raise typer.Exit(0 if all(result.passed for result in results) else 1)
 
 
@@ -111,8 +113,9 @@ def labs_build(
 
 
 def print_table(heads: tuple[str, ...], rows: Iterable[tuple]) -> None:
-    """Columns of text, each as wide as its widest cell."""
-    lines = [heads, *(tuple(map(str, row)) for row in rows)]
+    """Columns of text, each as wide as its widest cell. A cell may have several lines."""
+    cells = [[str(cell).split("\n") for cell in row] for row in (heads, *rows)]
+    lines = [line for row in cells for line in zip_longest(*row, fillvalue="")]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
     for line in lines:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -26,6 +26,27 @@ def transpose(src, dst):
         dst[x, y] = value
 
 
+@cuda.jit
+def transpose_at_once(src, dst):
+    x, y = cuda.grid(2)
+    dst[x, y] = src[y, x]
+
+
+@cuda.jit
+def sum_shifted_late(x, out):
+    i = cuda.threadIdx.x
+    total = np.float32(0)
+    for k in range(300):
+        total += x[32 * k + i + k // 250]
+    out[i] = total
+
+
+@cuda.jit
+def wordy(x):
+    if cuda.threadIdx.x < x.shape[0] and cuda.threadIdx.x < cuda.blockDim.x and cuda.threadIdx.y < cuda.blockDim.y and x.size > 0:
+        x[cuda.threadIdx.x] = 1
+
+
 def traced_transpose():
     return trace(transpose, (2, 3), (32, 4), np.zeros((11, 45), np.float32), np.zeros((45, 11), np.float32), record=tuple(range(6)))
 
@@ -91,8 +112,19 @@ def test_live_sentence_is_the_one_that_python_says(browser):
 def test_followed_lane_says_its_bytes(browser):
     with opened(browser, burst.explorer(2, 1)._repr_html_()) as page:
         move(page, "follow lane", 5)
-        assert page.locator("p.lane").inner_text() == "Lane 5 reads bytes 44 to 47 of x, in sector 2 of the 8 touched."
+        assert page.locator("p.lane").inner_text() == "Lane 5 reads bytes 44 to 47 of x, in sector 1: the 2nd of the 8 touched."
         assert page.locator(".ww svg .lane.followed").count() == page.locator(".ww svg .line.followed").count() == 1
+
+
+def test_sectors_are_numbered_from_0_and_places_are_ordinals(browser):
+    with opened(browser, burst.explorer(8, 8)._repr_html_()) as page:
+        for lane, place in ((0, "1st"), (2, "3rd"), (3, "4th"), (10, "11th"), (11, "12th"), (12, "13th"), (20, "21st"), (22, "23rd")):
+            move(page, "follow lane", lane)
+            first = (8 + 8 * lane) * 4
+            said = f"Lane {lane} reads bytes {first} to {first + 3} of x, in sector {first // 32}: the {place} of the 32 touched."
+            assert page.locator("p.lane").inner_text() == said
+        move(page, "stride", 0)
+        assert page.locator("p.lane").inner_text().endswith("in sector 1: the only one touched.")
 
 
 def drawn(page, request: Request, width: float, lane: int, caption: str) -> str:
@@ -132,13 +164,59 @@ def test_picture_shows_what_is_touched_without_colour(browser):
         assert "ww-hatch" in page.locator(".ww svg .moved").first.evaluate("e => getComputedStyle(e).fill")
 
 
+def min_sectors(page) -> int:
+    return int(re.search(r"fewest possible: (\d+)", page.locator(".ww dl").inner_text())[1])
+
+
+def test_loads_and_stores_of_one_line_are_chosen_apart(browser):
+    t = trace(transpose_at_once, 1, (32, 8), np.zeros((8, 32), np.float32), np.zeros((32, 8), np.float32))
+    (line,) = requests_of(t)
+    with opened(browser, burst.of_trace(t)._repr_html_()) as page:
+        names = [f"{count} sectors per {kind}, line {line}:" for count, kind in ((4, "load"), (32, "store"))]
+        radios = [page.get_by_role("radio", name=name) for name in names]
+        assert [radio.is_checked() for radio in radios] == [False, True]
+        assert (number(page, "sectors per request"), number(page, "efficiency")) == ("32", "12.5 %")
+        radios[1].press("ArrowUp")
+        assert [radio.is_checked() for radio in radios] == [True, False]
+        assert (number(page, "sectors per request"), number(page, "efficiency")) == ("4", "100 %")
+        assert page.locator(".share").inner_text().startswith(f"Line {line}: warp 0 of block (0, 0, 0) reads src")
+        assert page.locator("tr.on").count() == 1
+
+
+def test_late_worst_request_is_shown_first_with_what_is_around_it(browser):
+    t = trace(sum_shifted_late, 1, 32, np.zeros(32 * 300 + 1, np.float32), np.zeros(32, np.float32))
+    view = burst.of_trace(t)
+    with opened(browser, view._repr_html_()) as page:
+        assert page.locator(".share").inner_text() == view.sentence
+        step = page.get_by_role("slider", name="request")
+        first, last = int(step.get_attribute("min")), int(step.get_attribute("max"))
+        assert (step.input_value(), last - first) == ("251", 127)
+        assert page.locator("output[for=step]").inner_text() == f"251 of 300, shown: {first} to {last}"
+        page.get_by_role("button", name="Previous").click()
+        assert (step.input_value(), number(page, "sectors per request")) == ("250", "4")
+        for key, button in (("Home", "Previous"), ("End", "Next")):
+            step.press(key)
+            assert page.get_by_role("button", name=button).is_disabled()
+
+
+def test_long_source_lines_are_wrapped_not_cut(browser):
+    t = trace(wordy, 1, 32, np.zeros(32, np.float32))
+    with opened(browser, burst.of_trace(t)._repr_html_(), viewport={"width": 760, "height": 900}) as page:
+        assert page.locator(".ww .listing").evaluate("e => e.scrollWidth <= e.clientWidth")
+        heights = page.locator(".ww tbody tr").evaluate_all("rows => rows.map(row => row.clientHeight)")
+        assert max(heights) >= 2 * min(heights)
+
+
 def test_trace_is_stepped_through_and_its_requests_add_up_to_metrics(browser):
     t = traced_transpose()
     with opened(browser, burst.of_trace(t)._repr_html_()) as page:
         for line, requests in requests_of(t).items():
             page.get_by_role("radio", name=f"line {line}:").check()
+            assert int(number(page, "sectors per request")) - max(r.wasted for r in requests) == min_sectors(page)
+            while page.get_by_role("button", name="Previous").is_enabled():
+                page.get_by_role("button", name="Previous").click()
             sectors = [int(number(page, "sectors per request"))]
-            assert page.get_by_role("button", name="Previous").is_disabled()
+            assert page.get_by_role("slider", name="request").input_value() == "1"
             while page.get_by_role("button", name="Next").is_enabled():
                 page.get_by_role("button", name="Next").click()
                 sectors.append(int(number(page, "sectors per request")))
@@ -272,6 +350,18 @@ RENDER = """async (script) => {
     const module = await import(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
     window.leave = module.default.render({ model: window.model, el: document.querySelector('#lab') });
 }"""
+
+
+def test_lab_keeps_the_readers_choice_within_a_line(browser):
+    """The line that is told comes back as heard, and must not move the reader from the loads to the worse stores."""
+    t = trace(transpose_at_once, 1, (32, 8), np.zeros((8, 32), np.float32), np.zeros((32, 8), np.float32))
+    (line,) = requests_of(t)
+    with opened(browser, '<div id="lab"></div>') as page:
+        page.evaluate(MODEL, [burst.of_trace(t).data, line])
+        page.evaluate(RENDER, html.script("burst"))
+        page.get_by_role("radio", name="4 sectors per load").check()
+        assert page.evaluate("model.saved") == [line]
+        assert " reads src with" in page.locator(".share").inner_text()
 
 
 def test_lab_gets_the_chosen_line_and_sets_it(browser):

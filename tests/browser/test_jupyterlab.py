@@ -91,7 +91,7 @@ def test_widget_in_jupyterlab(lab, browser):
     assert re.match(r"Line \d+: warp 0 of block \(0, 0, 0\) writes dst", widget.locator("p.share").inner_text())
 
     chosen = widget.locator("[type=radio]:checked")
-    store = int(chosen.get_attribute("value"))
+    store = int(chosen.get_attribute("value").split()[0])
     chosen.press("ArrowUp")
     assert widget.locator("p.share").inner_text().startswith(f"Line {store - 1}: warp 0 of block (0, 0, 0) reads src")
     run(cells.nth(1), cells.nth(1).locator(".jp-OutputArea-output", has_text=f"in Python: {store - 1}"))

@@ -48,8 +48,8 @@ def copy_matrix(rng: np.random.Generator) -> Iterator[Launch]:
 
 
 def sectors_for(rng: np.random.Generator) -> Iterator[Call]:
-    fixed = [(0, 0, 1), (1, 0, 4), (1, 1, 4), (8, 0, 4), (1, 0, 16), (2, 0, 16)]
-    drawn = [(int(rng.integers(40)), int(rng.integers(300)), int(2 ** rng.integers(5))) for _ in range(20)]
+    fixed = [(0, 0, 1), (1, 0, 4), (1, 1, 4), (8, 0, 4), (1, 0, 8), (2, 0, 8)]
+    drawn = [(int(rng.integers(40)), int(rng.integers(300)), int(2 ** rng.integers(4))) for _ in range(20)]
     for stride, offset, itemsize in fixed + drawn:
         first = itemsize * (offset + stride * np.arange(32))
         touched = np.unique((first[:, None] + np.arange(itemsize)) // 32)

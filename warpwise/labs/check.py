@@ -6,30 +6,45 @@ Counters and picture differ between right answers; they replace a placeholder, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from textwrap import indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
+from warpwise.labs import lookup
 from warpwise.labs.exercise import Case, Launch, Reason, Verdict
-from warpwise.labs.judge import judge, name_of
+from warpwise.labs.judge import figure, judge, name_of
 from warpwise.trace import Trace
 
 COUNTERS = "(counters: run this cell)"
 PICTURE = "(picture: run this cell)"
+TARGET = "target; run this cell for your own result"
+TOLD = ("passed", "reason", "detail", "case")  # of a verdict, to ``warpwise check``
+SIDES = {f"{Reason.OVER_BUDGET}sectors_per_request_{kind}": kind for kind in ("load", "store")}  # where the picture should open
 
 
 def check(target: Any, cases: Iterable[Case]) -> None:
-    """Judge a kernel or a function on each case, in order, and say what came of it. A wrong answer is no exception here."""
+    """Judge a kernel or a function on each case, in order, and say what came of it. A wrong answer is no exception here.
+
+    ``target`` may be the name of one, to be looked up where ``check`` is called: a name that is missing there is a verdict too.
+    """
     cases = tuple(cases)
-    verdicts = judge(target, cases)
-    name, last = name_of(target), verdicts[-1]
-    _say(verdict_text(name, cases, verdicts), {"exercise": name, "passed": last.passed, "reason": last.reason, "detail": last.detail})
+    name, verdicts = _judged(target, cases, sys._getframe(1).f_globals)
+    last = verdicts[-1]
+    _say(verdict_text(name, cases, verdicts), {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD})
     case, shown = (cases[0], verdicts[0]) if last.passed else (cases[len(verdicts) - 1], last)
     if shown.metrics is not None:
         _replace(COUNTERS, {"text/plain": counters_text(shown, dict(case.budget))})
     if shown.trace is not None:
-        picture(shown.trace)
+        picture(shown.trace, SIDES.get(shown.reason))
+
+
+def _judged(target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]) -> tuple[str, tuple[Verdict, ...]]:
+    if not isinstance(target, str):
+        return name_of(target), judge(target, cases)
+    problem = lookup.problem(target, names)
+    return target, (problem,) if problem else judge(names[target], cases)
 
 
 def verdict_text(name: str, cases: tuple[Case, ...], verdicts: tuple[Verdict, ...]) -> str:
@@ -38,10 +53,11 @@ def verdict_text(name: str, cases: tuple[Case, ...], verdicts: tuple[Verdict, ..
     lines = [f"{name}: {last.reason}"]
     if last.reason == Reason.NOT_DONE:
         return lines[0]
-    width = max(len(_outcome(case, verdict)) for case, verdict in zip(cases, verdicts, strict=False))
-    lines += [f"  {_outcome(case, verdict):{width}}  {case.label}" for case, verdict in zip(cases, verdicts, strict=False)]
+    tried = [(_outcome(case, verdict), case.label) for case, verdict in zip(cases, verdicts, strict=False) if verdict.case]
+    width = max((len(outcome) for outcome, _ in tried), default=0)
+    lines += [f"  {outcome:{width}}  {label}" for outcome, label in tried]
     if not last.passed:
-        lines += [indent(text, "    ") for text in (last.detail, _advice(last)) if text]
+        lines += [indent(text, "    ") for text in (last.detail, f"Try: {_advice(last)}" if _advice(last) else "") if text]
     return "\n".join(lines)
 
 
@@ -52,33 +68,36 @@ def _outcome(case: Case, verdict: Verdict) -> str:
 
 def _advice(verdict: Verdict) -> str:
     """The advice, unless the error that became the detail has said it already."""
-    return f"Try: {verdict.advice}" if verdict.advice and verdict.advice not in verdict.detail else ""
+    return "" if verdict.advice in verdict.detail else verdict.advice
 
 
 def counters_text(verdict: Verdict, budget: dict[str, float]) -> str:
     """The counters of one launch that its budget is about, and the most each may be."""
     names = tuple(budget) or ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
-    rows = [(name, f"{getattr(verdict.metrics, name):,.6g}", f"at most {budget[name]:,.6g}" if name in budget else "") for name in names]
+    rows = [(name, figure(getattr(verdict.metrics, name)), f"at most {figure(budget[name])}" if name in budget else "") for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     table = "\n".join(f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}".rstrip() for name, value, most in rows)
     return f"counters of launch {verdict.case}\n{table}"
 
 
-def picture(trace: Trace) -> None:
-    """Show which sectors each warp of a traced launch touched, by source line. Where no picture can be drawn, say why."""
-    _replace(PICTURE, _bundle(trace))
+def picture(trace: Trace, kind: str | None = None) -> None:
+    """Show which sectors each warp of a traced launch touched, by source line. Where no picture can be drawn, say why.
+
+    It opens on the request that wastes most, or with ``kind`` "load" or "store" on the worst of these.
+    """
+    _replace(PICTURE, _bundle(trace, kind))
 
 
-def _bundle(trace: Trace) -> dict[str, Any]:
+def _bundle(trace: Trace, kind: str | None) -> dict[str, Any]:
     """The picture as a notebook output: a widget, or a still picture without anywidget, or a line of text."""
     try:
         from warpwise.views import burst
     except ImportError as error:
         return {"text/plain": f"(no picture: {error})"}
     try:
-        return _data_of(burst.widget(trace))
+        return _data_of(burst.widget(trace, kind=kind))
     except ImportError:
-        return {"text/plain": "(picture)", "text/html": burst.of_trace(trace)._repr_html_()}
+        return {"text/plain": "(picture)", "text/html": burst.of_trace(trace, kind=kind)._repr_html_()}
     except WarpwiseError as error:
         return {"text/plain": f"(no picture: {error})"}
 
@@ -89,23 +108,21 @@ def _data_of(widget: Any) -> dict[str, Any]:
 
 
 def _say(text: str, verdict: dict[str, Any]) -> None:
-    """Put a text on the page; the verdict travels in the output's metadata, for ``warpwise check``."""
-    if _in_notebook():
-        from IPython.display import display
+    """Put a text on the page; the verdict travels in the output's metadata, for ``warpwise check``.
 
-        display({"text/plain": text}, raw=True, metadata={"warpwise": verdict})
-    else:
-        print(text)
+    What nbval compares, and what a fresh lab shows, is a target: headed so, for it is not the student's own result.
+    """
+    _replace(f"{TARGET}\n{text}" if verdict["passed"] else text, {"text/plain": text}, **verdict)
 
 
-def _replace(placeholder: str, data: dict[str, Any]) -> None:
+def _replace(placeholder: str, data: dict[str, Any], **verdict: Any) -> None:
     """Put a placeholder on the page and then its real content, which is no part of what nbval compares."""
     if not _in_notebook():
         print(data["text/plain"])
         return
     from IPython.display import display
 
-    mark = {"warpwise": {"placeholder": placeholder}}
+    mark = {"warpwise": {"placeholder": placeholder} | verdict}
     display({"text/plain": placeholder}, raw=True, metadata=mark, display_id=True).update(data, raw=True, metadata=mark)
 
 

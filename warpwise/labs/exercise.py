@@ -28,6 +28,9 @@ class Reason:
     INPUT_CHANGED = "input changed"
     RACE = "race"
     RAISED = "raised an error"
+    ENDLESS = "does not end"
+    NOT_DEFINED = "name not defined"
+    NOT_PYTHON = "not Python"
     OVER_BUDGET = "over budget: "  #: followed by the name of the counter
 
 

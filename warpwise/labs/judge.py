@@ -9,34 +9,40 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import textwrap
+import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from warpwise import errors, trace
+from warpwise.labs import causes
 from warpwise.labs.compare import Mismatch, compare, is_poison, poison
 from warpwise.labs.exercise import Call, Case, Launch, Out, Reason, Verdict, shape_of
+from warpwise.labs.limit import TimeIsUp, at_most
 from warpwise.simt import Kernel, as_kernel
 from warpwise.trace import KINDS, Trace
 
 MAX_STEPS = 50_000  # loop steps of one launch: a few seconds, and many times what a lab's kernel needs
+CALL_SECONDS = 5  # for one call of a host function: long for arithmetic, and well within what a grader waits for a cell
 REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.OutOfBoundsError: "out of bounds",
     errors.UnwrittenReadError: "unwritten read",
     errors.BarrierError: "barrier missed",
+    errors.UndefinedNameError: Reason.NOT_DEFINED,
     errors.UnsupportedError: "not a kernel feature",
     errors.KernelTypeError: "types do not fit",
     errors.ArithmeticFault: "division by zero",
-    errors.StepLimitError: "does not end",
+    errors.StepLimitError: Reason.ENDLESS,
     errors.LaunchError: "launch refused",
 }
 SIDE_BY_SIDE = "lanes next to each other should name elements next to each other: which of the indices does threadIdx.x move?"
 BUDGET_ADVICE = {
     "sectors_per_request_load": SIDE_BY_SIDE,
     "sectors_per_request_store": SIDE_BY_SIDE,
-    "shared_bank_conflicts": "words 32 apart lie in one bank: write down the bank of lanes 0, 1 and 2 on that line",
+    "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: write down the banks of lanes 0, 1 and 2 there",
     "global_bytes_moved": "more is moved than is needed: is each element touched once, by a warp whose lanes are all at work?",
 }
 PLAIN = {int: "i", float: "f", bool: "b"}
@@ -96,7 +102,7 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
     except errors.WarpwiseError as error:
         return _on_error(error, launch)
     names = _parameters(kernel, len(args))
-    found = _race(t) or _inputs(launch, args, names) or _outputs(launch, args, names, t) or _budget(launch, t)
+    found = _race(t) or _inputs(launch, args, names) or _outputs(kernel, launch, args, names, t) or _budget(launch, t)
     passed, reason, detail, advice = (False, *found) if found else (True, Reason.PASSED, "", "")
     return Verdict(passed, reason, detail, launch.label, t.metrics, t, advice)
 
@@ -140,7 +146,7 @@ def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> tuple[st
     return None
 
 
-def _outputs(launch: Launch, args: list[Any], names: tuple[str, ...], t: Trace) -> tuple[str, str, str] | None:
+def _outputs(kernel: Any, launch: Launch, args: list[Any], names: tuple[str, ...], t: Trace) -> tuple[str, str, str] | None:
     outs = [(now, name) for given, now, name in zip(launch.args, args, names, strict=True) if isinstance(given, Out)]
     for (got, name), want in zip(outs, launch.want, strict=True):
         wrong = compare(got, want, launch.rtol, launch.atol)
@@ -148,19 +154,20 @@ def _outputs(launch: Launch, args: list[Any], names: tuple[str, ...], t: Trace) 
             continue
         unwritten = is_poison(got) & wrong.where
         if unwritten.any():
-            return Reason.NOT_WRITTEN, *_on_unwritten(name, unwritten, t)
-        return Reason.WRONG_RESULT, wrong.say(name), _advice_on(wrong)
+            return Reason.NOT_WRITTEN, *_on_unwritten(kernel, launch, name, unwritten, t)
+        return Reason.WRONG_RESULT, *_on_wrong(name, wrong)
     return None
 
 
-def _on_unwritten(name: str, unwritten: np.ndarray, t: Trace) -> tuple[str, str]:
+def _on_unwritten(kernel: Any, launch: Launch, name: str, unwritten: np.ndarray, t: Trace) -> tuple[str, str]:
     """What to say of an output that still holds its poison, or that was computed from it."""
     first = ", ".join(map(str, np.argwhere(unwritten)[0].tolist()))
     count = f"{int(unwritten.sum())} of {unwritten.size} elements"
     if _loads_from(name, t):
         said = f"{name}[{first}] was computed from what the output held before the launch; so were {count}"
-        return said, f"write to {name}, never read it"
-    return f"{name}[{first}] was never written; {count} are missing", "look at the guard and at the index: which thread has this element?"
+        return said, f"begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
+    advice = causes.of_missing(as_kernel(kernel), launch, name, unwritten, t)
+    return f"{name}[{first}] was never written; {count} are missing", advice
 
 
 def _loads_from(name: str, t: Trace) -> bool:
@@ -169,17 +176,17 @@ def _loads_from(name: str, t: Trace) -> bool:
     return bool((np.isin(t.records.array, numbers) & (t.records.kind == KINDS.index("load"))).any())
 
 
-def _advice_on(wrong: Mismatch) -> str:
-    if wrong.where.all():
-        return "every element is wrong: work out by hand what the thread with index 0 does"
-    return "some elements are right: work out by hand which thread writes the first wrong one, and from where it reads"
+def _on_wrong(name: str, wrong: Mismatch) -> tuple[str, str]:
+    times = causes.factor(wrong.got, wrong.want)
+    detail = wrong.say(name) + (f"; each is {times:.6g} times what it should be" if times is not None else "")
+    return detail, causes.of_wrong(name, wrong.where, times is not None)
 
 
 def _budget(launch: Launch, t: Trace) -> tuple[str, str, str] | None:
-    for counter, at_most in launch.budget.items():
+    for counter, most in launch.budget.items():
         value = getattr(t.metrics, counter)
-        if value > at_most:
-            detail = f"the result is right, but {counter} is {_figure(value)}; the budget is {_figure(at_most)}{_blame(t, counter)}"
+        if value > most:
+            detail = f"the result is right, but {counter} is {figure(value)}; the budget is {figure(most)}{_blame(t, counter)}"
             return Reason.OVER_BUDGET + counter, detail, BUDGET_ADVICE.get(counter, f"bring {counter} down on the line that has most of it")
     return None
 
@@ -189,29 +196,53 @@ def _blame(t: Trace, counter: str) -> str:
     if not t.by_line:
         return ""
     line = max(t.by_line, key=lambda number: getattr(t.by_line[number], counter))
-    return f"\nmost of it, {_figure(getattr(t.by_line[line], counter))}, on\n{_quoted(t, line)}"
+    return f"\nmost of it, {figure(getattr(t.by_line[line], counter))}, on\n{_quoted(t, line)}"
 
 
 def _quoted(t: Trace, line: int) -> str:
     return f"    line {line}: {t.source.get(line, '').strip()}"
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
+    """A counter for a reader: groups of three digits, and at most two after the point."""
     return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
 
 
 def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
-    """Call a host function here and now, and judge its value. Only for the student's own machine: student code runs."""
+    """Call a host function here and now, and judge its value. Only for the student's own machine: student code runs.
+
+    A call that takes more than CALL_SECONDS counts as endless, where ``limit`` can stop it.
+    """
     name = name_of(function)
+    if _is_kernel(function):
+        told = f"{name} is a kernel; a plain Python function is asked for here"
+        return Verdict(False, Reason.WRONG_TYPE, told, call.label, trace=call.trace, advice="remove @cuda.jit above it")
     args = [arg.copy(order="K") if isinstance(arg, np.ndarray) else arg for arg in call.args]
     try:
-        value = function(*args)
+        with at_most(CALL_SECONDS):
+            value = function(*args)
+    except TimeIsUp as error:
+        told = f"{_call(call, name)} gave no answer in {CALL_SECONDS} seconds{_line_in(function, error)}"
+        advice = "look for a loop whose condition never becomes false"
+        return Verdict(False, Reason.ENDLESS, told, call.label, trace=call.trace, advice=advice)
     except (Exception, SystemExit) as error:
-        return Verdict(False, Reason.RAISED, f"{_call(call, name)} raised {type(error).__name__}: {error}", call.label, trace=call.trace)
+        told = f"{_call(call, name)} raised {type(error).__name__}: {error}{_line_in(function, error)}"
+        return Verdict(False, Reason.RAISED, told, call.label, trace=call.trace)
     for given, now in zip(call.args, args, strict=True):
         if isinstance(given, np.ndarray) and compare(now, given):
             return Verdict(False, Reason.INPUT_CHANGED, f"{_call(call, name)} changed its argument", call.label, trace=call.trace)
     return judge_value(value, call, name)
+
+
+def _is_kernel(target: Any) -> bool:
+    return isinstance(target, Kernel) or (hasattr(target, "py_func") and type(target).__module__.startswith(("numba.cuda", "numba_cuda")))
+
+
+def _line_in(function: Any, error: BaseException) -> str:
+    """The last line of the function's own cell or file that an error went through, or that was at work when time was up."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", None)
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
+    return f"\n    line {lines[-1]}: {linecache.getline(file, lines[-1]).strip()}" if lines else ""
 
 
 def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
@@ -239,6 +270,8 @@ def _kind(value: Any) -> str | None:
 def _advice_on_type(value: Any, wanted: str | None) -> str:
     if value is None:
         return "end the function with return"
+    if type(value) in (set, frozenset, list, tuple, dict):
+        return "return how many there are: len(...)" if wanted == "i" else "return one number"
     return "a count is an int: use // instead of /, or len()" if wanted == "i" and _kind(value) == "f" else ""
 
 

@@ -6,32 +6,38 @@ outputs, so this is a student's own look at their work; points come from the gra
 
 from __future__ import annotations
 
+import copy
 import json
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
 from warpwise.errors import LabError
 from warpwise.labs.exercise import Reason
 
-CELL_SECONDS = 120
+CELL_SECONDS = 60  # for a cell; a check stops earlier by itself
+STUCK, DIED = "CellDidNotEnd", "CellEndedPython"  # the names of the errors that such cells get
 NOT_REACHED = "not reached"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Result(NamedTuple):
-    """How one exercise of a notebook stands: a row of the table that ``warpwise check`` prints. ``detail`` is one line."""
+    """How one exercise of a notebook stands: a row of the table that ``warpwise check`` prints.
+
+    ``detail`` is one line. ``more`` says where, and what to try: a few lines, or none.
+    """
 
     exercise: str
     points: int
     reason: str
     detail: str = ""
+    more: str = ""
 
     @property
     def passed(self) -> bool:
@@ -67,20 +73,54 @@ def read_notebook(path: Path) -> NotebookNode:
 
 
 def run_notebook(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Run all cells in a fresh kernel started in ``folder``, going on after errors. Changes and returns the notebook."""
+    """Run all cells in a fresh kernel started in ``folder``, going on after errors. Changes and returns the notebook.
+
+    A cell that does not end, or that ends Python, gets an error as its output; the others are run anew without it.
+    """
+    stopped: dict[int, NotebookNode] = {}
+    while (found := _run(notebook, folder, stopped)) is not None:
+        index, name, why = found
+        stopped[index] = nbformat.v4.new_output("error", ename=name, evalue=why, traceback=[why])
+    for index, error in stopped.items():
+        notebook.cells[index].outputs = [error]
+    return notebook
+
+
+def _run(notebook: NotebookNode, folder: Path, skipped: Container[int]) -> tuple[int, str, str] | None:
+    """One run without some cells: None if it came to its end, else the cell that stopped it, and why."""
+    reached: list[int] = []
     client = NotebookClient(
-        notebook,
+        _without(notebook, skipped),
         timeout=CELL_SECONDS,
         kernel_name="python3",  # whatever the notebook says: the interpreter that runs warpwise
         allow_errors=True,
         record_timing=False,
         extra_arguments=["--log-level=40"],  # its warnings are about the machine's network, not about the lab
         resources={"metadata": {"path": str(folder)}},
+        on_cell_execute=lambda cell, cell_index: reached.append(cell_index),
     )
     try:
-        return client.execute()
-    except (TimeoutError, DeadKernelError) as error:
-        raise LabError(f"the notebook did not run to its end: {_one_line(error)}") from error
+        done = client.execute(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # what cells print comes as their outputs
+    except (TimeoutError, RuntimeError) as error:
+        if not reached:  # Python did not even start
+            raise LabError(f"the notebook cannot be run: {_one_line(error)}") from error
+        if isinstance(error, TimeoutError):
+            return reached[-1], STUCK, f"the cell did not end within {CELL_SECONDS} seconds"
+        return reached[-1], DIED, "the cell ended Python"
+    notebook.metadata = done.metadata
+    for cell, ran in zip(notebook.cells, done.cells, strict=True):
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
+    return None
+
+
+def _without(notebook: NotebookNode, skipped: Container[int]) -> NotebookNode:
+    """A copy of a notebook in which some cells are empty."""
+    copied = copy.deepcopy(notebook)
+    for index, cell in enumerate(copied.cells):
+        if index in skipped:
+            cell.source = ""
+    return copied
 
 
 def verdicts(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, dict]]:
@@ -106,18 +146,27 @@ def _result(notebook: NotebookNode, id: str, points: int) -> Result:
     if not cells:
         return Result(id, points, NOT_REACHED, "its check cell is missing: take it from a fresh copy of the lab")
     found = [verdict for cell, verdict in verdicts(notebook) if cell in cells]
-    if found:
-        return Result(id, points, found[-1]["reason"], found[-1]["detail"].partition("\n")[0])
-    return Result(id, points, *_error_before(notebook, cells[0]))
+    error = _error_before(notebook, id, cells[0])
+    if error and (not found or (found[-1]["reason"] == Reason.NOT_DEFINED and not found[-1]["case"])):
+        return Result(id, points, *error)
+    if not found:
+        return Result(id, points, NOT_REACHED, "its check cell gave no verdict: does it still call check()?")
+    last = found[-1]
+    detail, _, more = last["detail"].partition("\n")
+    advice = f"  Try: {last['advice']}" if last["advice"] else ""
+    return Result(id, points, last["reason"], detail, "\n".join(text for text in (more, advice) if text))
 
 
-def _error_before(notebook: NotebookNode, check: NotebookNode) -> tuple[str, str]:
-    """What kept a check from giving a verdict: the first error up to it."""
+def _error_before(notebook: NotebookNode, id: str, check: NotebookNode) -> tuple[str, str] | None:
+    """What kept a check from judging an answer: the first error in the exercise's own cell, in a given one or in the check's."""
     for cell in notebook.cells[: notebook.cells.index(check) + 1]:
-        for output in cell.get("outputs", ()):
+        own = cell is check or cell.metadata.get("warpwise", {}).get("id") == id
+        for output in cell.get("outputs", ()) if own or "given" in cell.metadata.get("tags", ()) else ():
+            if output.output_type == "error" and output.ename in (STUCK, DIED):
+                return Reason.ENDLESS if output.ename == STUCK else Reason.RAISED, output.evalue
             if output.output_type == "error":
                 return Reason.RAISED, ANSI.sub("", f"{output.ename}: {output.evalue}").partition("\n")[0]
-    return NOT_REACHED, "its check cell gave no verdict: does it still call check()?"
+    return None
 
 
 def _one_line(error: Exception) -> str:

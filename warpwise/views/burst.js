@@ -57,13 +57,13 @@ export function picture({ addresses, itemsize, unit, touched, part }, width, lan
     (i + 1) % every && i + 1 < touched.length ? "" : text("count", x.get(u) + cell / 2, BOTTOM + 15, i + 1));
   // Counts are wider than narrow cells: there the tick lets them pass.
   const across = cell < 17 ? `v4m0 14` : "";
-  let free = 0;
-  for (const u of shown) {
-    const name = `${free ? "" : part + " "}${u * unit}`, left = x.get(u), end = left + LETTER * name.length;
-    if (left < free || end > inner || (whole && unit !== TOY_BURST && u % UNITS_PER_LINE)) continue;
-    labels.push(path("tick", `M${n(left)} ${BOTTOM}${across}V${BOTTOM + 34}`) + text("", left + 3, BOTTOM + 34, name));
-    free = end + 12;
-  }
+  const able = shown.filter((u) => !whole || unit === TOY_BURST || u % UNITS_PER_LINE === 0);
+  const name = (u) => `${u === able[0] ? part + " " : ""}${u * unit}`, end = (u) => x.get(u) + LETTER * name(u).length;
+  const tight = (by) => able.some((u, i) => i % by === 0 && i + by < able.length && end(u) + 12 > x.get(able[i + by]));
+  let by = 1;
+  while (tight(by)) by *= 2;
+  for (const u of able.filter((u, i) => i % by === 0 && end(u) <= inner))
+    labels.push(path("tick", `M${n(x.get(u))} ${BOTTOM}${across}V${BOTTOM + 34}`) + text("", x.get(u) + 3, BOTTOM + 34, name(u)));
   const shapes = [
     text("", 0, 12, escape(caption)),
     shown.filter((u) => !touched.includes(u)).map((u) => box("empty", u)), touched.map((u) => box("moved", u)),
@@ -78,10 +78,14 @@ export const share = ({ touched, used, moved, ideal, unit, word, part }) => `The
   unit} ${part}s and uses ${used} of the ${moved} ${part}s moved, ${percent(used, moved)}.${
   ideal < touched.length ? ` ${plural(ideal, word)} could hold what it uses.` : ""}`;
 
+const ordinal = (k) => k + ([, "st", "nd", "rd"][k % 100 - k % 10 === 10 ? 0 : k % 10] ?? "th");
+
+// Where a lane's element lies. A unit's number counts from 0 at the array's start, as byte / 32 does; its place among the touched is an ordinal.
 function laneText({ addresses, itemsize, unit, verb, array, touched, word }, lane) {
   const first = addresses[lane], what = unit === TOY_BURST ? `value ${first}` : `bytes ${first} to ${first + itemsize - 1} of ${array}`;
-  const nth = touched.indexOf(Math.floor(first / unit)) + 1;
-  return first < 0 ? `Lane ${lane} is not active.` : `Lane ${lane} ${verb} ${what}, in ${word} ${nth} of the ${touched.length} touched.`;
+  const at = Math.floor(first / unit), nth = touched.indexOf(at) + 1;
+  const which = touched.length > 1 ? `the ${ordinal(nth)} of the ${touched.length} touched` : "the only one touched";
+  return first < 0 ? `Lane ${lane} is not active.` : `Lane ${lane} ${verb} ${what}, in ${word} ${at}: ${which}.`;
 }
 
 // Picture, numbers and sentences of a request; the sentences stand in a live region.
@@ -111,32 +115,34 @@ function explorer(ui, { itemsizes, sector }) {
   form.oninput = ui.redraw;
 }
 
-function listing(ui, { lines, line, sector }) {
+function listing(ui, { lines, line, kind, sector }) {
   const form = ui.find("form.steps"), source = ui.find("form.source"), [back, next] = form.querySelectorAll("button");
   let row;
-  const select = (number) => {
-    row = lines.find((r) => r.number === number) ?? lines[0];
+  const key = (r) => `${r.number} ${r.kind}`;
+  const select = (test) => {
+    row = lines.find(test) ?? lines[0];
     for (const radio of source.querySelectorAll("[name=line]")) {
-      radio.checked = +radio.value === row.number;
-      radio.closest("tr").className = radio.checked ? "on" : "";
+      radio.checked = radio.value === key(row);
+      radio.closest("tr").className = radio.value.startsWith(`${row.number} `) ? "on" : "";
     }
-    [form.step.value, form.step.max] = [1, row.requests.length];
+    Object.assign(form.step, { min: row.first, max: row.first + row.requests.length - 1, value: row.worst });
     const chosen = source.querySelector(".on"), box = source.firstChild;
     if (chosen.offsetTop > box.scrollTop + box.clientHeight - 40) box.scrollTop = chosen.offsetTop - 80;
   };
   ui.draw = (width) => {
-    const { step, lane } = read(form), { requests, number, total } = row, r = requests[step - 1], last = requests.length;
+    const { step, lane } = read(form), { requests, number, total, first } = row, r = requests[step - first], last = +form.step.max;
     let at = 0;
     const addresses = r.deltas.map((d) => (at += d)), active = addresses.filter((a) => a >= 0).length, lead = `Line ${number}: ${r.who}`;
-    [back.disabled, next.disabled] = [step === 1, step === last];
-    form.querySelector("[for=step]:is(output)").value = `${step} of ${last}${total > last ? `, the first of ${total}` : ""}`;
+    [back.disabled, next.disabled] = [step === first, step === last];
+    form.querySelector("[for=step]:is(output)").value = `${step} of ${total}${total > requests.length ? `, shown: ${first} to ${last}` : ""}`;
     show(ui, { ...r, addresses, unit: sector }, lane, `${lead} with ${plural(active, "lane")}.`, lead, width);
   };
   const go = (by) => () => ((form.step.value = +form.step.value + by), ui.redraw());
   [back.onclick, next.onclick, form.oninput] = [go(-1), go(1), ui.redraw];
-  source.oninput = (e) => (select(+e.target.value), ui.redraw(), ui.tell("line", row.number));
-  ui.hear("line", (number) => (select(number), ui.redraw()));
-  select(line);
+  source.oninput = (e) => (select((r) => key(r) === e.target.value), ui.redraw(), ui.tell("line", row.number));
+  // What was told comes back as heard: the reader's choice within the line stays.
+  ui.hear("line", (number) => number !== row.number && (select((r) => r.number === number && r.opens), ui.redraw()));
+  select((r) => r.number === line && r.kind === kind);
 }
 
 export default widget("ww-burst", (ui, data) => data.lines?.length ? listing(ui, data) : data.itemsizes && explorer(ui, data));

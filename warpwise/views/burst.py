@@ -1,8 +1,8 @@
 """The burst widget: which sectors of memory a warp's request touches, and how many of the bytes that move are used.
 
 ``explorer`` is for pages: stride, offset and element type by hand. ``of_trace`` (pages) and ``widget`` (labs) show a traced kernel
-by source line, and step through its requests. ``svg`` draws requests for a file. Caches are left out: a sector counts once for each
-request, as in ``Metrics``.
+by source line, loads and stores apart, and step through its requests, from the one that wastes most. ``svg`` draws requests for a file.
+Caches are left out: a sector counts once for each request, as in ``Metrics``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from warpwise.views.request import ITEMSIZES, TOY_BURST, Request, plural, stride
 MOST = 32  #: largest stride and offset of the explorer, in elements
 WIDTH = 720  #: pixels; of a picture in a file
 STILL_WIDTH = 620  #: before a script knows the room: a column of text on a screen
-FOLLOWED = 1  #: the lane that is followed at first: its distance from lane 0 is the stride
+FOLLOWED = 0  #: the lane that is followed at first
 
 LANE = html.slider("lane", "follow lane", 0, 31, FOLLOWED)
 # Where the script puts picture, numbers and sentences; it also fills in what a unit and a part are called.
@@ -64,27 +64,28 @@ def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool
     return View(sentence, data, _still(request, f"Lane i reads x[{offset} + {stride} * i]", sentence))
 
 
-def of_trace(trace: Trace, line: int | None = None) -> View:
+def of_trace(trace: Trace, line: int | None = None, kind: str | None = None) -> View:
     """A traced kernel by source line, for a page: sectors per request, bank conflicts, and the recorded blocks' requests one by one.
 
-    ``line`` is shown first; without it, the one that touches most sectors in a request. Raises TraceError if that line has no request.
+    The request that wastes most sectors is shown first: the one of ``line``, and of its ``kind`` ("load", "store" or "atomic"), if these
+    are given. Raises TraceError if that line has no request, and ValueError for another kind; a kind that is not there is passed over.
     """
-    listed = listing(trace, line)
-    table = listed.table(radios=False)
-    if not listed.requests:
-        return View(listed.note, _data(listed), f"{table}<p>{escape(listed.note)}</p>")
-    request = listed.requests[listed.line][0]
-    lead = f"Line {listed.line}: {who(request)}"
+    listed = listing(trace, line, kind)
+    above = f"{listed.table(radios=False)}<div>{escape(listed.note)}</div>"
+    if listed.chosen is None:
+        return View(listed.note, _data(listed), above)
+    request = listed.chosen.requests[listed.chosen.worst]
+    lead = f"Line {listed.chosen.line}: {who(request)}"
     sentence = f"{lead} with {plural(request.lanes, 'lane')}. {request.sentence}"
-    return View(sentence, _data(listed), table + _still(request, lead, sentence))
+    return View(sentence, _data(listed), above + _still(request, lead, sentence))
 
 
-def widget(trace: Trace):
-    """The same for a lab, as an anywidget: its ``line`` is the selected source line, and setting it selects."""
+def widget(trace: Trace, line: int | None = None, kind: str | None = None):
+    """The same for a lab, as an anywidget: its ``line`` is the selected source line, and setting it selects what wastes most there."""
     from warpwise.views.lab import BurstWidget  # here, for a page of the book needs no anywidget
 
-    listed = listing(trace)
-    return BurstWidget(data=_data(listed), line=listed.line)
+    data = _data(listing(trace, line, kind))
+    return BurstWidget(data=data, line=data["line"])
 
 
 def svg(*requests: Request, captions: tuple[str, ...] = ()) -> str:
@@ -112,5 +113,7 @@ def _data(listed: Listing) -> dict:
     """What the script needs of a trace, JSON-ready."""
     source = f'<form class="source">{listed.table(radios=True)}</form><p class="note">{escape(listed.note)}</p>'
     step = f'<button type="button">Previous</button>{html.slider("step", "request", 1, 1, 1)}<button type="button">Next</button>'
-    steps = f'<form class="steps"><div>{step}</div>{LANE}</form>{STAGE}' if listed.requests else ""
-    return {"style": html.style("burst"), "body": source + steps, "lines": listed.lines, "line": listed.line, "sector": SECTOR_BYTES}
+    steps = f'<form class="steps"><div>{step}</div>{LANE}</form>{STAGE}' if listed.chosen else ""
+    line, kind = (listed.chosen.line, listed.chosen.kind) if listed.chosen else (0, "")
+    selected = {"lines": listed.lines, "line": line, "kind": kind}
+    return {"style": html.style("burst"), "body": source + steps, **selected, "sector": SECTOR_BYTES}

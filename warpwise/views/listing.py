@@ -1,76 +1,111 @@
-"""A traced kernel as the burst widget lists it: its source with the counters of each line, and the requests of the lines that make any."""
+"""A traced kernel as the burst widget lists it: its source with the counters of each line, and the requests that can be looked at.
+
+The loads and the stores of one line are two choices, for one may be good and the other bad.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import pairwise
 
 from warpwise.errors import TraceError
 from warpwise.metrics import Metrics
 from warpwise.trace import Trace
-from warpwise.views.request import Request, requests_of
+from warpwise.views.request import VERBS, Request, requests_of
 
-MOST_REQUESTS = 384  #: requests that a view carries, all lines together: keeps its data small
-MOST_PER_LINE = 128
+MOST_REQUESTS = 384  #: requests that a view carries, all choices together: keeps its data small
+MOST_PER_CHOICE = 128
 
-#: Title, how many requests a cell speaks of (none: it stays empty), and what it says.
+#: Title, the kind of global request that is chosen in a cell, how many accesses the cell speaks of (none: it stays empty), what it says.
 COLUMNS = (
-    ("sectors per load", lambda m: m.global_load_requests, lambda m: f"{m.sectors_per_request_load:.4g}"),
-    ("sectors per store", lambda m: m.global_store_requests, lambda m: f"{m.sectors_per_request_store:.4g}"),
-    ("bank conflicts", lambda m: m.shared_load_requests + m.shared_store_requests, lambda m: m.shared_bank_conflicts),
+    ("sectors per load", "load", lambda m: m.global_load_requests, lambda m: f"{m.sectors_per_request_load:.4g}"),
+    ("sectors per store", "store", lambda m: m.global_store_requests, lambda m: f"{m.sectors_per_request_store:.4g}"),
+    ("atomics", "atomic", lambda m: m.atomics, lambda m: f"{m.atomics:,}"),
+    ("bank conflicts", "", lambda m: _shared(m), lambda m: f"{m.shared_bank_conflicts:,}"),
 )
 
 
 @dataclass(frozen=True)
+class Choice:
+    """The loads, the stores or the atomics of one source line, in the order they happened."""
+
+    line: int
+    kind: str
+    requests: tuple[Request, ...]
+
+    @cached_property
+    def worst(self) -> int:
+        """Where the request lies that wastes most sectors; of equally wasteful ones, the first of most sectors."""
+        return max(range(len(self.requests)), key=lambda i: _cost(self.requests[i]))
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """What the worst request wastes and touches: choices are compared by it."""
+        return _cost(self.requests[self.worst])
+
+    def packed(self, most: int) -> dict:
+        """For the script: at most ``most`` requests around the worst, which is the one shown first; places count from 1."""
+        first = max(0, min(self.worst - most // 2, len(self.requests) - most))
+        carried = [_packed(request) for request in self.requests[first : first + most]]
+        places = {"total": len(self.requests), "first": first + 1, "worst": self.worst + 1}
+        return {"number": self.line, "kind": self.kind, **places, "requests": carried}
+
+
+@dataclass(frozen=True)
 class Listing:
-    """``line`` is the selected line, 0 when none makes a request; ``note`` says what the numbers and the requests are of."""
+    """``chosen`` is what is shown first, None when no line makes a request; ``note`` says what the numbers and the requests are of."""
 
     trace: Trace
-    requests: dict[int, list[Request]]
-    line: int
+    choices: tuple[Choice, ...]
+    chosen: Choice | None
     note: str
 
     @property
     def lines(self) -> list[dict]:
-        """The lines with requests, for the script: ``total`` is how many the recorded blocks made, of which the first are carried."""
-        most = min(MOST_PER_LINE, MOST_REQUESTS // max(1, len(self.requests)))
-        return [
-            {"number": number, "total": len(found), "requests": [_packed(request) for request in found[:most]]}
-            for number, found in self.requests.items()
-        ]
+        """The choices, for the script. ``opens``: whether this is the one to show when only a line is asked for."""
+        most = min(MOST_PER_CHOICE, MOST_REQUESTS // max(1, len(self.choices)))
+        return [choice.packed(most) | {"opens": choice is _worst(self.choices, choice.line)} for choice in self.choices]
 
     def table(self, radios: bool) -> str:
-        """The source with its counters as HTML; with ``radios``, lines that make requests can be chosen."""
-        columns = [column for column in COLUMNS if any(column[1](metrics) for metrics in self.trace.by_line.values())]
-        head = "".join(f'<th scope="col">{title}</th>' for title in ("line", *(title for title, _, _ in columns), "source"))
+        """The source with its counters as HTML; with ``radios``, the counter of what makes requests chooses them."""
+        columns = [column for column in COLUMNS if any(column[2](metrics) for metrics in self.trace.by_line.values())]
+        head = "".join(f'<th scope="col">{title}</th>' for title in ("line", *(title for title, *_ in columns), "source"))
+        able = {(choice.line, choice.kind) for choice in self.choices if radios}
         rows = []
         for number, text in sorted(self.trace.source.items()):
-            metrics = self.trace.by_line.get(number, Metrics())
-            cells = "".join(f"<td>{value(metrics) if counted(metrics) else ''}</td>" for _, counted, value in columns)
-            name = _radio(number, text) if radios and number in self.requests else number
-            rows.append(f'<tr><td>{name}</td>{cells}<td><code style="white-space:pre">{escape(text)}</code></td></tr>')
+            metrics, cells = self.trace.by_line.get(number, Metrics()), ""
+            for title, kind, counted, value in columns:
+                shown = value(metrics) if counted(metrics) else ""
+                cells += f"<td>{_radio(number, kind, shown, title, text) if (number, kind) in able else shown}</td>"
+            rows.append(f'<tr><td>{number}</td>{cells}<td><code style="white-space:pre-wrap">{escape(text)}</code></td></tr>')
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         label = f"Source of {escape(self.trace.kernel)}"
         return f'<div class="listing" style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{table}</div>'
 
 
-def listing(trace: Trace, line: int | None = None) -> Listing:
-    """List a trace; without ``line``, the line whose requests touch most sectors is selected.
+def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> Listing:
+    """List a trace, and choose what is shown first: what wastes most sectors in a request, of ``line`` and of ``kind`` if they are given.
 
-    Raises TraceError if ``line`` makes no global request. A trace that left events out is listed without requests.
+    ``kind`` is "load", "store" or "atomic"; where none is recorded, the other kinds are looked at. Raises ValueError for another word,
+    and TraceError if ``line`` makes no global request. A trace that left events out is listed without requests.
     """
+    if kind is not None and kind not in VERBS:
+        raise ValueError(f"kind is {kind!r}; requests are of kind {', '.join(VERBS)}")
     note = f"Numbers beside the source count the whole launch: grid {trace.grid}, block {trace.block}."
     try:
-        requests = dict(sorted(requests_of(trace).items()))
-        note += f" Requests are those of {_blocks(requests)}." if requests else " The recorded blocks made no global request."
+        choices = _choices(requests_of(trace))
+        note += f" Requests are those of {_blocks(choices)}." if choices else " The recorded blocks made no global request."
     except TraceError as error:
-        requests, note = {}, f"{note} No requests to show: {error}."
-    if line is not None and line not in requests:
-        able = ", ".join(map(str, requests)) or "none"
+        choices, note = (), f"{note} No requests to show: {error}."
+    if any(_shared(metrics) for metrics in trace.by_line.values()):
+        note += " The picture shows global memory only: bank conflicts, which are of shared memory, are in the numbers beside the lines."
+    lines = dict.fromkeys(choice.line for choice in choices)
+    if line is not None and line not in lines:
+        able = ", ".join(map(str, lines)) or "none"
         raise TraceError(f"line {line} of {trace.kernel} has no global request to show; lines that have: {able}")
-    worst = max(requests, key=lambda number: max(request.sectors for request in requests[number]), default=0)
-    return Listing(trace, requests, worst if line is None else line, note)
+    return Listing(trace, choices, _worst(choices, line, kind), note)
 
 
 def who(request: Request) -> str:
@@ -78,13 +113,35 @@ def who(request: Request) -> str:
     return f"warp {request.warp} of block {request.block} {request.verb} {request.array}"
 
 
-def _radio(number: int, text: str) -> str:
-    name = escape(f"line {number}: {text.strip()}")
-    return f'<label><input type="radio" name="line" value="{number}" aria-label="{name}">{number}</label>'
+def _choices(requests: dict[int, list[Request]]) -> tuple[Choice, ...]:
+    """By line and then by kind, in the order of the table's rows and cells."""
+    split = [(line, kind, tuple(r for r in requests[line] if r.kind == kind)) for line in sorted(requests) for kind in VERBS]
+    return tuple(Choice(*parts) for parts in split if parts[-1])
 
 
-def _blocks(requests: dict[int, list[Request]]) -> str:
-    blocks = sorted({request.block for found in requests.values() for request in found}, key=lambda block: block[::-1])
+def _worst(choices: tuple[Choice, ...], line: int | None = None, kind: str | None = None) -> Choice | None:
+    """What wastes most in a request: of the line's choices, and of those of this kind if there is one."""
+    on_line = [choice for choice in choices if line in (None, choice.line)]
+    of_kind = [choice for choice in on_line if kind in (None, choice.kind)]
+    return max(of_kind or on_line, key=lambda choice: choice.cost, default=None)
+
+
+def _cost(request: Request) -> tuple[int, int]:
+    return request.wasted, request.sectors
+
+
+def _shared(metrics: Metrics) -> int:
+    return metrics.shared_load_requests + metrics.shared_store_requests
+
+
+def _radio(number: int, kind: str, shown: str, title: str, text: str) -> str:
+    """The name begins as the screen does, with the counter, and goes on with what stands around it."""
+    name = escape(f"{shown} {title}, line {number}: {text.strip()}")
+    return f'<label><input type="radio" name="line" value="{number} {kind}" aria-label="{name}">{shown}</label>'
+
+
+def _blocks(choices: tuple[Choice, ...]) -> str:
+    blocks = sorted({request.block for choice in choices for request in choice.requests}, key=lambda block: block[::-1])
     return f"block {blocks[0]}" if len(blocks) == 1 else f"blocks {', '.join(map(str, blocks))}"
 
 

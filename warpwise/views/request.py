@@ -66,6 +66,11 @@ class Request:
         return -(-len(self.parts) // self.unit)
 
     @property
+    def wasted(self) -> int:
+        """Sectors beyond the fewest possible."""
+        return self.sectors - self.ideal
+
+    @property
     def used(self) -> int:
         """Distinct bytes used (values in the toy)."""
         return len(self.parts)
@@ -92,7 +97,7 @@ class Request:
     @property
     def sentence(self) -> str:
         """The same, and whether fewer sectors would do; what the widget says."""
-        return self.share + (f" {plural(self.ideal, self.words[0])} could hold what it uses." if self.ideal < self.sectors else "")
+        return self.share + (f" {plural(self.ideal, self.words[0])} could hold what it uses." if self.wasted else "")
 
 
 def plural(count: int, word: str) -> str:

@@ -176,19 +176,20 @@ def _mark(lane: int, followed: int) -> str:
 
 
 def _labels(request: Request, shown: list[int], x: dict[int, float], cell: float, width: float) -> list[str]:
-    """Below the strip: touched sectors counted, then the first byte of every line that has room for its number."""
+    """Below the strip: touched sectors counted, then first bytes: of every line, or of every 2nd, 4th, ... if numbers need the room."""
     every, end = (4 if cell < 17 else 1), len(request.touched)
     counted = [(k, unit) for k, unit in enumerate(request.touched, 1) if k % every == 0 or k == end]
     labels = [_text("count", x[unit] + cell / 2, BOTTOM + 15, k) for k, unit in counted]
     whole = shown[-1] - shown[0] == len(shown) - 1
     across = "v4m0 14" if cell < 17 else ""  # counts are wider than narrow cells: there the tick lets them pass
-    free = 0.0
-    for unit in shown:
-        name = f"{'' if free else request.words[1] + ' '}{unit * request.unit}"
-        room = x[unit] + LETTER * len(name)
-        if x[unit] < free or room > width or (whole and request.unit != TOY_BURST and unit % UNITS_PER_LINE):
-            continue
-        labels.append(_path("tick", f"M{number(x[unit])} {BOTTOM}{across}V{BOTTOM + 34}"))
-        labels.append(_text("", x[unit] + 3, BOTTOM + 34, name))
-        free = room + 12
+    able = [unit for unit in shown if not whole or request.unit == TOY_BURST or unit % UNITS_PER_LINE == 0]
+    names = {unit: f"{'' if i else request.words[1] + ' '}{unit * request.unit}" for i, unit in enumerate(able)}
+    ends = {unit: x[unit] + LETTER * len(name) for unit, name in names.items()}
+    by = 1
+    while any(ends[a] + 12 > x[b] for a, b in pairwise(able[::by])):
+        by *= 2
+    for unit in able[::by]:
+        if ends[unit] <= width:
+            labels.append(_path("tick", f"M{number(x[unit])} {BOTTOM}{across}V{BOTTOM + 34}"))
+            labels.append(_text("", x[unit] + 3, BOTTOM + 34, names[unit]))
     return labels
