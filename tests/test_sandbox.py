@@ -7,10 +7,12 @@ nobody else has, and a user namespace, which is what an ordinary user gets.
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,7 @@ from warpwise.grading.functions import judge_function
 from warpwise.labs import Call
 
 MODES = (box.ROOT, box.USER) if os.geteuid() == 0 else (box.USER,)
-INSIDE = "/inside/start.py"
+MARK = "WARPWISE_TEST"  # in the environment of a test's sandboxes
 
 
 @pytest.fixture(params=MODES)
@@ -45,17 +47,21 @@ def run(body: str, mode: str) -> watch.Finished:
     return box.run(box.FUNCTIONS, job, mode)
 
 
-def survivors() -> list[str]:
-    """Processes of this machine that a sandbox started."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue
-        if INSIDE in command and "functions" in command:
-            found.append(command)
-    return found
+@pytest.fixture
+def survivors(monkeypatch):
+    """Looks for processes that this test's sandboxes left: they carry a mark in their environment, and others' sandboxes do not."""
+    monkeypatch.setitem(box.ENVIRONMENT, MARK, secrets.token_hex(8))
+    mark = f"{MARK}={box.ENVIRONMENT[MARK]}"
+
+    def look() -> list[str]:
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if mark.encode() in (folder / "environ").read_bytes():
+                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+        return found
+
+    return look
 
 
 def test_some_way_of_isolation_works_here(sandbox):
@@ -202,7 +208,7 @@ return os.getuid() not in (0, 1000) and all(line in status for line in wanted)""
     assert value(body, mode, want=True) == "passed"
 
 
-def test_the_number_of_processes_is_limited(sandbox):
+def test_the_number_of_processes_is_limited(sandbox, survivors):
     """In the mode that this machine uses: a user namespace does not limit root."""
     body = """
 import os, time
@@ -219,7 +225,7 @@ return number < 20"""
     assert survivors() == []
 
 
-def test_processes_end_with_the_function_however_they_hide(mode: str):
+def test_processes_end_with_the_function_however_they_hide(mode: str, survivors):
     body = """
 import os, signal, time
 if os.fork() == 0:
@@ -272,11 +278,12 @@ def test_a_result_longer_than_its_cap_is_cut_and_ends_the_command():
     assert (done.stopped, len(done.result)) == ("result", 1000)
 
 
-def test_the_sandbox_ends_with_the_grader(sandbox, tmp_path: Path):
+def test_the_sandbox_ends_with_the_grader(sandbox, tmp_path: Path, survivors):
     """Killed in the middle, the grader leaves nothing running."""
-    code = """
+    code = f"""
 from warpwise.grading import sandbox as box
-job = {"text": "def f():\\n import time\\n time.sleep(300)", "name": "f", "calls": [{"args": [], "shape": []}]}
+box.ENVIRONMENT["{MARK}"] = "{box.ENVIRONMENT[MARK]}"
+job = {{"text": "def f():\\n import time\\n time.sleep(300)", "name": "f", "calls": [{{"args": [], "shape": []}}]}}
 box.run(box.FUNCTIONS, job, box.isolation())
 """
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as grader:
