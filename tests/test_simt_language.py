@@ -264,3 +264,17 @@ def test_an_unknown_name_of_cuda():
     with pytest.raises(AttributeError, match=r"cuda\.nothing is not known"):
         _ = cuda.nothing
     assert not cuda.is_available()
+
+
+def test_negative_powers_of_integers_are_cut_to_integers_alike_for_one_value_and_for_many():
+    @cuda.jit
+    def powers(base, exponent, many, one):
+        i = cuda.grid(1)
+        many[i] = base[i] ** exponent[i]
+        one[0] = base[0] ** exponent[0]
+
+    for base, exponent in [(2, -1), (1, -5), (-1, -3), (-1, -2), (3, 4), (0, 3), (-3, 3), (0, -1)]:
+        many, one = np.zeros(4, np.int64), np.zeros(1, np.int64)
+        trace(powers, 1, 4, np.full(4, base), np.full(4, exponent), many, one)
+        want = base**exponent if exponent >= 0 else base ** (-exponent) if abs(base) == 1 else 0
+        assert [*many, *one] == [want] * 5

@@ -36,10 +36,12 @@ def _right(a: int, b: int) -> int:
     return a >> b if 0 <= b < 64 else (-1 if a < 0 else 0)
 
 
-def _power(a, b, dtype=None):
-    if isinstance(b, int) or (isinstance(b, np.ndarray) and b.dtype.kind == "i"):
-        b = np.maximum(b, 0)
-    return np.power(a, b)
+def _power(a, b):
+    """``a ** b``; a negative power of an integer is cut to an integer, as ``_power_of_ints`` does: 0, but for 1 and -1."""
+    if np.asarray(b).dtype.kind != "i":
+        return np.power(a, b)
+    inverse = np.where(np.abs(a) == 1, np.power(a, np.bitwise_and(b, 1)), 0)
+    return np.where(np.less(b, 0), inverse, np.power(a, np.maximum(b, 0)))[()]
 
 
 BINARY = {
