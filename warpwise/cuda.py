@@ -15,6 +15,7 @@ import numpy as np
 from warpwise.errors import LaunchError, UnsupportedError
 from warpwise.simt.launch import trace
 from warpwise.simt.source import CudaName, Kernel, from_function
+from warpwise.simt.words import TOP
 
 
 def _gpu_there() -> bool:
@@ -136,7 +137,6 @@ _SIMULATED = {
     "jit": _jit, "to_device": _to_device, "device_array": _device_array, "device_array_like": _device_array_like,
     "is_available": _is_available, "synchronize": _synchronize,
 }  # fmt: skip
-_IN_KERNELS = ("grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim", "shared", "local", "syncthreads", "warpsize", "laneid")
 
 
 def __getattr__(name: str):
@@ -148,6 +148,6 @@ def __getattr__(name: str):
         return getattr(cuda, name)
     if name in _SIMULATED:
         return _SIMULATED[name]
-    if name in _IN_KERNELS:
+    if name in TOP:
         return CudaName(name)
     raise AttributeError(f"cuda.{name} is not known to the simulator")

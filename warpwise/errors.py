@@ -7,7 +7,10 @@
     │   ├── KernelTypeError         an operation on types that do not go together
     │   ├── OutOfBoundsError        an index outside its array
     │   ├── UnwrittenReadError      shared or local memory, or a variable, was read before anything was written there
+    │   ├── MisalignedError         an element of 2, 4, 8 or 16 bytes at an address that is no multiple of its size
     │   ├── BarrierError            a barrier that only a part of a block reached
+    │   ├── WarpMaskError           a warp-level operation whose mask names a lane that does not take part, or that reads from one
+    │   ├── KernelAssertionError    an assert of the kernel that does not hold in some thread
     │   ├── ArithmeticFault         an integer divided by zero
     │   └── StepLimitError          a kernel that did not end within its budget of steps
     ├── LaunchError                 a launch that a GPU would refuse: block too large, too much shared memory, wrong arguments
@@ -92,6 +95,18 @@ class UnwrittenReadError(KernelError):
 
 class BarrierError(KernelError):
     """A barrier that only a part of a block reached: on a GPU the block would hang or go wrong."""
+
+
+class MisalignedError(KernelError):
+    """An access to an element at an address that is not a multiple of the element's size, which a GPU faults on."""
+
+
+class WarpMaskError(KernelError):
+    """A warp-level operation (shuffle, vote, match, syncwarp) whose mask and whose lanes do not agree."""
+
+
+class KernelAssertionError(KernelError):
+    """An ``assert`` of a kernel that does not hold in some thread."""
 
 
 class ArithmeticFault(KernelError):

@@ -30,7 +30,10 @@ CALL_SECONDS = 5  # for one call of a host function: long for arithmetic, and we
 REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.OutOfBoundsError: "out of bounds",
     errors.UnwrittenReadError: "unwritten read",
+    errors.MisalignedError: "misaligned access",
     errors.BarrierError: "barrier missed",
+    errors.WarpMaskError: "lane missing from a warp's operation",
+    errors.KernelAssertionError: "assertion failed",
     errors.UndefinedNameError: Reason.NOT_DEFINED,
     errors.UnsupportedError: "not a kernel feature",
     errors.KernelTypeError: "types do not fit",

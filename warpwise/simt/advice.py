@@ -17,13 +17,10 @@ import numpy as np
 from warpwise.simt.intrinsics import CASTS, FUNCTIONS
 from warpwise.simt.source import CudaName, Kernel, resolve
 from warpwise.simt.types import SCALARS, ArrayType, TupleType, is_float, is_scalar
+from warpwise.simt.words import AXES, CALLED, READ, TOP
 
 LONGEST, MOST = 40, 2000  # characters of a name, names: no more is compared
 NEAR = 0.65  # difflib's ratio, from which a name counts as a misspelling of another: two of three letters
-AXES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-CALLED = {"grid": "(1)", "gridsize": "(1)", "syncthreads": "()", "shared.array": "(shape, dtype)", "local.array": "(shape, dtype)"}
-READ = ("warpsize", "laneid", *(f"{word}.{axis}" for word in AXES for axis in "xyz"))
-TOP = tuple(dict.fromkeys(path.partition(".")[0] for path in (*CALLED, *READ)))
 PYTHON = ("range", "len", "min", "max", "abs", "pow", "int", "float", "bool", "True", "False", "None")
 IMPORTS = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math", "cuda": "from warpwise import cuda"}
 MADE = ("array", "empty", "full", "ones", "zeros")

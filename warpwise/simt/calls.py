@@ -68,7 +68,7 @@ class Calls:
         arguments = self._arguments(node, function.arity)
         t = function.takes(*(a.type for a in arguments))
         runs = [converted(a, t).run for a in arguments]
-        self.cost.slots += 1
+        self.cost.add(function.op_class) if function.op_class else self.cost.arithmetic(t)
         self.cost.flop(t, function.flops)
         compute, result = function.run, function.gives(t)
         return Code(lambda f, m: compute(*(run(f, m) for run in runs)), result)
@@ -77,7 +77,7 @@ class Calls:
         (argument,) = self._arguments(node, 1)
         t = rule(argument.type)
         if not isinstance(node.args[0], ast.Constant):
-            self.cost.slots += argument.type != t
+            self.cost.add("conversion", int(argument.type != t))
         if t == BOOL:
             return truth(argument)
         code = converted(argument, t)
@@ -103,7 +103,7 @@ class Calls:
         for a in arguments[1:]:
             t = types.unify(t, a.type)
         runs = [converted(a, t).run for a in arguments]
-        self.cost.slots += len(runs) - 1
+        self.cost.arithmetic(t, len(runs) - 1)
         ufunc = np.fmin if function is min else np.fmax
 
         def run(frame, mask):
@@ -117,6 +117,6 @@ class Calls:
 
     def _absolute(self, node: ast.Call) -> Code:
         (argument,) = self._arguments(node, 1)
-        self.cost.slots += 1
+        self.cost.arithmetic(argument.type)
         code = converted(argument, types.absolute(argument.type))
         return Code(unary_run(abs, code.run), code.type)

@@ -7,10 +7,13 @@ ints, which keeps index arithmetic cheap.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warpwise.simt import types
 from warpwise.simt.types import BOOL, TupleType, cast, is_scalar
+
+#: The classes of the instruction mix; ``Metrics`` has a field ``op_<class>`` for each.
+OP_CLASSES = ("fp16", "fp32", "fp64", "integer", "special", "conversion", "memory", "control", "communication")
 
 
 @dataclass(frozen=True)
@@ -23,17 +26,50 @@ class Code:
 
 @dataclass
 class Cost:
-    """What one pass over a piece of code issues: instructions and floating-point operations per active lane."""
+    """What one pass over a piece of code issues, per active lane: operations by class, and floating-point operations by type."""
 
-    slots: int = 0
-    flops_fp32: int = 0
-    flops_fp64: int = 0
+    ops: dict[str, int] = field(default_factory=dict)
+    flops: dict[str, int] = field(default_factory=dict)
+
+    def add(self, op_class: str, count: int = 1) -> None:
+        """``count`` operations of one of ``OP_CLASSES``."""
+        self.ops[op_class] = self.ops.get(op_class, 0) + count
+
+    def arithmetic(self, t, count: int = 1) -> None:
+        """``count`` operations on numbers of a type."""
+        self.add(_float_class(t) or "integer", count)
 
     def flop(self, t, count: int = 1) -> None:
-        if t == types.FLOAT32:
-            self.flops_fp32 += count
-        elif t == types.FLOAT64:
-            self.flops_fp64 += count
+        """``count`` floating-point operations, if the type is one."""
+        name = _float_class(t)
+        if name and count:
+            self.flops[name] = self.flops.get(name, 0) + count
+
+    @property
+    def slots(self) -> int:
+        return sum(self.ops.values())
+
+
+def _float_class(t) -> str:
+    return {types.FLOAT16: "fp16", types.FLOAT32: "fp32", types.FLOAT64: "fp64"}.get(t, "")
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A ``Cost`` at a source line, as it is counted: each pass adds the warps' numbers of active lanes to the launch's tally of it."""
+
+    line: int
+    ops: tuple[tuple[str, int], ...]  #: names of ``Metrics`` fields
+    slots: int
+
+
+def charging(line: int, cost: Cost) -> Callable:
+    """The closure that counts one pass over ``cost`` for the active lanes."""
+    if not cost.slots:
+        return lambda frame, mask: None
+    ops = [(f"op_{name}", count) for name, count in cost.ops.items()] + [(f"flops_{name}", count) for name, count in cost.flops.items()]
+    work = Work(line, tuple(ops), cost.slots)
+    return lambda frame, mask: frame.batch.issue(work, mask)
 
 
 def constant_code(value) -> Code:
@@ -66,20 +102,3 @@ def truth(code: Code) -> Code:
         return code
     run = code.run
     return Code(lambda frame, mask: run(frame, mask) != 0, BOOL)
-
-
-def charging(line: int, cost: Cost) -> Callable:
-    """The closure that counts one pass over ``cost`` for the active lanes."""
-    slots, fp32, fp64 = cost.slots, cost.flops_fp32, cost.flops_fp64
-    if not slots:
-        return lambda frame, mask: None
-    if not fp32 and not fp64:
-        return lambda frame, mask: frame.batch.issue(line, slots, mask)
-
-    def charge(frame, mask):
-        frame.batch.issue(line, slots, mask)
-        counts = frame.batch.counts[line]
-        counts.flops_fp32 += fp32 * mask.threads
-        counts.flops_fp64 += fp64 * mask.threads
-
-    return charge

@@ -38,6 +38,7 @@ class Program:
     slots: int
     loops: int
     result: object
+    barriers: int  #: places in it and in what it calls where all threads of a block meet
 
     def frame(self, batch, arguments: tuple, mask: Mask) -> Frame:
         frame = Frame(batch, self.slots, self.loops)
@@ -83,7 +84,7 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
         self.env: dict[str, object] | None = {}
         self.results: list[tuple[object, ast.AST]] = []
         self.loops: list[Loop] = []
-        self.loop_count = self.compiled = 0
+        self.loop_count = self.compiled = self.barriers = 0
         self._check_signature(arguments)
         self.assigned = _assigned_names(kernel.tree)
         self.unsure = unsure_reads(kernel.tree, self.assigned)
@@ -102,7 +103,7 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
         if self.results and self.env is not None:
             self.results.append((NONE, self.kernel.tree))
         result = self._result_type()
-        return Program(self.kernel, run, len(self.slots), self.loop_count, result)
+        return Program(self.kernel, run, len(self.slots), self.loop_count, result, self.barriers)
 
     def _result_type(self):
         if not self.results:
@@ -216,6 +217,7 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
         self.kernel.calls.add(kernel)
         arguments = [self.expression(a) for a in node.args]
         program = compile_function(kernel, tuple(a.type for a in arguments), self.callers)
+        self.barriers += program.barriers
         runs, site = [a.run for a in arguments], self.site(node)
 
         def run(frame, mask):

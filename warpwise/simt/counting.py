@@ -12,6 +12,9 @@ import numpy as np
 
 from warpwise.metrics import BANK_BYTES, BANKS, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
 
+DISTINCT = ("global_bytes_distinct", "global_load_sectors_distinct", "global_store_sectors_distinct")
+COUNTED = tuple(name for name in FIELDS if name not in DISTINCT)
+_LANES = np.arange(WARP_SIZE + 1)
 _NOWHERE = np.iinfo(np.int64).max
 _SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 _WORDS = BANKS  # a wavefront serves at most one word from each bank
@@ -20,14 +23,58 @@ _WORDS = BANKS  # a wavefront serves at most one word from each bank
 class LineCounts:
     """The counters of one source line while a kernel runs; ``metrics()`` freezes them."""
 
-    __slots__ = FIELDS
+    __slots__ = COUNTED
 
     def __init__(self):
-        for name in FIELDS:
+        for name in COUNTED:
             setattr(self, name, 0)
 
+    def add(self, **counts: int) -> None:
+        """Add to some counters; the names are those of ``Metrics``."""
+        for name, count in counts.items():
+            setattr(self, name, getattr(self, name) + count)
+
+    def global_request(self, kind: str, requests: int, sectors: int, moved: int) -> None:
+        """A load or a store of global memory: sectors touched, bytes asked for; of an atomic, requests and sectors."""
+        if kind == "load":
+            self.global_load_requests += requests
+            self.global_load_sectors += sectors
+            self.global_load_bytes += moved
+        elif kind == "store":
+            self.global_store_requests += requests
+            self.global_store_sectors += sectors
+            self.global_store_bytes += moved
+        else:
+            self.global_atomic_requests += requests
+            self.global_atomic_sectors += sectors
+
+    def shared_request(self, kind: str, requests: int, wavefronts: int, fewest: int, moved: int) -> None:
+        """The same for shared memory. ``fewest``: wavefronts that these lanes would need at least."""
+        if kind == "load":
+            self.shared_load_requests += requests
+            self.shared_load_wavefronts += wavefronts
+            self.shared_load_bank_conflicts += wavefronts - fewest
+            self.shared_load_bytes += moved
+        elif kind == "store":
+            self.shared_store_requests += requests
+            self.shared_store_wavefronts += wavefronts
+            self.shared_store_bank_conflicts += wavefronts - fewest
+            self.shared_store_bytes += moved
+        else:
+            self.shared_atomic_requests += requests
+
+    def tally(self, work, lanes: np.ndarray) -> None:
+        """Add the passes over a piece of code; ``lanes``: warps by their number of active lanes, ``(33,)``."""
+        threads = int(lanes @ _LANES)
+        self.warp_instructions += work.slots * int(lanes.sum())
+        self.thread_instructions += work.slots * threads
+        self.lanes_active = self.lanes_active + work.slots * lanes
+        self.add(**{name: count * threads for name, count in work.ops})
+
     def metrics(self, **extra: int) -> Metrics:
-        return Metrics(**{name: getattr(self, name) for name in FIELDS} | extra)
+        counts = {name: getattr(self, name) for name in COUNTED}
+        counts["lanes_active"] = tuple(int(n) for n in np.broadcast_to(self.lanes_active, _LANES.shape))
+        return Metrics(**counts, **extra)
 
 
 def by_warp(values: np.ndarray, lanes: np.ndarray | None, nothing: int = _NOWHERE) -> np.ndarray:

@@ -21,10 +21,7 @@ class CudaCalls:
     """The part of the compiler that knows ``cuda.*`` calls; mixed into ``compiler.Compiler``."""
 
     def cuda_call(self, node: ast.Call, path: str) -> Code:
-        method = {
-            "grid": self._grid, "gridsize": self._gridsize, "syncthreads": self._syncthreads,
-            "shared.array": self._shared_array, "local.array": self._local_array,
-        }.get(path)  # fmt: skip
+        method = getattr(self, f"_cuda_{path.replace('.', '_')}", None)
         if method is None:
             return self.refuse_cuda(node.func, path)
         return method(node)
@@ -42,23 +39,24 @@ class CudaCalls:
         return axes
 
     def _per_axis(self, axes: int, value) -> Code:
-        """``value(batch, axis)`` for one axis, or a tuple of it for two or three."""
-        self.cost.slots += axes
+        """``value(extent, axis)`` for one axis, or a tuple of it for two or three."""
+        self.cost.add("integer", axes)
         if axes == 1:
-            return Code(lambda f, m: value(f.batch, 0), INT64)
-        return Code(lambda f, m: tuple(value(f.batch, i) for i in range(axes)), TupleType((INT64,) * axes))
+            return Code(lambda f, m: value(m.extent, 0), INT64)
+        return Code(lambda f, m: tuple(value(m.extent, i) for i in range(axes)), TupleType((INT64,) * axes))
 
-    def _grid(self, node: ast.Call) -> Code:
-        return self._per_axis(self._axes(node), lambda batch, axis: batch.grid_index(axis))
+    def _cuda_grid(self, node: ast.Call) -> Code:
+        return self._per_axis(self._axes(node), lambda extent, axis: extent.grid_index(axis))
 
-    def _gridsize(self, node: ast.Call) -> Code:
-        return self._per_axis(self._axes(node), lambda batch, axis: batch.launch.grid[axis] * batch.launch.block[axis])
+    def _cuda_gridsize(self, node: ast.Call) -> Code:
+        return self._per_axis(self._axes(node), lambda extent, axis: extent.grid[axis] * extent.block[axis])
 
-    def _syncthreads(self, node: ast.Call) -> Code:
+    def _cuda_syncthreads(self, node: ast.Call) -> Code:
         if node.args or node.keywords:
             self.refuse(node, "syncthreads takes no arguments", f"{ast.unparse(node.func)}()")
         site = self.site(node)
-        self.cost.slots += 1
+        self.cost.add("control")
+        self.barriers += 1
         return Code(lambda f, m: f.batch.barrier(m, site), NONE)
 
     def _array_of(self, node: ast.Call) -> tuple[np.dtype, tuple[int, ...], str]:
@@ -96,7 +94,7 @@ class CudaCalls:
             self.refuse(node, what, f"{advice.element_type(self.kernel.names())}, for example")
         return dtype
 
-    def _shared_array(self, node: ast.Call) -> Code:
+    def _cuda_shared_array(self, node: ast.Call) -> Code:
         dtype, shape, name = self._array_of(node)
         if np.prod(shape, dtype=float) > MAX_SHARED_ELEMENTS:
             most = H100.shared_bytes_per_block // dtype.itemsize
@@ -104,7 +102,7 @@ class CudaCalls:
         key, site = (self.kernel, node.lineno, node.col_offset), self.site(node)
         return Code(lambda f, m: f.batch.shared_array(key, name, dtype, shape, site), ArrayType(dtype, len(shape), "shared"))
 
-    def _local_array(self, node: ast.Call) -> Code:
+    def _cuda_local_array(self, node: ast.Call) -> Code:
         dtype, shape, name = self._array_of(node)
         if np.prod(shape, dtype=float) * dtype.itemsize > LOCAL_BYTES_PER_THREAD:
             what = f"{name} of shape {shape} is larger than the {LOCAL_BYTES_PER_THREAD:,} bytes that a thread has here"

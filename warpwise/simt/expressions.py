@@ -94,17 +94,17 @@ class Expressions:
         if axis in AXES:
             i = AXES[axis]
             if name == "threadIdx":
-                return Code(lambda f, m: f.batch.thread_index[i], INT64)
+                return Code(lambda f, m: m.extent.thread_index[i], INT64)
             if name == "blockIdx":
-                return Code(lambda f, m: f.batch.block_index[i], INT64)
+                return Code(lambda f, m: m.extent.block_index[i], INT64)
             if name == "blockDim":
-                return Code(lambda f, m: f.batch.launch.block[i], INT64)
+                return Code(lambda f, m: m.extent.block[i], INT64)
             if name == "gridDim":
-                return Code(lambda f, m: f.batch.launch.grid[i], INT64)
+                return Code(lambda f, m: m.extent.grid[i], INT64)
         if path == "warpsize":
             return constant_code(WARP_SIZE)
         if path == "laneid":
-            return Code(lambda f, m: f.batch.lane, INT64)
+            return Code(lambda f, m: m.extent.lane, INT64)
         return self.refuse_cuda(node, path)
 
     def _Tuple(self, node: ast.Tuple) -> Code:
@@ -118,7 +118,7 @@ class Expressions:
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, (int, float)):
             return self._Constant(ast.copy_location(ast.Constant(-node.operand.value), node))
         operand = self.scalar(node.operand)
-        self.cost.slots += 1
+        self.cost.arithmetic(operand.type)
         if isinstance(node.op, ast.Not):
             run = truth(operand).run
             return Code(lambda f, m: _not(run(f, m)), BOOL)
@@ -144,7 +144,7 @@ class Expressions:
         rule = BINARY[type(op)]
         t = rule.rule(left.type, right.type)
         a, b = converted(left, t), converted(right, t)
-        self.cost.slots += 1
+        self.cost.arithmetic(t)
         if is_float(t):
             self.cost.flop(t, rule.flops)
         if is_integer(t) and isinstance(op, (ast.FloorDiv, ast.Mod)):
@@ -161,8 +161,8 @@ class Expressions:
         return parts[0] if len(parts) == 1 else _all_of(parts)
 
     def _comparison(self, node: ast.Compare, left: Code, right: Code, op: ast.cmpop) -> Code:
-        self.cost.slots += 1
         t = types.comparison(left.type, right.type)
+        self.cost.arithmetic(t)
         if is_float(t):
             left, right = converted(left, t), converted(right, t)
         ufunc, on_ints = COMPARE[type(op)]
@@ -198,7 +198,7 @@ class Expressions:
 
     def _IfExp(self, node: ast.IfExp) -> Code:
         test = truth(self.scalar(node.test))
-        self.cost.slots += 1
+        self.cost.add("control")
         yes, charge_yes = self.apart(lambda: self.expression(node.body), node)
         no, charge_no = self.apart(lambda: self.expression(node.orelse), node)
         t = types.unify(yes.type, no.type)
@@ -223,7 +223,7 @@ class Expressions:
             return self._tuple_item(node, base)
         indices = self.indices(node, base)
         site, run = self.site(node), base.run
-        self.cost.slots += 1
+        self.cost.add("memory")
         return Code(lambda f, m: f.batch.load(run(f, m), [i(f, m) for i in indices], m, site), base.type.dtype)
 
     def _tuple_item(self, node: ast.Subscript, base: Code) -> Code:

@@ -38,7 +38,7 @@ class Frame:
             missing = mask.grid() if defined is None else mask.grid() & ~defined.grid()
             raise UnwrittenReadError(
                 f"{name} has no value here in some threads: none of the lines that give it one was reached",
-                site.where(**self.batch.first_thread(missing)),
+                site.where(**mask.extent.first_of(missing)),
                 f"give {name} a value before the branch or loop",
             )
         return self.values[slot]

@@ -26,6 +26,7 @@ class Function:
     takes: Callable
     gives: Callable = types.same
     flops: int = 0
+    op_class: str = "special"  #: of the instruction mix; "" for that of the type computed in
 
 
 def _unary(name: str, run: Callable, takes: Callable = types.math_unary, **more) -> Function:
@@ -62,14 +63,15 @@ def _to_bool(t):
 _MATH = [
     _unary("sqrt", np.sqrt, math_half, flops=1), _unary("exp", np.exp, math_half), _unary("log", np.log, math_half),
     _unary("log2", np.log2, math_half), _unary("log10", np.log10, math_half), _unary("sin", np.sin, math_half),
-    _unary("cos", np.cos, math_half), _unary("floor", np.floor, math_half), _unary("ceil", np.ceil, math_half),
-    _unary("fabs", np.fabs, math_half), _unary("trunc", np.trunc, math_half),
+    _unary("cos", np.cos, math_half), _unary("floor", np.floor, math_half, op_class=""), _unary("ceil", np.ceil, math_half, op_class=""),
+    _unary("fabs", np.fabs, math_half, op_class=""), _unary("trunc", np.trunc, math_half, op_class=""),
     _unary("expm1", np.expm1), _unary("log1p", np.log1p), _unary("tan", np.tan),
     _unary("asin", np.arcsin), _unary("acos", np.arccos), _unary("atan", np.arctan), _unary("sinh", np.sinh), _unary("cosh", np.cosh),
     _unary("tanh", np.tanh), _unary("asinh", np.arcsinh), _unary("acosh", np.arccosh), _unary("atanh", np.arctanh),
     _unary("radians", np.radians), _unary("degrees", np.degrees), _unary("erf", _slow(math.erf)), _unary("erfc", _slow(math.erfc)),
     _unary("gamma", _slow(math.gamma)), _unary("lgamma", _slow(math.lgamma)),
-    _unary("isnan", np.isnan, gives=_to_bool), _unary("isinf", np.isinf, gives=_to_bool), _unary("isfinite", np.isfinite, gives=_to_bool),
+    _unary("isnan", np.isnan, gives=_to_bool, op_class=""), _unary("isinf", np.isinf, gives=_to_bool, op_class=""),
+    _unary("isfinite", np.isfinite, gives=_to_bool, op_class=""),
     _binary("pow", np.power, types.math_power), _binary("atan2", np.arctan2, types.math_binary),
     _binary("hypot", np.hypot, types.math_binary), _binary("fmod", np.fmod, types.math_close),
     _binary("copysign", np.copysign, types.math_close),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,13 +15,15 @@ from warpwise.metrics import Metrics
 from warpwise.simt import types
 from warpwise.simt.batch import Batch, Launch
 from warpwise.simt.compiler import compile_function
-from warpwise.simt.memory import ALIGNMENT, GlobalArray, distinct_bytes, overlapping
+from warpwise.simt.memory import ALIGNMENT, GlobalArray
 from warpwise.simt.recorder import Recorder
 from warpwise.simt.source import Kernel, as_kernel
+from warpwise.simt.touched import distinct, overlapping
 from warpwise.simt.types import ArrayType
 from warpwise.trace import Trace
 
 BATCH_LANES = 16_384  # sized to a core's cache: larger batches are slower
+MOST_BATCH_LANES = 16 * BATCH_LANES  # where few of a batch's warps run for most of its time
 BATCH_BLOCKS = 512  # bounds the memory of shared arrays: 48 KB for each block, and their shadows
 MAX_STEPS = 1_000_000  # ten seconds or more, and many times what a kernel of the course needs
 MAX_RECORDS = 20_000
@@ -35,12 +39,15 @@ def trace(
     max_records: int = MAX_RECORDS,
     max_steps: int = MAX_STEPS,
     device: Device = H100,
+    shared_bytes: int = 0,
+    sanitize: bool = True,
 ) -> Trace:
     """Run a kernel in the simulator and say what it did. Arrays in ``args`` are updated in place.
 
     ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function. ``blocks``, ``threads``: an integer or a
     tuple of up to three. ``record``: linear numbers of the blocks whose events are kept, at most ``max_records`` of them.
-    ``max_steps``: trips of loops and calls after which a kernel counts as endless. ``device``: whose launch limits hold.
+    ``max_steps``: trips of loops and calls after which a kernel counts as endless. ``device``: whose launch limits hold. ``shared_bytes``: dynamic
+    shared memory of each block. ``sanitize=False`` spares the search for races and for reads of what nobody wrote.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the kernel. Races do not raise:
     they are in ``Trace.races``.
@@ -48,18 +55,27 @@ def trace(
     kernel = as_kernel(kernel)
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
     _check_limits(grid, block, device)
-    count = grid[0] * grid[1] * grid[2]
     recorder = Recorder(tuple(record), block[0] * block[1] * block[2], max_records)
-    launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block)
+    launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block, shared_bytes, sanitize)
     bound = _bind(kernel, args)
     program = compile_function(kernel, tuple(_type_of(value) for value in bound))
-    size = max(1, min(BATCH_LANES // launch.threads, BATCH_BLOCKS))
     with np.errstate(all="ignore"):
-        for first in range(0, count, size):
-            batch = Batch(launch, first, min(size, count - first))
-            program.run(program.frame(batch, bound, batch.full), batch.full)
+        _run(program, launch, bound)
     arrays = [value for value in bound if isinstance(value, GlobalArray)]
     return _trace(kernel, launch, arrays)
+
+
+def _run(program, launch: Launch, bound: tuple) -> None:
+    """Go through the blocks in batches. Where a batch goes on compacted for most of its trips, the next are larger."""
+    blocks = math.prod(launch.grid)
+    first, lanes = 0, BATCH_LANES
+    while first < blocks:
+        count = min(max(1, min(lanes // launch.threads, BATCH_BLOCKS * lanes // BATCH_LANES)), blocks - first)
+        batch = Batch(launch, first, count)
+        program.run(program.frame(batch, bound, batch.full), batch.full)
+        first += count
+        if 2 * batch.compacted_steps > batch.steps and not batch.shared:
+            lanes = min(2 * lanes, MOST_BATCH_LANES)
 
 
 def dimensions(value, what: str) -> tuple[int, int, int]:
@@ -144,11 +160,11 @@ def _type_of(value):
 
 
 def _trace(kernel: Kernel, launch: Launch, arrays: list[GlobalArray]) -> Trace:
-    lines = sorted(launch.counts)
+    for work, lanes in launch.tallies.items():
+        launch.counts[work.line].tally(work, lanes)
     groups = overlapping(arrays)
-    by_line = {line: launch.counts[line].metrics(global_bytes_distinct=distinct_bytes(groups, [line])) for line in lines}
-    total = sum(by_line.values(), Metrics())
-    metrics = Metrics(**{**vars(total), "global_bytes_distinct": distinct_bytes(groups, lines)})
+    by_line = {line: launch.counts[line].metrics(**_distinct(groups, line)) for line in sorted(launch.counts)}
+    metrics = replace(sum(by_line.values(), Metrics()), **_distinct(groups))
     recorder = launch.recorder
     infos = tuple(dict.fromkeys(recorder.arrays + [a.info for a in arrays]))  # events name arrays by their place here
     return Trace(
@@ -156,6 +172,14 @@ def _trace(kernel: Kernel, launch: Launch, arrays: list[GlobalArray]) -> Trace:
         arrays=infos, metrics=metrics, by_line=by_line,
         races=tuple(launch.races), truncated=recorder.truncated, records=recorder.records(),
     )  # fmt: skip
+
+
+def _distinct(groups: list[list[GlobalArray]], line: int | None = None) -> dict[str, int]:
+    """The distinct bytes and sectors of one line, or of all."""
+    here = (lambda at: True) if line is None else (lambda at: at == line)
+    loads, stores = (distinct(groups, lambda at, of, kind=kind: here(at) and of in (kind, "atomic"))[1] for kind in ("load", "store"))
+    moved, _ = distinct(groups, lambda at, _: here(at))
+    return {"global_bytes_distinct": moved, "global_load_sectors_distinct": loads, "global_store_sectors_distinct": stores}
 
 
 def _source(kernel: Kernel) -> dict[int, str]:

@@ -11,6 +11,7 @@ import numpy as np
 from warpwise.errors import KernelTypeError, UnsupportedError
 from warpwise.simt import advice, types
 from warpwise.simt.assigned import is_forever
+from warpwise.simt.compaction import Narrowing
 from warpwise.simt.compiled import Cost, charging, converted, truth
 from warpwise.simt.frame import Frame
 from warpwise.simt.masks import Mask, join, split
@@ -22,6 +23,7 @@ class Loop:
     """A loop being compiled: its number, and the types where break and continue leave it."""
 
     number: int
+    by_block: bool = False  #: a barrier is in it, so that blocks must stay whole
     ends: list | None = None
     again: list | None = None
 
@@ -33,7 +35,7 @@ class Loops:
         """Compile a loop's head (``begin``) and body until the types at its top no longer change."""
         if node.orelse:
             self.refuse(node, "else after a loop has no meaning in a kernel here", "set a flag before break, and test it after the loop")
-        loop = Loop(self.loop_count)
+        loop, barriers = Loop(self.loop_count), self.barriers
         self.loop_count += 1
         top = dict(self.env)
         for name in _read_before_written(node) & self.assigned - set(top):
@@ -59,28 +61,32 @@ class Loops:
             self.env = None if is_forever(node) else back
         for env in loop.ends:
             self.env = self._joined(node, self.env, env)
+        loop.by_block = self.barriers > barriers
         return loop, head, body
 
     def _do_While(self, node: ast.While) -> Callable:
         def begin():
             self.cost = Cost()
             test = truth(self.scalar(node.test))
-            self.cost.slots += 1
+            self.cost.add("control")
             return test.run, self._charge(node)
 
         loop, (condition, charge), body = self._looped(node, begin)
-        number, line, site = loop.number, node.lineno, self.site(node)
+        number, by_block, line, site = loop.number, loop.by_block, node.lineno, self.site(node)
 
         def do(frame, mask):
-            active, done = mask, None
+            active, done, few = mask, None, Narrowing(frame, by_block)
             while active is not None:
+                if few.wanted(active):
+                    (active,) = few.narrow(active, done)
+                    done = None
                 frame.batch.step(site, active)
                 charge(frame, active)
                 go, left = split(active, condition(frame, active))
                 frame.batch.branch(line, active, go, left)
                 done = join(done, left)
                 active = None if go is None else _trip(frame, number, body, go)
-            return _after_loop(frame, number, done)
+            return _after_loop(frame, number, few.widen(done))
 
         return do
 
@@ -95,23 +101,28 @@ class Loops:
         if not isinstance(node.target, ast.Name):
             self.refuse(node, "a loop counts with one name", "for i in range(n): and the rest inside")
         loop, put, body = self._looped(node, begin)
-        number, line, site = loop.number, node.lineno, self.site(node)
-        each = charging(line, Cost(slots=1))
+        number, by_block, line, site = loop.number, loop.by_block, node.lineno, self.site(node)
+        each = charging(line, Cost({"control": 1}))
 
         def uniform(frame, mask, numbers):
-            active, batch = mask, frame.batch
+            active, batch, few = mask, frame.batch, Narrowing(frame, by_block)
             for k in numbers:
+                if few.wanted(active):
+                    (active,) = few.narrow(active, None)
                 batch.step(site, active)
                 each(frame, active)
                 put(frame, k, active)
                 active = _trip(frame, number, body, active)
                 if active is None:
                     break
-            return _after_loop(frame, number, active)
+            return _after_loop(frame, number, few.widen(active))
 
         def varying(frame, mask, k, end, by):
-            active, done = mask, None
+            active, done, few = mask, None, Narrowing(frame, by_block)
             while active is not None:
+                if few.wanted(active):
+                    active, k, end, by = few.narrow(active, done, k, end, by)
+                    done = None
                 frame.batch.step(site, active)
                 each(frame, active)
                 go, left = split(active, np.where(np.asarray(by) > 0, k < end, k > end))
@@ -122,7 +133,7 @@ class Loops:
                 put(frame, k, go)
                 active = _trip(frame, number, body, go)
                 k = k + by
-            return _after_loop(frame, number, done)
+            return _after_loop(frame, number, few.widen(done))
 
         def do(frame, mask):
             bounds(frame, mask)

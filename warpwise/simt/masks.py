@@ -1,90 +1,67 @@
-"""Active masks: which lanes of a batch of blocks take part in a statement.
+"""Active masks: which lanes of an extent take part in a statement.
 
 A mask is None where no lane is active, else a ``Mask``. Its lanes are None (all active) or a boolean array whose shape says what
-it varies with, as for every value of the simulator: ``(1, threads)``, ``(blocks, 1)`` or ``(blocks, threads)``.
+it varies with, as for every value of the simulator: ``(1, threads)``, ``(rows, 1)`` or ``(rows, threads)``.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE
+from warpwise.simt.extent import Extent
 
-
-class Extent:
-    """How many blocks a batch has, how many threads a block, and where its warps begin."""
-
-    __slots__ = ("all_threads", "blocks", "starts", "threads", "warps")
-
-    def __init__(self, blocks: int, threads: int):
-        self.blocks, self.threads = blocks, threads
-        self.starts = np.arange(0, threads, WARP_SIZE)
-        self.warps = len(self.starts)
-        self.all_threads = np.ones(threads, bool)
-
-    def full(self) -> Mask:
-        mask = Mask(self, None, self.blocks * self.threads)
-        mask._warps = self.blocks * self.warps
-        return mask
+_COUNTS = np.arange(WARP_SIZE + 1)
 
 
 class Mask:
-    """At least one active lane. ``threads`` and ``warps`` count active lanes and warps with an active lane, over the batch."""
-
-    __slots__ = ("_warps", "extent", "lanes", "threads")
+    """At least one active lane of an extent; ``threads`` counts them."""
 
     def __init__(self, extent: Extent, lanes: np.ndarray | None, threads: int):
         self.extent, self.lanes, self.threads = extent, lanes, threads
-        self._warps = None
 
-    @property
+    @cached_property
+    def profile(self) -> np.ndarray:
+        """Warps by their number of active lanes, ``(33,)``; warps without any are left out."""
+        return self.extent.profile(self.lanes)
+
+    @cached_property
     def warps(self) -> int:
-        if self._warps is None:
-            self._warps = _count_warps(self.extent, self.lanes)
-        return self._warps
+        """Warps with an active lane."""
+        return int(self.profile.sum())
 
     def grid(self) -> np.ndarray:
-        """The lanes as ``(blocks, threads)``; read-only where it is a broadcast."""
-        shape = (self.extent.blocks, self.extent.threads)
-        return np.ones(shape, bool) if self.lanes is None else np.broadcast_to(self.lanes, shape)
-
-    def row(self, block: int) -> np.ndarray:
-        """The lanes of one block of the batch, ``(threads,)``."""
-        if self.lanes is None:
-            return self.extent.all_threads
-        rows, _ = self.lanes.shape
-        return np.broadcast_to(self.lanes[block if rows > 1 else 0], (self.extent.threads,))
+        """The lanes as ``(rows, threads)``; read-only where it is a broadcast."""
+        return np.ones(self.extent.shape, bool) if self.lanes is None else np.broadcast_to(self.lanes, self.extent.shape)
 
 
-def _count_warps(extent: Extent, lanes: np.ndarray) -> int:
+def full(extent: Extent) -> Mask:
+    """All threads of an extent; lanes that only fill up a row's last warp are none."""
+    lanes = extent.filled
+    return Mask(extent, lanes, extent.rows * extent.threads if lanes is None else int(np.count_nonzero(lanes)))
+
+
+def masked(extent: Extent, lanes: np.ndarray) -> Mask | None:
+    """The mask of some lanes, None if there are none."""
     rows, columns = lanes.shape
-    if columns == 1 and extent.threads > 1:
-        return int(np.count_nonzero(lanes)) * extent.warps * (extent.blocks // rows)
-    if extent.threads % WARP_SIZE == 0:
-        found = lanes.reshape(rows, -1, WARP_SIZE).any(axis=2)
-    else:
-        found = np.logical_or.reduceat(lanes, extent.starts, axis=1)
-    return int(np.count_nonzero(found)) * (extent.blocks // rows)
-
-
-def _masked(extent: Extent, lanes: np.ndarray) -> Mask | None:
-    rows, columns = lanes.shape
-    threads = int(np.count_nonzero(lanes)) * (extent.blocks // rows) * (extent.threads // columns)
+    threads = int(np.count_nonzero(lanes)) * (extent.rows // rows) * (extent.threads // columns)
     if threads == 0:
         return None
-    return extent.full() if threads == extent.blocks * extent.threads else Mask(extent, lanes, threads)
+    return Mask(extent, None if threads == extent.rows * extent.threads else lanes, threads)
 
 
 def split(mask: Mask, condition) -> tuple[Mask | None, Mask | None]:
     """The active lanes where ``condition`` holds, and those where it does not. ``condition``: a bool, or an array of bools."""
     if not isinstance(condition, np.ndarray):
         return (mask, None) if condition else (None, mask)
-    taken = _masked(mask.extent, condition if mask.lanes is None else condition & mask.lanes)
+    taken = masked(mask.extent, condition if mask.lanes is None else condition & mask.lanes)
     if taken is None:
         return None, mask
     if taken.threads == mask.threads:
         return mask, None
-    return taken, _masked(mask.extent, ~condition if mask.lanes is None else ~condition & mask.lanes)
+    return taken, masked(mask.extent, ~condition if mask.lanes is None else ~condition & mask.lanes)
 
 
 def join(a: Mask | None, b: Mask | None) -> Mask | None:
@@ -93,7 +70,7 @@ def join(a: Mask | None, b: Mask | None) -> Mask | None:
         return b
     if b is None or a.lanes is None:
         return a
-    return b if b.lanes is None else _masked(a.extent, a.lanes | b.lanes)
+    return b if b.lanes is None else masked(a.extent, a.lanes | b.lanes)
 
 
 def covers(outer: Mask, inner: Mask) -> bool:

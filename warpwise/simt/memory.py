@@ -11,8 +11,10 @@ import math
 import numpy as np
 
 from warpwise.errors import LaunchError
-from warpwise.simt.masks import Extent, Mask
+from warpwise.simt.extent import Extent
+from warpwise.simt.masks import Mask
 from warpwise.simt.sanitizer import Shadow
+from warpwise.simt.touched import Touched
 from warpwise.trace import ArrayInfo
 
 ALIGNMENT = 256  # of every allocation in global memory (CUDA C++ Programming Guide, "Device Memory Accesses")
@@ -38,7 +40,7 @@ class GlobalArray:
         self.strides = tuple(stride // values.itemsize for stride in values.strides)
         self.address, self.end = address, address + self.flat.nbytes
         self.info = ArrayInfo(name, self.space, str(self.dtype), self.shape, address)
-        self.touched: dict[int, np.ndarray] = {}
+        self.touched: dict[tuple[int, str], Touched] = {}  #: by line and kind of request
 
     def load(self, offset, mask: Mask):
         return self.flat[offset] if isinstance(offset, int) else self.flat.take(offset)
@@ -56,46 +58,11 @@ class GlobalArray:
             value = value.reshape(-1)[-1]
         self.flat[offset] = value
 
-    def touch(self, line: int, offset, mask: Mask) -> None:
+    def touch(self, line: int, kind: str, offset, mask: Mask) -> None:
         """Remember which elements a line has named."""
-        if line not in self.touched:
-            self.touched[line] = np.zeros(self.flat.size, bool)
-        if mask.lanes is not None:
-            offset = chosen(offset, mask, np.shape(offset))
-        self.touched[line][offset] = True
-
-    def elements_touched(self, lines) -> np.ndarray:
-        """Which elements any of these lines named, as booleans."""
-        seen = [self.touched[line] for line in lines if line in self.touched]
-        return np.logical_or.reduce(seen) if seen else np.zeros(1, bool)
-
-
-def overlapping(arrays: list[GlobalArray]) -> list[list[GlobalArray]]:
-    """The arrays in groups that share memory; most are alone."""
-    groups: list[list[GlobalArray]] = []
-    for array in sorted(arrays, key=lambda a: a.address):
-        if groups and array.address < max(a.end for a in groups[-1]):
-            groups[-1].append(array)
-        else:
-            groups.append([array])
-    return groups
-
-
-def distinct_bytes(groups: list[list[GlobalArray]], lines) -> int:
-    """Distinct bytes that any of these lines named; where arrays share memory, a byte counts once."""
-    return sum(_bytes_of(group, lines) for group in groups)
-
-
-def _bytes_of(group: list[GlobalArray], lines) -> int:
-    if len(group) == 1:
-        return int(np.count_nonzero(group[0].elements_touched(lines))) * group[0].dtype.itemsize
-    first = group[0].address
-    touched = np.zeros(max(a.end for a in group) - first, bool)
-    for array in group:
-        width = array.dtype.itemsize
-        at = array.address - first + width * np.flatnonzero(array.elements_touched(lines))
-        touched[at[:, None] + np.arange(width)] = True
-    return int(np.count_nonzero(touched))
+        if mask.lanes is not None and isinstance(offset, np.ndarray):
+            offset = chosen(offset, mask, offset.shape)
+        self.touched.setdefault((line, kind), Touched()).add(np.asarray(offset), self.flat.size)
 
 
 def _span(values: np.ndarray) -> np.ndarray:
@@ -119,26 +86,30 @@ class SharedArray:
     def __init__(self, name: str, dtype: np.dtype, shape: tuple[int, ...], address: int, extent: Extent):
         self.name, self.dtype, self.shape, self.ndim = name, dtype, shape, len(shape)
         self.size, self.strides, self.address = math.prod(shape), c_strides(shape), address
-        self.values = np.zeros((extent.blocks, self.size), dtype)
-        self.rows = np.arange(extent.blocks)[:, None] * self.size
+        self.values = np.zeros((extent.rows, self.size), dtype)
+        self.rows = extent.block_rows * self.size
         self.shadow = Shadow(self.size, extent)
         self.info = ArrayInfo(name, self.space, str(dtype), shape, address)
 
     def load(self, offset, mask: Mask):
-        if isinstance(offset, int):
+        if mask.extent.whole and isinstance(offset, int):
             return self.values[:, offset : offset + 1].copy()
-        if offset.shape[0] == 1:
+        if mask.extent.whole and offset.shape[0] == 1:
             return self.values.take(offset[0], axis=1)
-        return self.values.reshape(-1).take(offset + self.rows)
+        return self.values.reshape(-1).take(offset + self._rows(mask.extent))
 
     def store(self, offset, value, mask: Mask) -> None:
-        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), (len(self.values), 1))
-        places = np.broadcast_to(offset + self.rows, shape)
+        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), (mask.extent.rows, 1))
+        places = np.broadcast_to(offset + self._rows(mask.extent), shape)
         if mask.lanes is not None:
             places, value = chosen(places, mask, shape), chosen(value, mask, shape)
         elif isinstance(value, np.ndarray) and value.shape != shape:
             value = np.broadcast_to(value, shape)
         self.values.reshape(-1)[places] = value
+
+    def _rows(self, extent: Extent) -> np.ndarray:
+        """Where each row's block begins in ``values``, ``(rows, 1)``."""
+        return self.rows if extent.whole else extent.block_rows * self.size
 
 
 class LocalArray:
@@ -149,21 +120,20 @@ class LocalArray:
     def __init__(self, name: str, dtype: np.dtype, shape: tuple[int, ...], extent: Extent):
         self.name, self.dtype, self.shape, self.ndim = name, dtype, shape, len(shape)
         self.size, self.strides, self.address = math.prod(shape), c_strides(shape), 0
-        lanes = (self.size, extent.blocks, extent.threads)
+        lanes = (self.size, extent.rows, extent.threads)
         self.values, self.written = np.zeros(lanes, dtype), np.zeros(lanes, bool)
-        self.lane = np.arange(extent.blocks * extent.threads).reshape(extent.blocks, extent.threads)
-        self.complete = False
+        self.lanes, self.complete = extent.rows * extent.threads, False
 
-    def _places(self, offset) -> np.ndarray:
-        return np.multiply(offset, self.lane.size) + self.lane
+    def _places(self, offset, extent: Extent) -> np.ndarray:
+        return np.multiply(offset, self.lanes) + extent.places
 
     def load(self, offset, mask: Mask):
-        if isinstance(offset, int):
+        if mask.extent.whole and isinstance(offset, int):
             return self.values[offset].copy()
-        return self.values.reshape(-1).take(self._places(offset))
+        return self.values.reshape(-1).take(self._places(offset, mask.extent))
 
     def store(self, offset, value, mask: Mask) -> None:
-        places = self._places(offset)
+        places = self._places(offset, mask.extent)
         if mask.lanes is not None:
             places, value = places[mask.grid()], np.broadcast_to(value, places.shape)[mask.grid()]
         self.values.reshape(-1)[places] = value
@@ -173,7 +143,7 @@ class LocalArray:
         """The active lanes that would read what they never wrote, ``(blocks, threads)``; None if there are none."""
         if self.complete:
             return None
-        missing = ~self.written.reshape(-1).take(self._places(offset)) & mask.grid()
+        missing = ~self.written.reshape(-1).take(self._places(offset, mask.extent)) & mask.grid()
         if missing.any():
             return missing
         self.complete = bool(self.written.all())

@@ -101,7 +101,7 @@ def guarded_division(op: Operation, left: Callable, right: Callable, site: Site)
         zero = mask.grid() & (np.asarray(b) == 0)
         if zero.any():
             raise ArithmeticFault(
-                f"integer {'remainder' if remainder else 'division'} by zero", site.where(**frame.batch.first_thread(zero)),
+                f"integer {'remainder' if remainder else 'division'} by zero", site.where(**mask.extent.first_of(zero)),
                 "divide only where the divisor is not 0",
             )  # fmt: skip
         return wrap_int64(op.on_ints(a, b)) if type(a) is int and type(b) is int else op.ufunc(a, b)

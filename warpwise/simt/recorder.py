@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpwise.simt.extent import Extent
 from warpwise.simt.masks import Mask
 from warpwise.trace import KINDS, ArrayInfo, Records
 
@@ -28,14 +29,15 @@ class Recorder:
     def add(self, kind: str, line: int, mask: Mask, array=None, addresses=None, taken: Mask | None = None, slots: int = 0) -> None:
         """One event of every recorded block of the batch in which a lane is active. ``addresses``: bytes, of any lane shape."""
         for row, block in self.rows:
-            lanes = mask.row(row)
-            if mask.lanes is not None and not lanes.any():
+            lanes = _of_block(mask.extent, mask.lanes, row)
+            if not lanes.any():
                 continue
             if len(self.raw) >= self.limit:
                 self.truncated = True
                 return
-            where = None if addresses is None else _row_of(addresses, row)
-            self.raw.append((kind, line, block, self._index(array), slots, lanes, None if taken is None else taken.row(row), where))
+            where = None if addresses is None else _of_block(mask.extent, addresses, row)
+            ways = None if taken is None else _of_block(mask.extent, taken.lanes, row)
+            self.raw.append((kind, line, block, self._index(array), slots, lanes, ways, where))
 
     def _index(self, array) -> int:
         if array is None:
@@ -66,8 +68,17 @@ class Recorder:
         )  # fmt: skip
 
 
-def _row_of(values, row: int):
-    """One block's values: a scalar or ``(threads,)``."""
+def _of_block(extent: Extent, values, row: int) -> np.ndarray:
+    """The values of one block of the batch, ``(threads,)``; None stands for all lanes. Lanes that are not in the extent hold 0."""
+    if values is None and extent.whole:
+        return np.ones(extent.threads, bool)
     if not isinstance(values, np.ndarray):
-        return values
-    return values[row if values.shape[0] > 1 else 0]
+        values = np.full((1, 1), True if values is None else values)
+    if extent.whole:
+        return np.broadcast_to(values[row if values.shape[0] > 1 else 0], (extent.threads,))
+    here = np.broadcast_to(extent.block_rows == row, extent.shape)
+    if extent.filled is not None:
+        here = here & extent.filled
+    out = np.zeros(extent.block_threads, values.dtype)
+    out[np.broadcast_to(extent.thread_numbers, extent.shape)[here]] = np.broadcast_to(values, extent.shape)[here]
+    return out

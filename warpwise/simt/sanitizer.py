@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.simt.masks import Extent, Mask
+from warpwise.simt.extent import Extent
+from warpwise.simt.masks import Mask
 
 NOBODY = -1
 
@@ -83,7 +84,6 @@ class Shadow:
 
     def __init__(self, elements: int, extent: Extent):
         self.extent, self.by_block = extent, False
-        self.threads = np.arange(extent.threads)[None, :]
         self.written, self.complete = np.zeros((1, elements), bool), False
         self.readers, self.writers = Table(1, elements), Table(1, elements)
         self.reads: list[tuple] = []
@@ -121,27 +121,27 @@ class Shadow:
         """Forget the accesses of the blocks that pass a barrier."""
         if not self.complete and self.written.all():
             self.complete = True
-        if mask.lanes is None or mask.lanes.shape[0] == 1:
+        if mask.extent.whole and (mask.lanes is None or mask.lanes.shape[0] == 1):
             self.readers.forget()
             self.writers.forget()
             self.reads.clear()
             return
         self._look_up_reads()
         self._go_by_block()
-        passed = np.flatnonzero(mask.grid().any(axis=1))
+        passed = mask.extent.block_rows[mask.grid().any(axis=1), 0]
         self.readers.forget(passed)
         self.writers.forget(passed)
 
     def _spread(self, offset, mask: Mask) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         """The active lanes as flat arrays: (block row, element) and thread."""
-        lanes = () if mask.lanes is None else mask.lanes.shape
-        shape = np.broadcast_shapes(np.shape(offset), self.threads.shape, lanes)
-        if shape[0] > 1:
+        lanes, extent = () if mask.lanes is None else mask.lanes.shape, mask.extent
+        shape = np.broadcast_shapes(np.shape(offset), extent.thread_numbers.shape, lanes)
+        if shape[0] > 1 or not extent.whole:
             self._go_by_block()
         if self.by_block:
-            shape = (self.extent.blocks, self.extent.threads)
-        rows = np.broadcast_to(np.arange(shape[0])[:, None], shape)
-        parts = rows, np.broadcast_to(offset, shape), np.broadcast_to(self.threads, shape)
+            shape = extent.shape
+        rows = np.broadcast_to(extent.block_rows[: shape[0]], shape)
+        parts = rows, np.broadcast_to(offset, shape), np.broadcast_to(extent.thread_numbers, shape)
         if mask.lanes is None:
             rows, places, threads = (part.ravel() for part in parts)
         else:
@@ -152,9 +152,9 @@ class Shadow:
     def _go_by_block(self) -> None:
         if not self.by_block:
             self.by_block = True
-            self.written = np.repeat(self.written, self.extent.blocks, axis=0)
-            self.readers.spread(self.extent.blocks)
-            self.writers.spread(self.extent.blocks)
+            self.written = np.repeat(self.written, self.extent.rows, axis=0)
+            self.readers.spread(self.extent.rows)
+            self.writers.spread(self.extent.rows)
 
     def _look_up_reads(self) -> None:
         for offset, mask, line in self.reads:

@@ -22,12 +22,13 @@ import numpy as np
 from warpwise.errors import UnsupportedError, Where
 from warpwise.simt.constants import NotConstant, constant
 from warpwise.simt.types import BOOL, SCALARS
+from warpwise.simt.words import TOP
 
 CELL = "this cell"
 MODULES = {"math": math, "numpy": np}
 _SCALAR_TYPES = tuple(t.type for t in SCALARS)
 CUDA_MODULES = ("warpwise.cuda", "numba.cuda")
-_CUDA_WORDS = "grid gridsize threadIdx blockIdx blockDim gridDim shared local syncthreads warpsize laneid jit atomic const".split()
+_CUDA_WORDS = (*TOP, "jit")
 
 
 class CudaName:

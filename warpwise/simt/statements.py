@@ -60,7 +60,8 @@ class Statements:
 
     def _charge(self, node: ast.AST, least: int = 0) -> Callable:
         """The closure that counts what was compiled since the statement began."""
-        self.cost.slots = max(self.cost.slots, least)
+        if self.cost.slots < least:
+            self.cost.add("integer")  # a move
         return charging(node.lineno, self.cost)
 
     def _do_Pass(self, node: ast.Pass) -> None:
@@ -154,7 +155,7 @@ class Statements:
         if not is_scalar(t):
             what, name = f"{types.described(t)} cannot be stored in an array", ast.unparse(target)
             raise KernelTypeError(what, self.kernel.where(target), f"store one number: {name} = ...")
-        self.cost.slots += 1
+        self.cost.add("memory")
         dtype = base.type.dtype
 
         def put(frame, value, mask):
@@ -170,7 +171,7 @@ class Statements:
         slot = self.slots.setdefault(f"element at {node.lineno}:{node.col_offset}", len(self.slots))
         old = Code(lambda frame, mask: frame.values[slot], base.type.dtype)
         value = self.binary(node, old, node.op, self.scalar(node.value))
-        self.cost.slots += 2
+        self.cost.add("memory", 2)
         charge, run, dtype = self._charge(node), value.run, base.type.dtype
 
         def do(frame, mask):
@@ -205,7 +206,7 @@ class Statements:
 
     def _do_If(self, node: ast.If) -> Callable:
         test = truth(self.scalar(node.test))
-        self.cost.slots += 1
+        self.cost.add("control")
         charge, condition, line = self._charge(node), test.run, node.lineno
         before = dict(self.env)
         body = self.body(node.body)
@@ -238,7 +239,7 @@ class Statements:
 
 
 def _leave_kernel(frame: Frame, mask: Mask) -> None:
-    frame.batch.exited = join(frame.batch.exited, mask)
+    frame.batch.leave(mask)
 
 
 def _leave_function(frame: Frame, mask: Mask) -> None:
