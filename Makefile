@@ -8,7 +8,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test lab labs bench lint clean system
+.PHONY: help book serve test lab labs bench gpu lint clean system
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,6 +40,9 @@ labs: $(READY) ## make labs/*.ipynb anew from solutions/
 
 bench: $(READY) ## measure speed, and print it beside what is asked for
 	$(BIN)/python tests/bench.py
+
+gpu: ## on a machine with an NVIDIA GPU: compare counters with Nsight Compute, time kernels
+	@PYTHONPATH=. $(or $(wildcard $(BIN)/python),$(PYTHON)) tests/gpu
 
 lint: $(READY) ## check style
 	$(BIN)/ruff check .

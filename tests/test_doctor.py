@@ -15,7 +15,7 @@ from conftest import ROOT
 from warpwise import doctor
 from warpwise.doctor import MISSING, OK, WARN, Finding
 
-NAMES = ["Python", "NumPy", "Numba CUDA", "GPU", "Backend", "Chromium", "bubblewrap", "Versions"]
+NAMES = ["Python", "NumPy", "Numba CUDA", "Toolchain", "GPU", "Backend", "Chromium", "bubblewrap", "Versions"]
 # The interpreter itself, without its site-packages.
 BARE = """
 import sys

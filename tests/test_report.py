@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from warpwise import Trace, cuda, trace
+from warpwise import Metrics, Trace, cuda, trace
+from warpwise.devices import H100, RTX_4090, T4
+from warpwise.model import bound, occupancy, waves
 from warpwise.report import needed_sectors, report
+from warpwise.trace import Note
 
 ONE = np.float32(1)
 
@@ -65,6 +70,30 @@ def mostly_fine(x, y):
     for k in range(40):
         y[i] = x[i + 32 * k]
     y[i] = x[i + 1]  # one shifted load among many
+
+
+@cuda.jit
+def scaled(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] * 0.5 + ONE  # a bare literal
+
+
+@cuda.jit
+def tiled_matmul(a, b, c):
+    left = cuda.shared.array((16, 16), np.float32)
+    right = cuda.shared.array((16, 16), np.float32)
+    col, row = cuda.grid(2)
+    i, j = cuda.threadIdx.x, cuda.threadIdx.y
+    total = np.float32(0)
+    for k in range(a.shape[1] // 16):
+        left[j, i] = a[row, 16 * k + i]
+        right[j, i] = b[16 * k + j, col]
+        cuda.syncthreads()
+        for n in range(16):
+            total += left[j, n] * right[n, i]
+        cuda.syncthreads()
+    c[row, col] = total
 
 
 @cuda.jit
@@ -139,6 +168,25 @@ def test_races_come_first():
     assert report(t).advice[0].startswith("race on pair[")
 
 
+def test_a_race_says_what_to_try():
+    t = trace(exchange, 1, 64, np.zeros(64, np.float32))
+    assert report(t).advice[0] == f"{t.races[0].what}. Try: {t.races[0].try_this}."
+
+
+def test_notes_come_before_what_counters_say_and_are_not_said_twice():
+    t = trace(scaled, 4, 64, np.zeros(256, np.float32), np.zeros(256, np.float32))
+    line = line_of(t, "a bare literal")
+    noted = replace(t, notes=(Note(line, t.source[line], "0.5 makes this float64", "np.float32(0.5)"),))
+    assert report(noted).advice == (f"line {line}: 0.5 makes this float64. Try: np.float32(0.5).",)
+    assert "Arithmetic" in labels(report(noted))
+
+
+def test_a_few_notes_are_enough():
+    t = trace(copy_across, (2, 8), (32, 8), matrix(), matrix())
+    notes = tuple(Note(line, "", f"note {line}", "this") for line in range(9))
+    assert report(replace(t, notes=notes)).advice == tuple(f"line {n}: note {n}. Try: this." for n in range(3))
+
+
 def test_idle_lanes_are_named():
     t = trace(one_lane_works, 1, 32, np.zeros(1, np.float32))
     assert any(advice.startswith(f"line {line_of(t, 'idle')}: 3 % of the lanes are active") for advice in report(t).advice)
@@ -148,6 +196,112 @@ def test_a_kernel_without_memory():
     done = report(trace(nothing, 1, 32, 1))
     assert done.traffic == "No global memory was used."
     assert [column.heading for column in done.columns()] == ["active lanes"]
+
+
+def figure(done, label: str) -> str:
+    """The one line about the launch that begins with a label."""
+    (line,) = [line for line in done.figures if line.startswith(f"{label}: ")]
+    return line
+
+
+def labels(done) -> list[str]:
+    return [line.partition(":")[0] for line in done.figures]
+
+
+@pytest.mark.parametrize(("device", "registers"), [(H100, 32), (T4, 32), (RTX_4090, 128)])
+def test_the_launch_is_set_against_a_device(scattered, device, registers):
+    done = report(scattered, device, registers)
+    held = occupancy(device, 256, registers)
+    assert done.figures == (
+        f"Occupancy: {held}, at {registers} registers per thread (assumed).",
+        f"Waves: {waves(16, device, held.blocks)}.",
+        f"Time: {bound(scattered, device)}; latency and launching come on top.",
+    )
+    assert all(line in str(done).splitlines() for line in done.figures)
+
+
+def test_an_ordinary_kernel_fits_a_screen():
+    t = trace(tiled_matmul, (8, 8), (16, 16), matrix(128, 128), matrix(128, 128), matrix(128, 128))
+    text = str(report(t)).splitlines()
+    assert len(text) <= 25 and max(map(len, text)) <= 140
+
+
+def test_shared_arrays_count_for_occupancy():
+    t = trace(tiled_matmul, (8, 8), (16, 16), matrix(128, 128), matrix(128, 128), matrix(128, 128))
+    assert str(occupancy(T4, 256, 32, 2 * 16 * 16 * 4)) in figure(report(t, T4), "Occupancy")
+    assert "limited by shared memory" in figure(report(replace(t, shared_bytes_per_block=40 * 1024), T4), "Occupancy")
+
+
+def test_a_block_that_fits_no_sm_has_no_waves(scattered):
+    done = report(replace(scattered, block=(1024, 1, 1)), H100, 255)
+    assert "no block fits on an SM of H100 SXM, for lack of registers" in figure(done, "Occupancy")
+    assert "Waves" not in labels(done)
+
+
+def test_a_grid_that_leaves_sms_idle_is_told_so():
+    t = trace(copy_across, (2, 32), (32, 32), matrix(1024, 64), matrix(1024, 64), record=())
+    assert "launch: with 64 blocks, 68 of the 132 SMs of H100 SXM have nothing to do; blocks of 256 threads would reach them all." in (
+        report(t).advice
+    )
+    assert not any(advice.startswith("launch") for advice in report(t, T4).advice)
+
+
+def test_a_launch_too_small_for_any_gpu_gets_its_share_of_a_wave_and_no_advice():
+    done = report(trace(copy_across, (2, 8), (32, 8), matrix(), matrix()))
+    assert "16 blocks of 1,056 at a time: 1.5 % of one wave" in figure(done, "Waves") and done.advice == ()
+
+
+def test_float64_by_a_bare_literal_is_named():
+    t = replace(trace(scaled, 4, 64, np.zeros(256, np.float32), np.zeros(256, np.float32)), notes=())
+    assert report(t).advice == (
+        f"line {line_of(t, 'a bare literal')}: 512 float64 operations, and no array holds float64; "
+        "write np.float32(...) around literals such as 0.0 and around arguments.",
+    )
+    assert figure(report(t, RTX_4090), "Arithmetic").endswith("100 % of 512 flops are float64, 64 times slower than float32 on RTX 4090.")
+
+
+def test_float64_that_somebody_asked_for_is_not():
+    t = trace(scaled, 4, 64, np.zeros(256), np.zeros(256))
+    assert t.metrics.fp64_share == 1
+    assert report(t).advice == () and "Arithmetic" not in labels(report(t))
+
+
+def with_counters(t: Trace, comment: str, **counters: int) -> Trace:
+    """The trace with some counters of one line, and of the launch, replaced."""
+    line = line_of(t, comment)
+    return replace(t, metrics=replace(t.metrics, **counters), by_line={**t.by_line, line: replace(t.by_line[line], **counters)})
+
+
+def test_atomics_of_many_lanes_on_one_address_are_named(scattered):
+    t = with_counters(scattered, "scattered", atomics=1024, global_atomic_requests=30, shared_atomic_requests=2, atomic_passes=1024)
+    done = report(t)
+    assert figure(done, "Atomics") == "Atomics: 1,024 in 32 requests of warps, 32.0 passes each."
+    assert any(advice.startswith(f"line {line_of(t, 'scattered')}: an atomic takes 32.0 passes,") for advice in done.advice)
+    assert next(column for column in done.columns() if column.heading == "atomics").text(done.rows[-1].metrics) == "32"
+
+
+@pytest.mark.parametrize("passes", [32, 40])
+def test_atomics_that_hardly_wait_are_not(scattered, passes):
+    t = with_counters(scattered, "scattered", atomics=1024, global_atomic_requests=32, atomic_passes=passes)
+    assert not any("atomic takes" in advice for advice in report(t).advice)
+    assert "Atomics" in labels(report(t)) and "Atomics" not in labels(report(scattered))
+
+
+def test_the_numbers_of_active_lanes_are_shown_where_they_differ(scattered):
+    def shown(counts: dict[int, int]) -> list[str]:
+        lanes = tuple(counts.get(k, 0) for k in range(33))
+        return [line for line in report(replace(scattered, metrics=Metrics(lanes_active=lanes))).figures if line.startswith("Active")]
+
+    assert shown({}) == shown({32: 7}) == []
+    assert shown({32: 75, 1: 25}) == ["Active lanes: 32 in 75 %, 1 in 25 % of warp instructions."]
+    assert shown({20: 8}) == ["Active lanes: 20 in 100 % of warp instructions."]
+    many = {32: 50, 16: 20, 8: 12, 4: 10, 2: 5, 1: 3}
+    assert shown(many) == ["Active lanes: 32 in 50 %, 16 in 20 %, 8 in 12 %, 4 in 10 % of warp instructions, others in 8 %."]
+
+
+def test_a_divergent_kernel_shows_its_lanes():
+    done = report(trace(one_lane_works, 1, 32, np.zeros(1, np.float32)))
+    assert figure(done, "Active lanes").startswith("Active lanes: 1 in 99 %, 32 in 1 %")
 
 
 def test_columns_that_say_nothing_are_left_out(scattered):
@@ -192,6 +346,8 @@ def test_html_says_what_the_text_says(scattered):
     assert head == ["line", *(column.heading for column in done.columns()), "source"]
     assert body == [[row.name, *(column.text(row.metrics) for column in done.columns()), row.source] for row in done.rows]
     assert "if row &lt; x.shape[0]" in done._repr_html_()
+    assert all(escape(line) in done._repr_html_() for line in (done.traffic, *done.figures, *done.advice))
+    assert done.figures and done.advice
 
 
 @pytest.mark.parametrize(

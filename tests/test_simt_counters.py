@@ -372,7 +372,7 @@ def test_the_lines_add_up_to_the_launch():
 def test_counters_are_the_same_from_run_to_run_and_for_any_batch_size(monkeypatch):
     runs = [matmul(matmul_tiled, 64)]
     for lanes in (1, 700, 2**20):
-        monkeypatch.setattr("warpwise.simt.launch.BATCH_LANES", lanes)
+        monkeypatch.setattr("warpwise.simt.batches.BATCH_LANES", lanes)
         runs.append(matmul(matmul_tiled, 64))
     runs.append(matmul(matmul_tiled, 64))
     assert len(set(runs)) == 1

@@ -187,7 +187,10 @@ def test_a_variable_that_every_reader_has_given_a_value():
 
 def test_an_endless_loop_is_stopped():
     error = caught(StepLimitError, "while t >= 0:\n    out[i] = 1", max_steps=500)
-    assert error.what == "the kernel did not end within 500 steps; 128 threads of those that run together are still here"
+    assert error.what == (
+        "the kernel did not end within 500 steps: 128 threads are still in this loop, `while t >= 0`, first of them lanes 0-31 of warp 0 "
+        "of block (0, 0, 0)"
+    )
     assert error.where.text == "while t >= 0:"
     error = caught(StepLimitError, "while t != 7:\n    t += 2 if t < 50 else 0", max_steps=500)
     assert "thread (0, 0, 0)" in str(error)
@@ -223,25 +226,24 @@ UNSUPPORTED = {
     "v = [k for k in range(3)]": ("[k for k in range(3)]", "write a loop"),
     "v = 'text'": ("constant 'text'", "use numbers"),
     "v = f'{i}'": ("f'{i}'", "no strings"),
-    "v = 1j": ("constant 1j", "use numbers"),
+    "v = 1j < 2": ("complex numbers have no order", "abs()"),
     "v = 99999999999999999999": ("constant 99999999999999999999", "use numbers"),
-    "v = lambda a: a": ("lambda", "device function"),
     "v = (w := i)": ("w := i", "line of its own"),
     "v = yield": ("yield", "array argument"),
-    "print(i)": ("print cannot be called", "print that after the launch"),
     "v = np.zeros((3, N))": ("np.zeros cannot be called", "cuda.local.array((3, N), float32) for one thread"),
     "v = np.dot(x, x)": ("np.dot cannot be called", "write a loop over the elements"),
     "v = sum(x)": ("sum cannot be called", "write a loop over the elements"),
     "v = x.sum()": ("x.sum cannot be called", "no methods"),
-    "v = x.T": ("no 'T'", "swap the indices"),
-    "v = x.strides": ("no 'strides'", "shape, size and ndim"),
-    "v = x[1:3]": ("slices", "loop over the elements"),
-    "x[:] = 0": ("slices", "loop over the elements"),
+    "v = x.dtype": ("x.dtype is no number", "x.dtype.type(x)"),
+    "v = x.base": ("no 'base'", "shape, size, ndim"),
+    "v = x[1:3] + 1": ("x[1:3] is a global array", "one element of it: x[1:3][i]"),
+    "v = x[::i]": ("must be a constant", "outside the kernel"),
+    "x[:] = x[1:]": ("cannot be copied in one statement", "in a loop"),
+    "x[1:] += 1": ("one element is needed", "loop over the elements"),
     "v = x[i, 0]": ("x has 1 dimension and is indexed with 2", "leave one out, such as x[i]"),
     "v = i @ i": ("matrix multiplication", "loop"),
-    "v = x is None": ("x is None", "== instead of is"),
-    "v = i in (1, 2)": ("i in (1, 2)", "a == b or a == c"),
-    "v = N.real": ("N is a number (int64) and has no attribute 'real'", "use N as it is"),
+    "v = i in x": ("in looks for a number in a tuple", "in a loop"),
+    "v = N.shape": ("N is a number (int64) and has no attribute 'shape'", "use N as it is"),
     "i + 1": ("i + 1: a value that is not used", "value = i + 1"),
     "i == 1": ("a value that is not used", "to assign, i = 1"),
     "cuda.syncthreads": ("a value that is not used", "add brackets: cuda.syncthreads()"),
@@ -249,26 +251,18 @@ UNSUPPORTED = {
     "return i": ("a kernel returns nothing", "array argument"),
     "try:\n    pass\nexcept ValueError:\n    pass": ("try has no meaning", "if"),
     "with x:\n    pass": ("with has no meaning", "context managers"),
-    "assert i < 5": ("assert has no meaning", "if"),
-    "raise ValueError": ("raise has no meaning", "error code"),
     "import os": ("import has no meaning", "top of the file"),
     "from os import path": ("from has no meaning", "top of the file"),
     "global N": ("global has no meaning", "arguments"),
     "del i": ("del has no meaning", "leave the line out"),
-    "match i:\n    case 1:\n        pass": ("match has no meaning", "if and elif"),
-    "def f(a):\n    return a": ("def has no meaning", "outside the kernel"),
     "class A:\n    pass": ("class has no meaning", "arrays"),
-    "for v in x:\n    pass": ("runs over range(...)", "for i in range(x.shape[0]): and x[i] inside"),
     "for v in i:\n    pass": ("runs over range(...)", "for i in range(i):"),
-    "for v in (1, 2):\n    pass": ("runs over range(...)", "index inside"),
-    "for k, v in enumerate(x):\n    pass": ("runs over range(...)", "for i in range(x.shape[0]): and x[i] inside"),
     "for x[0] in range(3):\n    pass": ("counts with one name", "for i in range(n)"),
-    "for k in range(3):\n    pass\nelse:\n    pass": ("else after a loop", "flag before break"),
     "for k in range(0, 3, 0):\n    pass": ("step 0", "not 0"),
     "a, b = 1, 2, 3": ("cannot unpack a tuple of 3 into 2", "unpack 2 values"),
     "a, b = cuda.grid(1)": ("cannot unpack a number (int64) into 2", "cuda.grid(2) gives 2"),
     "x.y = 3": ("cannot assign to x.y", "out[i] = ..."),
-    "v = (1, 2)[t]": ("must be a constant", "outside the kernel"),
+    "v = (1, 2.5)[t]": ("indexed by a constant", "from 0 to 1"),
     "v = x if t > 3 else out\nv[i] = 1": ("stands for x in some threads and for out in others", "between elements"),
     "v = x\nif t > 3:\n    v = out\nv[i] = 1": ("stands for out in some threads and for x in others", "between elements"),
     "v = again(i)": ("again calls itself", "loop"),
@@ -276,8 +270,8 @@ UNSUPPORTED = {
     "v = pow(i, 2, 3)": ("takes 2 arguments here, not 3", "pow(a, b)"),
     "v = min(x)": ("two or more numbers", "loop over the array"),
     "v = max(i, t, key=abs)": ("plain positional arguments", "leave key= out"),
-    "cuda.atomic.add(x, 0, 1)": ("cuda.atomic.add is not known", "reduce in shared memory"),
-    "v = cuda.shfl_sync(-1, i, 0)": ("cuda.shfl_sync is not known", "shared memory"),
+    "cuda.atomic.add(x, 0)": ("cuda.atomic.add takes 3 plain arguments", "cuda.atomic.add(array, index, value)"),
+    "v = cuda.shfl_sync(-1, i)": ("takes 3 arguments", "cuda.shfl_sync(mask, value, src_lane)"),
     "v = cuda.threadIdx": ("cuda.threadIdx has three parts", "cuda.threadIdx.x, .y or .z"),
     "v = cuda.threadIdx[0]": ("cuda.threadIdx has three parts", "cuda.threadIdx.x, .y or .z"),
     "v = cuda.threadIdx.x()": ("cuda.threadIdx.x is a number", "without ()"),
@@ -289,7 +283,7 @@ UNSUPPORTED = {
     "v = cuda.grid(t)": ("t must be a constant", "use a number"),
     "cuda.syncthreads(1)": ("takes no arguments", "cuda.syncthreads()"),
     "v = cuda.shared.array(t, float32)": ("t must be a constant", "a number"),
-    "v = cuda.shared.array(0, float32)": ("positive integers", "above 0"),
+    "v = cuda.shared.array((0, 4), float32)": ("positive integers", "above 0"),
     "v = cuda.shared.array(2.5, float32)": ("positive integers", "// divides integers"),
     "v = cuda.shared.array((N, 9))": ("a shape and a dtype", "cuda.shared.array((N, 9), float32)"),
     "v = cuda.local.array(dtype=np.int8)": ("a shape and a dtype", "cuda.local.array(shape, np.int8), with numbers"),
@@ -306,7 +300,6 @@ UNSUPPORTED = {
     "v = data[i]": ("data is no plain constant outside the kernel", "pass data as an argument"),
     "v = plain(i)": ("plain is not a device function", "@cuda.jit(device=True) above def plain"),
     "v = sometimes(i, t)": ("sometimes(n) is called with 2 arguments", "call it as sometimes(n)"),
-    "v = sometimes(n=i)": ("positional arguments", "leave n= out"),
 }
 
 
@@ -340,7 +333,7 @@ MISSPELLED = {
     "v = x.shpae[0]": "x.shape",
     "v = math.sqr(2.0)": "math.sqrt",
     "v = np.sqroot(2.0)": "np.sqrt",
-    "v = np.nowhere(2)": None,
+    "v = np.nothing_like_it(2)": None,
     "v = math.nothing": None,
     "v = cuda.shared.array(4, int32)": "np.int32",
     "v = cuda.shared.array(4, flaot32)": "float32",
@@ -375,10 +368,10 @@ def test_a_variable_that_has_no_value_yet():
     assert "cuda.threadIdx.w is not defined" in caught(UndefinedNameError, "v = cuda.threadIdx.w").what
 
 
-def test_two_indices_for_a_matrix_go_into_one_pair_of_brackets():
+def test_more_indices_than_dimensions():
     text = "from numba import cuda\n@cuda.jit\ndef k(a):\n    row, col = cuda.grid(2)\n    "
-    for line, meant in {"a[row][col] = 1": r"a\[row, col\]", "v = a[row]": r"a\[row, i\]"}.items():
-        with pytest.raises(UnsupportedError, match=rf"a has 2 dimensions and is indexed with 1\n(.|\n)*such as {meant}"):
+    for line in ("a[row, col, 1] = 1", "v = a[row, col, :]"):
+        with pytest.raises(UnsupportedError, match=r"a has 2 dimensions and is indexed with 3\n(.|\n)*such as a\[row, col\]"):
             trace(kernels_in(text + line)["k"], 1, 1, np.zeros((2, 2)))
 
 
@@ -416,7 +409,7 @@ TYPES = {
     "out[i] = nothing(i)": ("None cannot be stored in an array", "store one number: out[i] = ..."),
     "v = x[i / 2]": ("an index must be an integer, not float64", "// divides integers: i // 2"),
     "k = i / 2\nv = x[k]": ("an index must be an integer, not float64", "int(k), or // instead of /"),
-    "v = x[None]": ("an index must be an integer", "an integer for each dimension"),
+    "v = x[2.5]": ("an index must be an integer, not float64", "int(2.5), or //"),
     "v = 2.5 & 1": ("integers are needed, not float64 and int64", "and, or"),
     "v = ~2.5": ("~ needs an integer", "not"),
     "for k in range(2.5):\n    pass": ("range() needs integers, not float64", "int(2.5)"),

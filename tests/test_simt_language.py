@@ -192,7 +192,7 @@ def test_device_arrays():
     assert y[0] == 5
     z = cuda.device_array((2, 3), np.int32)
     assert (z.shape, z.dtype) == ((2, 3), np.int32)
-    z.copy_to_device(np.ones((2, 3)))
+    z.copy_to_device(np.ones((2, 3), np.int32))
     assert z.copy_to_host().sum() == 6
     cuda.synchronize()
 
@@ -205,7 +205,7 @@ def test_to_device_copies():
 
 
 def test_a_launch_warns_of_races():
-    with pytest.warns(RaceWarning, match=r"turned_without_a_barrier: race on part\[31\] in block \(0, 0, 0\)"):
+    with pytest.warns(RaceWarning, match=r"turned_without_a_barrier: race on part\[31\] in shared memory"):
         turned_without_a_barrier[1, 32](np.zeros(32, np.float32))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -227,9 +227,8 @@ def test_a_kernel_is_launched_and_not_called():
         ((np.zeros(9),), r"scale\(x, y, a\) takes 3 arguments, and the launch passes 1: an array of float64 with shape \(9,\)"),
         ((np.zeros(9), np.zeros(9), "3"), "argument a is a str"),
         ((np.zeros(9), [0] * 9, 3), "argument y is a list"),
-        ((np.zeros(9, complex), np.zeros(9), 3), "x is an array of complex128"),
+        ((np.zeros(9, "M8[s]"), np.zeros(9), 3), r"x is an array of datetime64\[s\]"),
         ((np.zeros(9, "U3"), np.zeros(9), 3), "x is an array of <U3"),
-        ((np.zeros(9)[::-1], np.zeros(9), 3), "runs backwards"),
         ((np.zeros(9), np.broadcast_to(np.zeros(1), 9), 3), "read-only"),
     ],
 )
@@ -263,7 +262,7 @@ def shift(a, b):
 def test_an_unknown_name_of_cuda():
     with pytest.raises(AttributeError, match=r"cuda\.nothing is not known"):
         _ = cuda.nothing
-    assert not cuda.is_available()
+    assert cuda.is_available()  # as in Numba's simulator: kernels can be launched
 
 
 def test_negative_powers_of_integers_are_cut_to_integers_alike_for_one_value_and_for_many():

@@ -7,7 +7,7 @@ from programs import FOLDER, expectation, in_numbas_simulator, launches, stems
 from warpwise import trace
 from warpwise.simt import as_kernel, kernels_in
 
-TOLERANCE = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
+TOLERANCE = {np.dtype(t): off for off, kinds in {1e-5: "f4 c8", 1e-12: "f8 c16"}.items() for t in kinds.split()}
 
 
 @pytest.fixture(scope="module")

@@ -265,11 +265,14 @@ def test_the_correct_twin_is_left_alone(name):
     assert run(PAIRS[name][1]).races == ()
 
 
-def test_a_race_names_both_threads_both_lines_and_the_element():
+def test_a_race_names_both_threads_both_lines_their_text_and_what_to_try():
     (race,) = run(PAIRS["no barrier before reading others' elements"][0]).races
     assert str(race) == (
-        "race on s[63] in block (0, 0, 0): thread (63, 0, 0) writes it on line 10, "
-        "thread (0, 0, 0) reads it on line 11, with no barrier between them"
+        "race on s[63] in shared memory: thread (63, 0, 0) of block (0, 0, 0) writes it on line 10, "
+        "thread (0, 0, 0) of the same block reads it on line 11, and nothing orders the two\n"
+        "  at line 10 of the cell that defines kernel\n    s[t] = x[i]  # race\n"
+        "  at line 11 of the cell that defines kernel\n    out[i] = s[T - 1 - t]  # race\n"
+        "  Try: cuda.syncthreads() between the two, where all threads of the block pass"
     )
 
 
@@ -288,8 +291,8 @@ def kernel(x):
     x[cuda.threadIdx.y, cuda.threadIdx.x] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
 """
     (race,) = trace(kernels_in(text)["kernel"], 1, (8, 8), np.zeros((8, 8), np.float32)).races
-    assert race.index == (1, 0)
-    assert {race.first.thread, race.second.thread} == {(0, 1, 0), (1, 0, 0)}
+    assert race.index == (4, 0)  # of the races, the first between two warps
+    assert {race.first.thread, race.second.thread} == {(0, 4, 0), (4, 0, 0)}
 
 
 def test_a_pair_of_lines_is_told_once():

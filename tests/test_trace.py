@@ -1,6 +1,8 @@
 """A trace: its events are what the warps did, lane by lane and address by address; it survives a file."""
 
 import json
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from numba import cuda
 from warpwise import Trace, trace
 from warpwise.errors import TraceError
 from warpwise.metrics import Metrics
+from warpwise.trace import FORMAT, KINDS, Access, ArrayInfo, Note, Race, Records
 
 
 @cuda.jit
@@ -164,13 +167,69 @@ def test_what_is_no_trace_is_refused(tmp_path):
         Trace.load(path)
 
 
-def test_a_later_format_is_refused(tmp_path):
+@pytest.mark.parametrize(("version", "advice"), [(1, "trace the kernel again"), (99, "update Warpwise")])
+def test_another_format_is_refused_and_the_message_says_what_to_do(version, advice, tmp_path):
     path = tmp_path / "a"
     copied().save(path)
     with np.load(path) as data:
         columns = dict(data)
-    header = json.loads(columns["header"].tobytes()) | {"format": 99}
+    header = json.loads(columns["header"].tobytes()) | {"format": version}
+    del header["races"]  # another format need not have what this one has
     columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez(path.open("wb"), **columns)
-    with pytest.raises(TraceError, match="format 99"):
+    with pytest.raises(TraceError, match=f"has trace format {version}, and this version of Warpwise reads format {FORMAT}: {advice}"):
         Trace.load(path)
+
+
+# --- the golden file ---
+
+GOLDEN = Path(__file__).parent / "golden" / f"trace_v{FORMAT}.npz"
+
+
+def golden() -> Trace:
+    """A trace written out by hand, in which no two values are alike as far as that can be; a new field makes it differ from the file.
+
+    ``python tests/test_trace.py`` saves it as GOLDEN. That is right for a new FORMAT only: files of this one are out there.
+    """
+    counters = {f.name: i for i, f in enumerate(fields(Metrics), 100)} | {"lanes_active": tuple(range(200, 233))}
+    lines = {7: Metrics(**counters), 9: Metrics(warp_instructions=3)}
+    arrays = (ArrayInfo("x", "global", "float32", (5, 6), 1 << 32, (24, 4)), ArrayInfo("s", "shared", "float64", (4,), 16, (8,)))
+    first = Access((1, 0, 0), (2, 0, 0), 7, True, False, "golden.py:7", "x[i] = 1")
+    second = Access((0, 1, 0), (1, 2, 0), 9, True, True, "golden.py:9", "cuda.atomic.add(x, i, 1)")
+    race = Race("x", "global", (3, 4), first, second, "grid")
+    kinds, lanes = len(KINDS), np.arange(len(KINDS) * 6).reshape(len(KINDS), 6)
+    active = lanes % 5 != 0
+    records = Records(
+        np.arange(kinds, dtype=np.uint8), np.arange(7, 7 + kinds, dtype=np.int32), np.arange(kinds, dtype=np.int64),
+        np.array([-1, 0, 1, 0, -1, -1], np.int16), np.arange(20, 20 + kinds, dtype=np.int32), active, active & (lanes % 2 == 0),
+        np.where(active, lanes * 4, -1),
+    )  # fmt: skip
+    return Trace(
+        kernel="golden", file="golden.py", source={7: "x[i] = 1", 9: "cuda.atomic.add(x, i, 1)"}, grid=(3, 2, 1), block=(2, 3, 1),
+        arrays=arrays, metrics=Metrics(**{name: 2 * n for name, n in counters.items() if name != "lanes_active"}), by_line=lines,
+        races=(race,), notes=(Note(7, "x[i] = 1", "float64 arithmetic", "np.float32(1)"),), shared_bytes_per_block=48, records=records,
+    )  # fmt: skip
+
+
+def test_the_golden_file_is_read_as_it_was_written():
+    t, want = Trace.load(GOLDEN), golden()
+    for field in fields(Trace):
+        if field.name != "records":
+            assert getattr(t, field.name) == getattr(want, field.name), field.name
+    for field in fields(Records):
+        got, column = getattr(t.records, field.name), getattr(want.records, field.name)
+        assert got.dtype == column.dtype and np.array_equal(got, column), field.name
+    assert t.events == want.events and [event.kind for event in t.events] == list(KINDS)
+    assert t.events[3].addresses[:6] == (72, 76, -1, 84, 88, 92) and t.events[3].array == "x"
+
+
+def test_the_golden_file_has_all_that_is_saved_now(tmp_path):
+    golden().save(tmp_path / "a")
+    with np.load(tmp_path / "a") as now, np.load(GOLDEN) as then:
+        assert sorted(now) == sorted(then)
+        assert json.loads(now["header"].tobytes()) == json.loads(then["header"].tobytes())
+
+
+if __name__ == "__main__":
+    GOLDEN.parent.mkdir(exist_ok=True)
+    golden().save(GOLDEN)

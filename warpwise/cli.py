@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 
 from warpwise.errors import WarpwiseError
 
-EXTRAS = {"check": "labs", "labs": "labs", "grade": "grading"}
+EXTRAS = {"check": "labs", "compile": "toolchain", "labs": "labs", "grade": "grading"}
 
 
 class OneLineErrors(TyperGroup):
@@ -95,6 +95,28 @@ def grade(
     records = grade_all(submissions, out, lab=lab, seed=seed, unsafe_local=unsafe_local, jobs=jobs, progress=True)
     graded = "1 submission" if len(records) == 1 else f"{len(records)} submissions"
     typer.echo(f"{graded} graded: see {out / 'grades.csv'} and {out / 'feedback'}")
+
+
+@app.command("compile")
+def compile_kernel(
+    kernel: Annotated[str, typer.Argument(help="A kernel, such as solutions/08_coalescing.md:transpose.", metavar="FILE:KERNEL")],
+    cc: Annotated[list[str], typer.Option(help="The compute capability to compile for; may be given again.")] = ("9.0",),
+    types: Annotated[str | None, typer.Option(help="The types of the arguments, as in float32[:, ::1], float32[::1], int64.")] = None,
+    threads: Annotated[int, typer.Option(min=1, max=1024, help="How many threads a block has, for occupancy.")] = 256,
+    ptx: Annotated[bool, typer.Option("--ptx", help="Print PTX too.")] = False,
+    sass: Annotated[bool, typer.Option("--sass", help="Print the machine instructions under each source line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Compile a kernel with CUDA's own compiler, without a GPU.
+
+    Prints registers, spills, memory, occupancy, and machine instructions by source line. FILE is a module, a notebook or
+    a text notebook (.py, .ipynb, .md). It is executed, as an import would. Types that are not given are those of the
+    kernel's signature, or of its first launch in FILE, which in a lab its check makes. Of the types, float32[:, ::1] is
+    a matrix in C order, as a NumPy array is; float32[:, :] has any strides, which takes more instructions.
+    """
+    from warpwise.toolchain.command import run
+
+    run(kernel, cc, types, threads, ptx=ptx, sass=sass, as_json=as_json)
 
 
 @labs_app.command("build")

@@ -1,12 +1,52 @@
-"""GPUs as numbers: what a launch may ask for, and how fast the parts are. Each figure cites its source.
+"""GPUs as numbers: what a launch may ask for, how much fits on a multiprocessor, and how fast the parts are. Each figure cites its source.
 
-Limits per compute capability: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability".
-Peaks and bandwidths (dense rates): NVIDIA's datasheets and architecture whitepapers of the product named.
+Limits per compute capability: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; the sizes in
+which registers and shared memory are handed out: ``cuda_occupancy.h`` of the CUDA toolkit. Lanes per clock: CUDA C++ Best Practices
+Guide, "Throughput of Native Arithmetic Instructions". Peaks and bandwidths (dense rates): NVIDIA's datasheets and architecture
+whitepapers of the product named. Clocks and float64 rates are derived from these. What L2 can deliver is left out: NVIDIA gives it
+for few products.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from warpwise.errors import LaunchError
+
+KB, MB = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Multiprocessor:
+    """What one streaming multiprocessor (SM) of a compute capability holds at a time, and does in a clock. Sizes in bytes."""
+
+    warps: int
+    blocks: int
+    shared_bytes: int  #: of all blocks together
+    shared_bytes_per_block: int  #: dynamic shared memory of one block, where the kernel opts in to more than 48 KB
+    shared_bytes_reserved: int  #: of each block, by the system
+    shared_bytes_unit: int  #: a block's share is a multiple of this
+    fp32_lanes: int  #: float32 additions, multiplications or multiply-adds in a clock
+    fp64_lanes: int
+    special_lanes: int = 16  #: reciprocals, square roots, exponentials, sines in a clock
+    registers: int = 65_536
+    registers_per_thread: int = 255
+    registers_unit: int = 256  #: a warp's share is a multiple of this
+    sub_partitions: int = 4  #: each with a scheduler that issues one warp instruction in a clock, and a quarter of the registers
+    shared_wavefronts: int = 1  #: in a clock: 32 banks of 4 bytes
+    l1_bytes_per_clock: int = 128  #: as those banks, for L1 and shared memory are one memory (Tesla V100 whitepaper, for 7.0 and later)
+
+
+MULTIPROCESSORS = {
+    (7, 0): Multiprocessor(64, 32, 96 * KB, 96 * KB, 0, 256, 64, 32),
+    (7, 5): Multiprocessor(32, 16, 64 * KB, 64 * KB, 0, 256, 64, 2),
+    (8, 0): Multiprocessor(64, 32, 164 * KB, 163 * KB, KB, 128, 64, 32),
+    (8, 6): Multiprocessor(48, 16, 100 * KB, 99 * KB, KB, 128, 128, 2),
+    (8, 9): Multiprocessor(48, 24, 100 * KB, 99 * KB, KB, 128, 128, 2),
+    (9, 0): Multiprocessor(64, 32, 228 * KB, 227 * KB, KB, 128, 128, 64),
+    (10, 0): Multiprocessor(64, 32, 228 * KB, 227 * KB, KB, 128, 128, 64),
+    (12, 0): Multiprocessor(48, 24, 100 * KB, 99 * KB, KB, 128, 128, 2),
+}
 
 
 @dataclass(frozen=True)
@@ -17,20 +57,60 @@ class Device:
     compute_capability: tuple[int, int]
     sms: int
     fp32_tflops: float
-    tensor16_tflops: float
+    tensor16_tflops: float  #: 16-bit factors, 32-bit sums
     dram_gb_per_s: float
     l2_bytes: int
-    shared_bytes_per_block: int = 48 * 1024  #: static limit, the same on all
+    shared_bytes_per_block: int = 48 * KB  #: static limit, the same on all
     threads_per_block: int = 1024
     block_dim: tuple[int, int, int] = (1024, 1024, 64)
     grid_dim: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
 
+    @property
+    def sm(self) -> Multiprocessor:
+        """The limits and rates of one of its multiprocessors. Raises LaunchError for a compute capability that is not in the table."""
+        if self.compute_capability not in MULTIPROCESSORS:
+            known = ", ".join(f"{major}.{minor}" for major, minor in MULTIPROCESSORS)
+            asked = ".".join(map(str, self.compute_capability))
+            raise LaunchError(f"{self.name} has compute capability {asked}; limits are known for {known}")
+        return MULTIPROCESSORS[self.compute_capability]
 
-MB = 1024 * 1024
+    @property
+    def clock_hz(self) -> float:
+        """The clock at which the float32 peak holds: each lane does a multiply-add, two operations, in a clock."""
+        return self.fp32_tflops * 1e12 / (2 * self.sm.fp32_lanes * self.sms)
+
+    @property
+    def fp64_tflops(self) -> float:
+        """The float64 peak at the same clock, without tensor cores."""
+        return self.fp32_tflops * self.sm.fp64_lanes / self.sm.fp32_lanes
+
+
 T4 = Device("T4", (7, 5), 40, 8.1, 65, 320, 4 * MB)
 V100 = Device("V100 SXM2", (7, 0), 80, 15.7, 125, 900, 6 * MB)
+A100_40 = Device("A100 40 GB SXM", (8, 0), 108, 19.5, 312, 1555, 40 * MB)
 A100 = Device("A100 80 GB SXM", (8, 0), 108, 19.5, 312, 2039, 40 * MB)
+RTX_3090 = Device("RTX 3090", (8, 6), 82, 35.6, 71, 936, 6 * MB)
 L4 = Device("L4", (8, 9), 58, 30.3, 121, 300, 48 * MB)
+RTX_4090 = Device("RTX 4090", (8, 9), 128, 82.6, 165, 1008, 72 * MB)
+H100_PCIE = Device("H100 PCIe", (9, 0), 114, 51, 756, 2000, 50 * MB)
 H100 = Device("H100 SXM", (9, 0), 132, 67, 989, 3350, 50 * MB)
 H200 = Device("H200 SXM", (9, 0), 132, 67, 989, 4800, 50 * MB)
-DEVICES = (T4, V100, A100, L4, H100, H200)
+B200 = Device("B200", (10, 0), 148, 75, 2250, 8000, 126 * MB)  # L2: Blackwell Tuning Guide
+DEVICES = (T4, V100, A100_40, A100, RTX_3090, L4, RTX_4090, H100_PCIE, H100, H200, B200)
+
+
+def find(name: str) -> Device:
+    """The device of this name; case, blanks and hyphens do not count, and any part of a name will do that only one device has.
+
+    Raises LaunchError, which lists the names there are.
+    """
+    exact = [device for device in DEVICES if _key(device.name) == _key(name)]
+    found = exact or [device for device in DEVICES if _key(name) and _key(name) in _key(device.name)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(device.name for device in found or DEVICES)
+    raise LaunchError(f"{name!r} can be {names}: say which" if found else f"no device is called {name!r}; there are {names}")
+
+
+def _key(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

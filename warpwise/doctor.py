@@ -19,6 +19,7 @@ from pathlib import Path
 OK, WARN, MISSING = "ok", "warn", "missing"
 PYTHON_NEEDED = (3, 11)
 CONSTRAINTS = Path(__file__).parent.parent / "constraints.txt"
+TOOLCHAIN = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-nvrtc", "nvidia-cuda-nvdisasm")
 SANDBOX = ("--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "true")
 
 
@@ -38,7 +39,7 @@ class Finding:
 
 def examine() -> tuple[Finding, ...]:
     """Look at everything, in the order in which it is needed."""
-    checks: tuple[Callable[[], Finding], ...] = (python, numpy, numba, gpu, backend, chromium, bubblewrap, versions)
+    checks: tuple[Callable[[], Finding], ...] = (python, numpy, numba, toolchain, gpu, backend, chromium, bubblewrap, versions)
     return tuple(check() for check in checks)
 
 
@@ -66,6 +67,15 @@ def numba() -> Finding:
     if found:
         return Finding("Numba CUDA", OK, found)
     return Finding("Numba CUDA", OK, "not installed; the simulator needs none", "for a GPU: python -m pip install -e '.[gpu]'")
+
+
+def toolchain() -> Finding:
+    """The wheels of CUDA's compiler; a toolkit installed by other means may do as well, and is not looked for."""
+    lacking = [name for name in TOOLCHAIN if not installed(name)]
+    if not lacking:
+        return Finding("Toolchain", OK, f"CUDA's compiler, {installed(TOOLCHAIN[0])}, for `warpwise compile`")
+    found = f"no {', '.join(lacking)}; only `warpwise compile` needs it"
+    return Finding("Toolchain", OK, found, "for registers and machine code: python -m pip install -e '.[toolchain]'")
 
 
 def gpu() -> Finding:

@@ -16,6 +16,7 @@
     ├── LaunchError                 a launch that a GPU would refuse: block too large, too much shared memory, wrong arguments
     ├── TraceError                  a trace that cannot be read, or holds fewer events than were asked for
     ├── LabError                    no such lab, exercise or notebook
+    ├── ToolchainError              a machine without CUDA's compiler, or a kernel that it refuses
     └── GradingError                submissions that cannot be found or read, or a machine that cannot isolate them
 """
 
@@ -127,6 +128,10 @@ class TraceError(WarpwiseError):
 
 class LabError(WarpwiseError):
     """No such lab, exercise or notebook."""
+
+
+class ToolchainError(WarpwiseError):
+    """No CUDA compiler on this machine, no such kernel in a file, or a kernel that the compiler refuses."""
 
 
 class GradingError(WarpwiseError):

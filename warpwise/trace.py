@@ -18,7 +18,7 @@ import numpy as np
 from warpwise.errors import TraceError
 from warpwise.metrics import WARP_SIZE, Metrics
 
-FORMAT = 1
+FORMAT = 2
 KINDS = ("issue", "load", "store", "atomic", "branch", "barrier")
 SPACES = ("", "global", "shared", "local")
 
@@ -32,6 +32,7 @@ class ArrayInfo:
     dtype: str
     shape: tuple[int, ...]
     address: int
+    strides: tuple[int, ...] = ()  #: bytes from one element to the next, by axis
 
     @property
     def itemsize(self) -> int:
@@ -67,31 +68,93 @@ class Event:
 
 @dataclass(frozen=True)
 class Access:
-    """One side of a race: which thread, at which line, reading or writing."""
+    """One side of a race: who, where, and whether it reads, writes or, ``atomic``, does both at once."""
 
+    block: tuple[int, int, int]
     thread: tuple[int, int, int]
     line: int
     writes: bool
+    atomic: bool = False
+    place: str = ""  #: file and line, as errors name them
+    text: str = ""  #: of the line
+
+    @property
+    def verb(self) -> str:
+        return "updates it atomically" if self.atomic else "writes it" if self.writes else "reads it"
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two accesses to one element, at least one of them a write, by two threads of a block with no barrier between them."""
+    """Two accesses to one element by two threads, at least one of them a write, that nothing orders: a GPU may do either first.
+
+    ``scope`` says where the two threads are: in one "warp", in one "block", or in two blocks of the "grid".
+    """
 
     array: str
     space: str
     index: tuple[int, ...]
-    block: tuple[int, int, int]
     first: Access
     second: Access
+    scope: str
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """The block of the second access."""
+        return self.second.block
+
+    @property
+    def what(self) -> str:
+        """What happened, on one line."""
+        a, b = self.first, self.second
+        index = ", ".join(map(str, self.index))
+        other = {"warp": "of the same warp", "block": "of the same block"}.get(self.scope, f"of block {b.block}")
+        return (
+            f"race on {self.array}[{index}] in {self.space} memory: thread {a.thread} of block {a.block} {a.verb} on line {a.line}, "
+            f"thread {b.thread} {other} {b.verb} on line {b.line}, and nothing orders the two"
+        )
+
+    @property
+    def places(self) -> str:
+        """The lines of both accesses, with their places; one that does both is named once."""
+        sides = dict.fromkeys((side.place, side.text) for side in (self.first, self.second) if side.place)
+        return "\n".join(f"  at {place}\n    {text}" for place, text in sides)
+
+    @property
+    def try_this(self) -> str:
+        a, b = self.first, self.second
+        if a.line == b.line and a.writes and b.writes and not (a.atomic or b.atomic):
+            return f"let one thread alone write an element of {self.array}; to combine what several bring, cuda.atomic.add and its kin"
+        order = _ORDER[self.scope]
+        if a.line > b.line and self.scope != "grid":
+            order += f"; if line {b.line} is in the next trip of a loop, at the end of that loop"
+        if a.line == b.line:
+            apart = "if they read what others write, write to another array" if self.scope == "grid" else f"otherwise {order}"
+            return f"cuda.atomic.add({self.array}, index, value) if several threads add to one element; {apart}"
+        return f"{order}; or let both be atomic" if a.atomic or b.atomic else order
 
     def __str__(self) -> str:
-        verbs = ["writes" if side.writes else "reads" for side in (self.first, self.second)]
-        index = ", ".join(map(str, self.index))
-        return (
-            f"race on {self.array}[{index}] in block {self.block}: thread {self.first.thread} {verbs[0]} it on line {self.first.line}, "
-            f"thread {self.second.thread} {verbs[1]} it on line {self.second.line}, with no barrier between them"
-        )
+        return "\n".join(part for part in (self.what, self.places, f"  Try: {self.try_this}") if part)
+
+
+_ORDER = {
+    "warp": "cuda.syncwarp() between the two, or cuda.syncthreads(): lanes of a warp need not keep in step",
+    "block": "cuda.syncthreads() between the two, where all threads of the block pass",
+    "grid": "blocks run in any order, and syncthreads does not reach across them: do the later part in a second launch, or after "
+    "cuda.cg.this_grid().sync(); where an atomic counter finds the last block, cuda.threadfence() before that atomic",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something about a kernel that is no mistake but worth a word, such as float64 arithmetic among float32 numbers."""
+
+    line: int
+    text: str
+    what: str
+    try_this: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}\n    {self.text}\n  Try: {self.try_this}"
 
 
 @dataclass(frozen=True)
@@ -129,6 +192,8 @@ class Trace:
     metrics: Metrics
     by_line: dict[int, Metrics]
     races: tuple[Race, ...] = ()
+    notes: tuple[Note, ...] = ()
+    shared_bytes_per_block: int = 0  #: static and dynamic
     truncated: bool = False
     records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
 
@@ -171,7 +236,8 @@ class Trace:
             "format": FORMAT, "kernel": self.kernel, "file": self.file, "source": self.source, "grid": self.grid,
             "block": self.block, "arrays": [asdict(a) for a in self.arrays], "metrics": asdict(self.metrics),
             "by_line": {line: asdict(m) for line, m in self.by_line.items()},
-            "races": [asdict(r) for r in self.races], "truncated": self.truncated,
+            "races": [asdict(r) for r in self.races], "notes": [asdict(n) for n in self.notes],
+            "shared_bytes_per_block": self.shared_bytes_per_block, "truncated": self.truncated,
         }  # fmt: skip
         columns = {name: getattr(self.records, name) for name in Records.__dataclass_fields__}
         with open(path, "wb") as out:
@@ -179,23 +245,31 @@ class Trace:
 
     @staticmethod
     def load(path: str | Path) -> Trace:
-        """Read a trace written by ``save``. Raises TraceError if the file is no trace or of a later format."""
+        """Read a trace written by ``save``. Raises TraceError if the file is no trace, or of another format."""
         try:
             with np.load(path, allow_pickle=False) as data:
-                header = json.loads(data["header"].tobytes())
+                header = _tupled(json.loads(data["header"].tobytes()))
+                if header["format"] != FORMAT:
+                    raise TraceError(_on_format(path, header["format"]))
                 columns = {name: data[name] for name in Records.__dataclass_fields__}
-            version = header["format"]
+            return _from_header(header, Records(**columns))
         except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
             raise TraceError(f"{path} is not a trace: {error}") from error
-        if version != FORMAT:
-            raise TraceError(f"{path} has trace format {version}; this version reads format {FORMAT}")
-        return Trace(
-            kernel=header["kernel"], file=header["file"], source={int(k): v for k, v in header["source"].items()},
-            grid=tuple(header["grid"]), block=tuple(header["block"]),
-            arrays=tuple(ArrayInfo(**{**a, "shape": tuple(a["shape"])}) for a in header["arrays"]),
-            metrics=Metrics(**header["metrics"]), by_line={int(k): Metrics(**m) for k, m in header["by_line"].items()},
-            races=tuple(_race(r) for r in header["races"]), truncated=header["truncated"], records=Records(**columns),
-        )  # fmt: skip
+
+
+def _from_header(header: dict, records: Records) -> Trace:
+    plain = {name: header[name] for name in ("kernel", "file", "grid", "block", "shared_bytes_per_block", "truncated")}
+    return Trace(
+        **plain, source={int(k): v for k, v in header["source"].items()}, arrays=tuple(ArrayInfo(**a) for a in header["arrays"]),
+        metrics=Metrics(**header["metrics"]), by_line={int(k): Metrics(**m) for k, m in header["by_line"].items()},
+        races=tuple(_race(r) for r in header["races"]), notes=tuple(Note(**n) for n in header["notes"]), records=records,
+    )  # fmt: skip
+
+
+def _on_format(path: str | Path, version: object) -> str:
+    older = isinstance(version, int) and version < FORMAT
+    do = "trace the kernel again and save it" if older else "update Warpwise, or save the trace with this version"
+    return f"{path} has trace format {version}, and this version of Warpwise reads format {FORMAT}: {do}"
 
 
 def unlinear(number: int, shape: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -213,5 +287,11 @@ def _padded(addresses: np.ndarray) -> tuple[int, ...]:
 
 
 def _race(data: dict) -> Race:
-    sides = {k: Access(tuple(data[k]["thread"]), data[k]["line"], data[k]["writes"]) for k in ("first", "second")}
-    return Race(data["array"], data["space"], tuple(data["index"]), tuple(data["block"]), **sides)
+    return Race(**data | {side: Access(**data[side]) for side in ("first", "second")})
+
+
+def _tupled(value):
+    """What was JSON, with tuples for its lists."""
+    if isinstance(value, list):
+        return tuple(_tupled(item) for item in value)
+    return {key: _tupled(item) for key, item in value.items()} if isinstance(value, dict) else value

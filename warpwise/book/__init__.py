@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from warpwise import metrics
-from warpwise.book import accessible, citations, labs, reference, weight
+from warpwise.book import accessible, citations, labs, mistakes, reference, weight
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -25,6 +25,7 @@ def setup(app: Sphinx) -> dict:
     citations.register()
     app.add_directive("metrics-reference", reference.MetricsReference)
     app.add_directive("command-reference", reference.CommandReference)
+    app.add_directive("mistake", mistakes.Mistake)
     app.add_directive("lab-list", labs.LabList)
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)

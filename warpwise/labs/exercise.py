@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import LabError
-from warpwise.metrics import FIELDS, RATIOS, Metrics
+from warpwise.metrics import NUMBERS, Metrics
 from warpwise.trace import Trace
 
 
@@ -65,7 +65,7 @@ class Launch:
         wants = [(want.shape, want.dtype) for want in self.want]
         if outs != wants:
             raise LabError(f"launch {self.label!r}: the outputs are {outs}, the expected arrays {wants}")
-        unknown = sorted(set(self.budget) - set(FIELDS) - set(RATIOS))
+        unknown = sorted(set(self.budget) - set(NUMBERS))
         if unknown:
             raise LabError(f"launch {self.label!r}: no counter is called {', '.join(unknown)}")
 

@@ -45,7 +45,8 @@ SIDE_BY_SIDE = "lanes next to each other should name elements next to each other
 BUDGET_ADVICE = {
     "sectors_per_request_load": SIDE_BY_SIDE,
     "sectors_per_request_store": SIDE_BY_SIDE,
-    "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: write down the banks of lanes 0, 1 and 2 there",
+    "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
+    "write down the banks of lanes 0, 1 and 2 there",
     "global_bytes_moved": "more is moved than is needed: is each element touched once, by a warp whose lanes are all at work?",
 }
 PLAIN = {int: "i", float: "f", bool: "b"}
@@ -133,11 +134,7 @@ def _race(t: Trace) -> tuple[str, str, str] | None:
     if not t.races:
         return None
     race = t.races[0]
-    lines = sorted({race.first.line, race.second.line})
-    detail = "\n".join([str(race), *(_quoted(t, line) for line in lines)])
-    if race.space == "shared":
-        return Reason.RACE, detail, "put cuda.syncthreads() between writing shared memory and reading what another thread wrote"
-    return Reason.RACE, detail, "let each element be written by one thread only"
+    return Reason.RACE, f"{race.what}\n{race.places}", race.try_this
 
 
 def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> tuple[str, str, str] | None:

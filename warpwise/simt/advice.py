@@ -15,25 +15,18 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from warpwise.simt.intrinsics import CASTS, FUNCTIONS
+from warpwise.simt.records import RecordType
+from warpwise.simt.refused import CUDA
 from warpwise.simt.source import CudaName, Kernel, resolve
 from warpwise.simt.types import SCALARS, ArrayType, TupleType, is_float, is_scalar
-from warpwise.simt.words import AXES, CALLED, READ, TOP
+from warpwise.simt.vectors import VectorType
+from warpwise.simt.words import AXES, CALLED, READ, TOP, VECTOR_TYPES
 
 LONGEST, MOST = 40, 2000  # characters of a name, names: no more is compared
 NEAR = 0.65  # difflib's ratio, from which a name counts as a misspelling of another: two of three letters
-PYTHON = ("range", "len", "min", "max", "abs", "pow", "int", "float", "bool", "True", "False", "None")
+PYTHON = tuple("range len min max abs pow round sum divmod enumerate zip print int float bool True False None".split())
 IMPORTS = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math", "cuda": "from warpwise import cuda"}
 MADE = ("array", "empty", "full", "ones", "zeros")
-_OTHER_MEANS = {
-    "atomic": "let one thread own each result, or reduce in shared memory",
-    "syncwarp": "use cuda.syncthreads()",
-    "shfl_sync": "exchange values through shared memory",
-    "shfl_up_sync": "exchange values through shared memory",
-    "shfl_down_sync": "exchange values through shared memory",
-    "shfl_xor_sync": "exchange values through shared memory",
-    "const": "pass the array as an argument",
-    "jit": "define device functions outside the kernel",
-}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -100,16 +93,19 @@ def unknown_cuda(path: str, written: str) -> tuple[str, str, bool]:
         return f"{written} is a number and cannot be called", f"{written} without ()", False
     if path in AXES:
         return f"{written} has three parts; a number is needed here", f"{written}.x, .y or .z", False
+    if path in ("atomic", "cg"):
+        inside = "add(array, index, value)" if path == "atomic" else "this_grid()"
+        return f"{written} is no function and no value", f"{written}.{inside}", False
     if path in ("shared", "local"):
         return f"{written} is no function and no value", f"{written}.array(shape, dtype)", False
     if first in AXES:
         return f"{written} is not defined", f"{prefix}{first}.x, .y or .z", True
-    if first in _OTHER_MEANS:
-        return f"{written} is not known to the simulator", _OTHER_MEANS[first], False
+    if first in CUDA:
+        return f"{written} is not known to the simulator", CUDA[first].instead, False
     near = nearest(path, (*CALLED, *READ, *TOP))
     if near:
         return f"{written} is not defined; did you mean {prefix}{near}?", f"write {prefix}{near}{CALLED.get(near, '')}", True
-    return f"{written} is not known to the simulator", f"known are {', '.join(TOP)}", False
+    return f"{written} is not known to the simulator", f"known are {', '.join(word for word in TOP if word not in VECTOR_TYPES)}", False
 
 
 def on_call(node: ast.Call, function: object, types_of: Mapping[str, object], outside: Mapping[str, object]) -> str:
@@ -117,8 +113,6 @@ def on_call(node: ast.Call, function: object, types_of: Mapping[str, object], ou
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if function is NotImplemented:
         return _on_call_of_a_value(node, types_of.get(name))
-    if function is print:
-        return "write the value into an array, and print that after the launch"
     if function is range:
         return "range(...) belongs into for i in range(n):"
     if getattr(np, name, None) is function and name in MADE:
@@ -160,6 +154,10 @@ def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
         return f"one element of it: {text}[{letters(t.ndim)}]"
     if isinstance(t, TupleType):
         return f"one of its parts: {text}[0]"
+    if isinstance(t, VectorType):
+        return f"one of its parts: {text}.x"
+    if isinstance(t, RecordType):
+        return f"one of its fields: {text}.{t.dtype.names[0]}"
     made_by = _call_behind(node, tree)
     if made_by.endswith("syncthreads"):
         return f"{made_by} returns nothing: call it on a line of its own"
@@ -214,17 +212,9 @@ def on_outside(node: ast.expr, value: object) -> tuple[str, str]:
 
 
 def on_loop(node: ast.For, types_of: Mapping[str, object]) -> str:
-    """How to write a loop that does not run over range."""
-    over = node.iter
-    if isinstance(over, ast.Call) and len(over.args) == 1 and getattr(over.func, "id", "") == "enumerate":
-        over = over.args[0]
-    name = over.id if isinstance(over, ast.Name) else ""
-    t = types_of.get(name)
-    if isinstance(t, ArrayType):
-        return f"for i in range({name}.shape[0]): and {name}[{letters(t.ndim)}] inside"
-    if is_scalar(t):
-        return f"for i in range({name}):"
-    return "for i in range(n): and index inside"
+    """What a loop can run over instead of what it was given."""
+    name = node.iter.id if isinstance(node.iter, ast.Name) else ""
+    return f"for i in range({name}):" if is_scalar(types_of.get(name)) else "for i in range(n): and index inside"
 
 
 def letters(count: int) -> str:

@@ -7,14 +7,37 @@ may or may not be taken, and a loop may make no trip at all; that is all this lo
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 Place = tuple[int, int]  #: line and column of a name
 
 
-def unsure_reads(tree: ast.FunctionDef, variables: frozenset[str]) -> frozenset[Place]:
-    """The places in a function where one of its variables is read and some path gives it no value."""
+def own_nodes(node: ast.AST, into: bool = False) -> Iterator[ast.AST]:
+    """The nodes of a function's body or of a statement, without those of functions within it; ``into``: with them."""
+    todo = list(node.body) if isinstance(node, ast.FunctionDef) else [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        if into or not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def parameters(tree: ast.FunctionDef) -> tuple[str, ...]:
+    """The names of a function's parameters, in the order in which a call gives them."""
+    a = tree.args
+    found = (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg)
+    return tuple(p.arg for p in found if p is not None)
+
+
+def assigned_names(tree: ast.FunctionDef) -> frozenset[str]:
+    """The variables of a function: its parameters, and every name that it gives a value."""
+    return frozenset(parameters(tree)).union(*(_stored(statement) for statement in tree.body))
+
+
+def unsure_reads(tree: ast.FunctionDef, variables: frozenset[str], given: tuple[str, ...]) -> frozenset[Place]:
+    """The places in a function where one of its variables is read and some path gives it no value. ``given``: parameters."""
     walk = _Walk(variables)
-    walk.body(tree.body, frozenset(a.arg for a in tree.args.args))
+    walk.body(tree.body, frozenset(given))
     return frozenset(walk.unsure)
 
 
@@ -50,14 +73,17 @@ class _Walk:
                 return _joined(self.body(node.body, have), self.body(node.orelse, have))
             case ast.While(test=test):
                 self.read(test, have)
-                return _joined(None if is_forever(node) else have, *self.loop(node, have))
+                through = None if is_forever(node) else have
+                return _joined(*self.loop(node, have), self.body(node.orelse, through))
             case ast.For(iter=numbers, target=target):
                 self.read(numbers, have)
-                return _joined(have, *self.loop(node, have | _stored(target)))
+                return _joined(*self.loop(node, have | _stored(target)), self.body(node.orelse, have))
+            case ast.FunctionDef(name=name):
+                return have | {name}
             case ast.Break():
                 self.breaks[-1].append(have)
                 return None
-            case ast.Continue() | ast.Return(value=None):
+            case ast.Continue() | ast.Return(value=None) | ast.Raise():
                 return None
             case ast.AugAssign(target=ast.Name() as target):
                 self.read_name(target, have)
@@ -71,7 +97,7 @@ class _Walk:
         return self.breaks.pop()
 
     def read(self, node: ast.AST, have: frozenset[str]) -> None:
-        for name in ast.walk(node):
+        for name in own_nodes(node):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load):
                 self.read_name(name, have)
 
@@ -81,4 +107,10 @@ class _Walk:
 
 
 def _stored(node: ast.AST) -> frozenset[str]:
-    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    """The names that a statement gives a value; a ``def`` gives one to its own."""
+    named = (n.name if isinstance(n, ast.FunctionDef) else n.id for n in own_nodes(node) if isinstance(n, ast.FunctionDef) or _is_stored(n))
+    return frozenset([node.name]) if isinstance(node, ast.FunctionDef) else frozenset(named)
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)

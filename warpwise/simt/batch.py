@@ -11,19 +11,25 @@ from functools import cached_property
 
 import numpy as np
 
-from warpwise.errors import LaunchError, StepLimitError, Where
+from warpwise.errors import Where
 from warpwise.metrics import WARP_SIZE
+from warpwise.simt.allocation import Allocation
+from warpwise.simt.atomics import Atomics
 from warpwise.simt.barriers import Barriers
+from warpwise.simt.block_memory import LocalArray, SharedArray
 from warpwise.simt.compiled import Work
 from warpwise.simt.counting import LineCounts
 from warpwise.simt.extent import batch_extent, coordinates
+from warpwise.simt.fences import Fences
+from warpwise.simt.global_shadow import GlobalShadow
 from warpwise.simt.masks import Mask, full, join, masked
-from warpwise.simt.memory import LocalArray, SharedArray
+from warpwise.simt.order import Clock, Order
 from warpwise.simt.recorder import Recorder
 from warpwise.simt.requests import Place, Requests
+from warpwise.simt.steps import endless
+from warpwise.simt.views import View
+from warpwise.simt.warp import Warps
 from warpwise.trace import Race
-
-_SHARED_ALIGNMENT = 16
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,11 @@ class Launch:
     race_sites: set = field(default_factory=set)
     places: dict[tuple, Place] = field(default_factory=dict)  #: requests that are the same in every block
     shared_bytes: int = 0  #: the most that a block used
+    printed: int = 0  #: lines that the kernel printed
+    block_shared_limit: int = 0  #: of static and dynamic bytes together
+    clock: Clock = field(default_factory=Clock)
+    fences: Fences | None = None  #: of a kernel that has some
+    shadows: dict[int, GlobalShadow] = field(default_factory=dict)  #: of global arrays that the kernel may write, by id
 
     @cached_property
     def threads(self) -> int:
@@ -71,7 +82,7 @@ class Launch:
         return frozenset(id(axis) for axis in self.thread_index)
 
 
-class Batch(Requests, Barriers):
+class Batch(Requests, Barriers, Warps, Atomics, Allocation):
     """Blocks ``first`` to ``first + count`` of a launch, run together."""
 
     def __init__(self, launch: Launch, first: int, count: int):
@@ -82,21 +93,25 @@ class Batch(Requests, Barriers):
         self.recorder.begin(first, count)
         self.recording = bool(self.recorder.rows)
         self.exited: Mask | None = None
+        self.order = Order(launch.clock, self.extent, launch.fences)
         self.shared: dict[object, SharedArray] = {}
         self.locals: dict[object, LocalArray] = {}
-        self.shared_bytes = self.steps = self.compacted_steps = 0
+        self.views: dict[object, View] = {}  #: of dynamic shared memory
+        self.static_bytes = self.shared_bytes = self.steps = self.compacted_steps = self.compacted_lanes = 0
 
-    def step(self, site: Site, mask: Mask) -> None:
-        """One trip of a loop, or one call. Raises StepLimitError when these threads have made more than their budget."""
+    def step(self, site: Site, mask: Mask, waits: bool = False, trip: int = 0) -> None:
+        """One trip of a loop, or one call. Raises StepLimitError when the batch has made more than its budget.
+
+        ``waits``: the loop may wait for other threads. ``trip``: its number, from 0; to name the loop that does not end, and not one
+        within it, the error waits a little for one that has made many.
+        """
         self.steps += 1
-        self.compacted_steps += not mask.extent.whole
-        if self.steps > self.launch.max_steps:
-            raise StepLimitError(
-                f"the kernel did not end within {self.launch.max_steps:,} steps; {mask.threads} threads of those that run together "
-                "are still here",
-                site.where(**mask.extent.first_of(mask.grid())),
-                "check that every path through the loop comes closer to its end",
-            )
+        if not mask.extent.whole:
+            self.compacted_steps += 1
+            self.compacted_lanes += mask.extent.rows * mask.extent.threads
+        most = self.launch.max_steps
+        if self.steps > most and (trip * trip >= most or self.steps > most + most // 8):
+            raise endless(self.launch.max_steps, site, mask, waits)
 
     def issue(self, work: Work, mask: Mask) -> None:
         """Count a pass of the active lanes over a piece of code."""
@@ -130,22 +145,3 @@ class Batch(Requests, Barriers):
             return np.zeros(extent.shape, bool)
         gone = self.exited.grid()
         return gone if extent is self.extent else gone.reshape(-1)[extent.places]
-
-    def shared_array(self, key, name: str, dtype: np.dtype, shape: tuple[int, ...], site: Site) -> SharedArray:
-        if key not in self.shared:
-            address = -(-self.shared_bytes // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT
-            array = SharedArray(name, dtype, shape, address, self.extent)
-            self.shared_bytes = address + array.size * dtype.itemsize
-            if self.shared_bytes > self.launch.shared_limit:
-                raise LaunchError(
-                    f"{site.where().place}: {name} brings the block to {self.shared_bytes:,} bytes of shared memory; "
-                    f"a block has {self.launch.shared_limit:,}. Use smaller shapes or fewer arrays"
-                )
-            self.launch.shared_bytes = max(self.launch.shared_bytes, self.shared_bytes)
-            self.shared[key] = array
-        return self.shared[key]
-
-    def local_array(self, key, name: str, dtype: np.dtype, shape: tuple[int, ...]) -> LocalArray:
-        if key not in self.locals:
-            self.locals[key] = LocalArray(name, dtype, shape, self.extent)
-        return self.locals[key]

@@ -17,6 +17,7 @@ from warpwise.simt.masks import Mask, full, join, masked
 
 LEAST_ROWS = 4  # an extent this small is not worth compacting
 FEWER = 4  # how many times fewer warps must be active
+FAR_FEWER = 32  # how many times fewer makes a trip count for three
 PATIENCE = 4  # trips for which that must have held: moving values costs about as much
 
 
@@ -31,7 +32,11 @@ class Watch:
     def says(self, active: Mask) -> bool:
         extent = active.extent
         few = extent.rows >= LEAST_ROWS and active.threads * FEWER <= extent.rows * extent.threads
-        self.trips = self.trips + 1 if few and self._active(active) * FEWER <= self._present(extent) else 0
+        if not few:
+            self.trips = 0
+            return False
+        times = self._present(extent) // self._active(active)
+        self.trips = 0 if times < FEWER else self.trips + 1 if times < FAR_FEWER else self.trips + 3
         return self.trips > PATIENCE
 
     def _present(self, extent: Extent) -> int:
@@ -106,7 +111,7 @@ class Selection:
 def selection(active: Mask, by_block: bool) -> Selection:
     """The rows, or else the warps, that have an active lane."""
     outer, lanes = active.extent, active.grid()
-    if by_block:
+    if by_block or outer.threads <= WARP_SIZE:  # then a row is one warp as it is
         rows = np.flatnonzero(lanes.any(axis=1))[:, None]
         columns, threads, filled = None, outer.threads, None if outer.filled is None else outer.filled[rows[:, 0]]
     else:
@@ -155,15 +160,16 @@ class Compacted:
 
 
 class Narrowing:
-    """The compactions of one pass through a loop, one within another: ``mask`` for ``mask``, and back at its end."""
+    """The compactions of one pass through a loop, one within another, and back at its end. ``loop``: see ``loops.Loop``."""
 
-    __slots__ = ("by_block", "frame", "stack", "watch")
+    __slots__ = ("by_block", "frame", "stack", "watch", "whole")
 
-    def __init__(self, frame: Frame, by_block: bool):
-        self.frame, self.by_block, self.watch, self.stack = frame, by_block, Watch(by_block), []
+    def __init__(self, frame: Frame, loop):
+        self.frame, self.by_block, self.whole = frame, loop.by_block, loop.by_grid
+        self.watch, self.stack = Watch(self.by_block), []
 
     def wanted(self, active: Mask | None) -> bool:
-        return active is not None and active.lanes is not None and self.watch.says(active)
+        return active is not None and active.lanes is not None and not self.whole and self.watch.says(active)
 
     def narrow(self, active: Mask, done: Mask | None, *values) -> tuple:
         """Compact: the active lanes and some values of the loop's own, as the new extent has them. ``done`` waits outside."""

@@ -7,24 +7,44 @@ until its types no longer change. Syntax is compiled in ``statements``, ``loops`
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from warpwise.errors import KernelError, KernelTypeError, UndefinedNameError, UnsupportedError
 from warpwise.simt import advice, types
+from warpwise.simt.array_calls import ArrayCalls
 from warpwise.simt.assigned import unsure_reads
+from warpwise.simt.atomic_calls import AtomicCalls
+from warpwise.simt.attributes import Attributes
 from warpwise.simt.batch import Site
 from warpwise.simt.calls import Calls
+from warpwise.simt.choices import Choices
 from warpwise.simt.compiled import Code, Cost, cast_code, charging
+from warpwise.simt.complex_numbers import ComplexNumbers
 from warpwise.simt.constants import NotConstant, constant
 from warpwise.simt.cuda_calls import CudaCalls
+from warpwise.simt.device_calls import DeviceCalls
 from warpwise.simt.expressions import Expressions
 from warpwise.simt.frame import Frame
 from warpwise.simt.loops import Loop, Loops
 from warpwise.simt.masks import Mask
-from warpwise.simt.source import Kernel, Outside, as_kernel, attribute, resolve
+from warpwise.simt.notes import Notes
+from warpwise.simt.outputs import Outputs
+from warpwise.simt.random_calls import RandomCalls
+from warpwise.simt.source import Kernel, Outside, attribute, resolve
 from warpwise.simt.statements import Statements
-from warpwise.simt.types import NONE
+from warpwise.simt.stores import Stores
+from warpwise.simt.subscripts import Subscripts
+from warpwise.simt.tuples import Tuples
+from warpwise.simt.types import NONE, FunctionType
+from warpwise.simt.vectors import Vectors
+from warpwise.simt.waiting import Waiting
+from warpwise.simt.warp_calls import WarpCalls
+from warpwise.trace import Note
 
 MAX_PROGRAMS = 64  # of one function
 
@@ -39,6 +59,10 @@ class Program:
     loops: int
     result: object
     barriers: int  #: places in it and in what it calls where all threads of a block meet
+    grid_syncs: int = 0  #: and where all of the grid do
+    atomics: int = 0  #: atomic operations
+    waits: bool = False  #: a loop may wait for other threads
+    notes: tuple[Note, ...] = ()
 
     def frame(self, batch, arguments: tuple, mask: Mask) -> Frame:
         frame = Frame(batch, self.slots, self.loops)
@@ -73,37 +97,43 @@ def compile_function(kernel: Kernel, arguments: tuple, callers: tuple[Kernel, ..
     return kernel.programs[arguments]
 
 
-class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
+class Compiler(
+    Statements, Loops, Expressions, Choices, Subscripts, Stores, Attributes, Tuples, ComplexNumbers, Vectors, Calls, DeviceCalls, Outputs,
+    CudaCalls, ArrayCalls, RandomCalls, WarpCalls, AtomicCalls, Waiting,
+):  # fmt: skip
     """Compiles one function for one tuple of argument types. ``mixed`` names variables that hold more than one type."""
 
     def __init__(self, kernel: Kernel, arguments: tuple, callers: tuple[Kernel, ...], mixed: frozenset[str]):
         self.kernel, self.callers, self.mixed = kernel, callers, mixed
-        self.cost, self.target = Cost(), ""
+        self.cost, self.target, self.targets = Cost(), "", {}
         self.slots: dict[str, int] = {}
         self.types_of: dict[str, set] = {}
         self.env: dict[str, object] | None = {}
         self.results: list[tuple[object, ast.AST]] = []
         self.loops: list[Loop] = []
-        self.loop_count = self.compiled = self.barriers = 0
+        self.loop_count = self.compiled = self.barriers = self.grid_syncs = self.atomics = 0
+        self.waits = False
         self._check_signature(arguments)
-        self.assigned = _assigned_names(kernel.tree)
-        self.unsure = unsure_reads(kernel.tree, self.assigned)
+        self.assigned = kernel.assigned.union(kernel.captured)
+        self.unsure = unsure_reads(kernel.tree, self.assigned, kernel.parameters)
+        self.notes = Notes(kernel, advice.element_type(kernel.names()))
         for name, t in zip(kernel.parameters, arguments, strict=True):
             self.bind(name, t)
 
     def _check_signature(self, arguments: tuple) -> None:
-        a = self.kernel.tree.args
-        if a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs:
-            names = [p.arg for p in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if p is not None]
-            plain = f"def {self.kernel.name}({', '.join(names)}):"
+        a, plain = self.kernel.tree.args, f"def {self.kernel.name}({', '.join(self.kernel.parameters)}):"
+        if len(self.callers) == 1 and (a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs):
             self.refuse(self.kernel.tree, "a kernel takes plain positional parameters, without defaults", plain)
+        if a.kwarg:
+            self.refuse(self.kernel.tree, f"a device function cannot take **{a.kwarg.arg}", plain)
 
     def program(self) -> Program:
         run = self.body(self.kernel.tree.body)
         if self.results and self.env is not None:
             self.results.append((NONE, self.kernel.tree))
         result = self._result_type()
-        return Program(self.kernel, run, len(self.slots), self.loop_count, result, self.barriers)
+        counts = self.barriers, self.grid_syncs, self.atomics
+        return Program(self.kernel, run, len(self.slots), self.loop_count, result, *counts, self.waits, self.notes.all())
 
     def _result_type(self):
         if not self.results:
@@ -130,11 +160,12 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
         """What a name means before the kernel runs; NotImplemented if that depends on the running kernel."""
         if isinstance(node, ast.Name):
             if node.id in self.env or node.id in self.assigned:
-                return NotImplemented
+                t = self.env.get(node.id)
+                return t if isinstance(t, FunctionType) else NotImplemented
             return self._outside(node)
         if isinstance(node, ast.Attribute):
             base = self.static(node.value)
-            if base is NotImplemented or types.of_constant(base) is not None:
+            if base is NotImplemented or types.of_constant(base) is not None or isinstance(base, (np.ndarray, FunctionType)):
                 return NotImplemented
             try:
                 value = attribute(base, node.attr)
@@ -160,9 +191,7 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
         """A number or tuple that must be known before the kernel runs."""
 
         def lookup(name: str):
-            if name in self.assigned:
-                raise KeyError(name)
-            return self.kernel.lookup(name)
+            return self._only_values[name] if name in self.assigned else self.kernel.lookup(name)
 
         for name in [n for n in ast.walk(node) if isinstance(n, ast.Name)]:
             self.static(name)  # a name that nothing defines is told as such
@@ -174,6 +203,15 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
                 try_this = f"round brackets: ({', '.join(map(ast.unparse, node.elts))})"
             what = f"{text} must be a constant" + ("" if str(error) == text else f", and {error} is not")
             return self.refuse(node, what, try_this)
+
+    @cached_property
+    def _only_values(self) -> dict[str, int]:
+        """The variables that one line sets to a plain integer, and no other line to anything: constants, as the compiler sees them."""
+        nodes = list(ast.walk(self.kernel.tree))
+        times = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        single = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name)]
+        plain = {n.targets[0].id: n.value.value for n in single if isinstance(n.value, ast.Constant) and type(n.value.value) is int}
+        return {name: value for name, value in plain.items() if times[name] == 1 and name not in self.kernel.parameters}
 
     def variable(self, node: ast.Name) -> Code:
         name, site = node.id, self.site(node)
@@ -200,35 +238,12 @@ class Compiler(Statements, Loops, Expressions, Calls, CudaCalls):
         self.cost = outer
         return code, charge
 
-    def device_function(self, function: object) -> Kernel | None:
-        if isinstance(function, Kernel) or hasattr(function, "py_func"):
-            return as_kernel(function)
-        return None
-
-    def call_device(self, node: ast.Call, kernel: Kernel) -> Code:
-        if kernel in self.callers:
-            self.refuse(node, f"{kernel.name} calls itself, and a kernel's functions cannot recurse", "write a loop")
-        if node.keywords:
-            left_out = ", ".join(f"{k.arg}=" for k in node.keywords)
-            self.refuse(node, "device functions take positional arguments", f"leave {left_out} out, and keep the order of the parameters")
-        signature, count = f"{kernel.name}({', '.join(kernel.parameters)})", len(node.args)
-        if count != len(kernel.parameters):
-            self.refuse(node, f"{signature} is called with {count} argument{'s' * (count != 1)}", f"call it as {signature}")
-        self.kernel.calls.add(kernel)
-        arguments = [self.expression(a) for a in node.args]
-        program = compile_function(kernel, tuple(a.type for a in arguments), self.callers)
+    def specialised(self, kernel: Kernel, arguments: tuple) -> Program:
+        """A device function for argument types; what is in it counts as being in this one."""
+        program = compile_function(kernel, arguments, self.callers)
         self.barriers += program.barriers
-        runs, site = [a.run for a in arguments], self.site(node)
-
-        def run(frame, mask):
-            frame.batch.step(site, mask)
-            inner = program.frame(frame.batch, tuple(run(frame, mask) for run in runs), mask)
-            program.run(inner, mask)
-            return inner.result
-
-        return cast_code(run, program.result)
-
-
-def _assigned_names(tree: ast.FunctionDef) -> frozenset[str]:
-    stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return frozenset(stored | {a.arg for a in tree.args.args})
+        self.grid_syncs += program.grid_syncs
+        self.atomics += program.atomics
+        self.waits |= program.waits
+        self.notes.merge(program.notes)
+        return program

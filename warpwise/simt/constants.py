@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 
@@ -35,11 +36,21 @@ def constant(node: ast.AST, lookup: Callable[[str], object]):
             return _short(tuple(constant(item, lookup) for item in items))
         case ast.Name(id=name):
             return _named(name, lookup)
+        case ast.Attribute(value=ast.Name(id=module), attr=name):
+            return _of_module(module, name, lookup)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(constant(operand, lookup))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
             return _applied(op, _number(constant(left, lookup)), _number(constant(right, lookup)))
+        case ast.Subscript(value=value, slice=index):
+            return _item(node, constant(value, lookup), constant(index, lookup))
     raise NotConstant(ast.unparse(node))
+
+
+def _item(node: ast.Subscript, items, index):
+    if not isinstance(items, tuple) or type(index) is not int or not -len(items) <= index < len(items):
+        raise NotConstant(ast.unparse(node))
+    return items[index]
 
 
 def _named(name: str, lookup: Callable[[str], object]):
@@ -51,6 +62,17 @@ def _named(name: str, lookup: Callable[[str], object]):
         value = value.item()
     if not isinstance(value, (bool, int, float, tuple)):
         raise NotConstant(name)
+    return value
+
+
+def _of_module(module: str, name: str, lookup: Callable[[str], object]) -> float:
+    """``math.pi`` and its like."""
+    try:
+        value = vars(lookup(module)).get(name) if isinstance(lookup(module), ModuleType) else None
+    except KeyError:
+        value = None
+    if not isinstance(value, float):
+        raise NotConstant(f"{module}.{name}")
     return value
 
 

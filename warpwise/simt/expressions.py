@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
 
 import numpy as np
 
@@ -16,8 +15,9 @@ from warpwise.simt.constants import MAX_ITEMS
 from warpwise.simt.frame import merged
 from warpwise.simt.masks import split
 from warpwise.simt.operations import BINARY, COMPARE, binary_run, guarded_division, unary_run
+from warpwise.simt.refused import EXPRESSIONS
 from warpwise.simt.source import CudaName
-from warpwise.simt.types import BOOL, INT64, ArrayType, TupleType, is_float, is_integer, is_scalar
+from warpwise.simt.types import BOOL, INT64, FunctionType, TupleType, is_complex, is_float, is_integer, is_scalar
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -31,7 +31,8 @@ class Expressions:
         """Compile one expression. Raises UnsupportedError or KernelTypeError, naming the line."""
         method = getattr(self, f"_{type(node).__name__}", None)
         if method is None:
-            try_this = _ADVICE.get(type(node).__name__, "use numbers, elements of arrays and calls")
+            refused = EXPRESSIONS.get(type(node).__name__)
+            try_this = refused.instead if refused else "use numbers, elements of arrays and calls"
             self.refuse(node, f"{ast.unparse(node)!r} is not something a kernel can compute here", try_this)
         try:
             return method(node)
@@ -39,7 +40,10 @@ class Expressions:
             raise KernelTypeError(f"{ast.unparse(node)}: {error}", self.kernel.where(node), error.try_this) from error
 
     def scalar(self, node: ast.expr) -> Code:
-        code = self.expression(node)
+        return self.number(node, self.expression(node))
+
+    def number(self, node: ast.expr, code: Code) -> Code:
+        """``code``, which is that of ``node`` and must be a number."""
         if not is_scalar(code.type):
             what = f"{ast.unparse(node)} is {types.described(code.type)}; a number is needed here"
             raise KernelTypeError(what, self.kernel.where(node), advice.on_number_needed(node, code.type, self.kernel.tree))
@@ -52,38 +56,21 @@ class Expressions:
 
     def _Name(self, node: ast.Name) -> Code:
         if node.id in self.env:
-            return self.variable(node)
+            t = self.env[node.id]
+            return self.function_value(t.kernel) if isinstance(t, FunctionType) else self.variable(node)
         if node.id in self.assigned:
             try_this = f"give {node.id} a value on every path to this line"
             self.refuse(node, f"{node.id} may be used before it has a value", try_this, UndefinedNameError)
         return self.static_code(node, self.static(node))
 
-    def _Attribute(self, node: ast.Attribute) -> Code:
-        value = self.static(node)
-        return self._array_attribute(node) if value is NotImplemented else self.static_code(node, value)
-
-    def _array_attribute(self, node: ast.Attribute) -> Code:
-        base = self.expression(node.value)
-        if not isinstance(base.type, ArrayType):
-            what = f"{ast.unparse(node)}: {ast.unparse(node.value)} is {types.described(base.type)} and has no attribute {node.attr!r}"
-            self.refuse(node, what, f"use {ast.unparse(node.value)} as it is" if is_scalar(base.type) else "take an item by its index: [0]")
-        run = base.run
-        if node.attr == "shape":
-            return Code(lambda f, m: run(f, m).shape, TupleType((INT64,) * base.type.ndim))
-        if node.attr in ("size", "ndim"):
-            name = node.attr
-            return Code(lambda f, m: getattr(run(f, m), name), INT64)
-        near, text = advice.nearest(node.attr, ("shape", "size", "ndim")), ast.unparse(node)
-        if near:
-            meant = f"{ast.unparse(node.value)}.{near}"
-            self.refuse(node, f"{text} is not defined; did you mean {meant}?", f"write {meant}", UndefinedNameError)
-        try_this = "swap the indices" if node.attr == "T" else "shape, size and ndim can be read"
-        return self.refuse(node, f"{text}: an array has no {node.attr!r} in a kernel", try_this)
-
     def static_code(self, node: ast.expr, value: object) -> Code:
         """A name known before the kernel runs: a constant, or one of CUDA's words."""
         if isinstance(value, CudaName):
             return self._cuda_value(node, value.path)
+        if isinstance(value, np.ndarray):
+            return self.constant_array(node, value)
+        if (device := self.device_function(value)) is not None:
+            return self.function_value(device)
         if types.of_constant(value) is None:
             what, try_this = advice.on_outside(node, value)
             self.refuse(node, f"{ast.unparse(node)} is {what}, which a kernel cannot read", try_this)
@@ -135,15 +122,21 @@ class Expressions:
         return converted(Code(unary_run(operation, own.run), own.type), t)  # computed in its own width, then widened
 
     def _BinOp(self, node: ast.BinOp) -> Code:
-        return self.binary(node, self.scalar(node.left), node.op, self.scalar(node.right))
+        left, right = self.expression(node.left), self.expression(node.right)
+        if isinstance(node.op, ast.Add) and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
+            return self.tuple_sum(node, left, right)
+        return self.binary(node, self.number(node.left, left), node.op, self.number(node.right, right))
 
     def binary(self, node: ast.AST, left: Code, op: ast.operator, right: Code) -> Code:
         """``left op right``; ``node`` is for messages."""
         if type(op) not in BINARY:
             self.refuse(node, "matrix multiplication is not an operation of one thread", "write the sum as a loop")
+        if is_complex(left.type) or is_complex(right.type):
+            return self.complex_binary(left, op, right)
         rule = BINARY[type(op)]
         t = rule.rule(left.type, right.type)
         a, b = converted(left, t), converted(right, t)
+        self.notes.on_operation(node, rule.symbol, left, right, t)
         self.cost.arithmetic(t)
         if is_float(t):
             self.cost.flop(t, rule.flops)
@@ -152,15 +145,25 @@ class Expressions:
         return Code(binary_run(rule, a.run, b.run, t), t)
 
     def _Compare(self, node: ast.Compare) -> Code:
-        if not all(type(op) in COMPARE for op in node.ops):
-            try_this = "compare with == instead of is, and with each value instead of in: a == b or a == c"
-            self.refuse(node, f"{ast.unparse(node)!r}: a kernel compares numbers with ==, !=, <, <=, > and >=", try_this)
-        operands = [self.scalar(n) for n in (node.left, *node.comparators)]
-        pairs = zip(operands, operands[1:], node.ops, strict=False)
-        parts = [self._comparison(node, a, b, op) for a, b, op in pairs]
+        if any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            return self.identity(node)
+        nodes = node.left, *node.comparators
+        operands = [self.expression(n) for n in nodes]
+        parts = [self._compared(node, nodes[i : i + 2], operands[i : i + 2], op) for i, op in enumerate(node.ops)]
         return parts[0] if len(parts) == 1 else _all_of(parts)
 
-    def _comparison(self, node: ast.Compare, left: Code, right: Code, op: ast.cmpop) -> Code:
+    def _compared(self, node: ast.Compare, nodes: list[ast.expr], codes: list[Code], op: ast.cmpop) -> Code:
+        left, right = codes
+        if isinstance(op, (ast.In, ast.NotIn)):
+            return self.contained(node, self.number(nodes[0], left), right, isinstance(op, ast.NotIn))
+        if isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
+            return self.tuple_comparison(node, left, right, op)
+        return self.comparison(node, self.number(nodes[0], left), self.number(nodes[1], right), op)
+
+    def comparison(self, node: ast.Compare, left: Code, right: Code, op: ast.cmpop) -> Code:
+        """``left op right`` of two numbers."""
+        if is_complex(left.type) or is_complex(right.type):
+            return self.complex_comparison(left, right, op)
         t = types.comparison(left.type, right.type)
         self.cost.arithmetic(t)
         if is_float(t):
@@ -177,10 +180,12 @@ class Expressions:
     def _BoolOp(self, node: ast.BoolOp) -> Code:
         parts, conditions = [], []
         for i, value in enumerate(node.values):
-            code, charge = self.apart(lambda value=value: truth(self.scalar(value)), node, apart=i > 0)
+            code, charge = self.apart(lambda value=value: self.scalar(value), node, apart=i > 0)
             parts.append((code.run, charge))
             conditions.append(code)
         stop_at = isinstance(node.op, ast.Or)
+        if any(code.type != BOOL for code in conditions):
+            return self.chosen_value([(code, charge) for code, (_, charge) in zip(conditions, parts, strict=True)], stop_at)
 
         def run(frame, mask):
             result, rest = None, mask
@@ -197,6 +202,9 @@ class Expressions:
         return Code(run, BOOL)
 
     def _IfExp(self, node: ast.IfExp) -> Code:
+        known = self.known(node.test)
+        if known is not None:
+            return self.expression(node.body if known else node.orelse)
         test = truth(self.scalar(node.test))
         self.cost.add("control")
         yes, charge_yes = self.apart(lambda: self.expression(node.body), node)
@@ -217,51 +225,8 @@ class Expressions:
 
         return Code(run, t)
 
-    def _Subscript(self, node: ast.Subscript) -> Code:
-        base = self.expression(node.value)
-        if isinstance(base.type, TupleType):
-            return self._tuple_item(node, base)
-        indices = self.indices(node, base)
-        site, run = self.site(node), base.run
-        self.cost.add("memory")
-        return Code(lambda f, m: f.batch.load(run(f, m), [i(f, m) for i in indices], m, site), base.type.dtype)
-
-    def _tuple_item(self, node: ast.Subscript, base: Code) -> Code:
-        index = self.constant(node.slice)
-        if not isinstance(index, int) or not -len(base.type.items) <= index < len(base.type.items):
-            what = f"{ast.unparse(node)}: a tuple is indexed by a constant within its length"
-            self.refuse(node, what, f"an index from 0 to {len(base.type.items) - 1}")
-        run = base.run
-        return Code(lambda f, m: run(f, m)[index], base.type.items[index])
-
-    def indices(self, node: ast.Subscript, base: Code) -> list[Callable]:
-        """The index closures of ``array[...]``, one per dimension."""
-        if not isinstance(base.type, ArrayType):
-            what = f"{ast.unparse(node.value)} is {types.described(base.type)} and cannot be indexed"
-            self.refuse(node, what, f"use {ast.unparse(node.value)} without [ ]: only arrays and tuples have elements")
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        codes = [self.expression(p) for p in parts]
-        flat = [(c, part) for code, part in zip(codes, parts, strict=True) for c in _unpacked(code)]
-        if len(flat) != base.type.ndim:
-            name, ndim = ast.unparse(node.value), base.type.ndim
-            what = f"{name} has {ndim} dimension{'s' * (ndim != 1)} and is indexed with {len(flat)}"
-            self.refuse(node, what, advice.on_count_of_indices(node, ndim, self.kernel.tree))
-        for code, part in flat:
-            if not (is_scalar(code.type) and is_integer(code.type)):
-                what = f"{ast.unparse(node)}: an index must be an integer, not {code.type}"
-                raise KernelTypeError(what, self.kernel.where(node), advice.on_index(part, code.type))
-        return [code.run for code, _ in flat]
-
     def _Slice(self, node: ast.Slice) -> Code:
-        return self.refuse(node, "slices of arrays are not known to the simulator", "write a loop over the elements")
-
-
-def _unpacked(code: Code) -> list[Code]:
-    """An index as one code per dimension: ``a[pos]`` with a tuple ``pos`` counts as ``a[pos[0], pos[1]]``."""
-    if not isinstance(code.type, TupleType):
-        return [code]
-    run = code.run
-    return [Code(lambda f, m, i=i: run(f, m)[i], t) for i, t in enumerate(code.type.items)]
+        return self.refuse(node, "a slice stands between brackets", "a[1:4]")
 
 
 def _all_of(parts: list[Code]) -> Code:
@@ -278,20 +243,3 @@ def _all_of(parts: list[Code]) -> Code:
 
 def _not(value):
     return not value if isinstance(value, bool) else np.logical_not(value)
-
-
-_ADVICE = {
-    "Yield": "write results into an array argument",
-    "List": "use a tuple, or cuda.local.array",
-    "Dict": "use arrays and integer indices",
-    "Set": "use arrays and integer indices",
-    "ListComp": "write a loop",
-    "GeneratorExp": "write a loop",
-    "SetComp": "write a loop",
-    "DictComp": "write a loop",
-    "Lambda": "write a device function: @cuda.jit(device=True)",
-    "JoinedStr": "a kernel has no strings: use numbers",
-    "Await": "a kernel has no coroutines: leave await out",
-    "NamedExpr": "assign on a line of its own",
-    "Starred": "write the arguments out",
-}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpwise.errors import UnsupportedError, UnwrittenReadError
+from warpwise.errors import UnwrittenReadError
 from warpwise.simt.batch import Batch, Site
 from warpwise.simt.masks import Mask, covers, join
+from warpwise.simt.views import start
 
 
 class Frame:
@@ -52,16 +53,12 @@ class Frame:
 def merged(mask: Mask, value, other, site: Site | None):
     """``value`` for the active lanes, ``other`` for the rest; tuples item by item.
 
-    Raises UnsupportedError for two arrays: which one a line means must not differ between threads.
+    Raises UnsupportedError for two arrays, unless both are parts of one: which a line means must not differ between threads.
     """
     if isinstance(value, tuple):
         return tuple(merged(mask, a, b, site) for a, b in zip(value, other, strict=True))
     if value is other:
         return value
     if hasattr(value, "space"):
-        raise UnsupportedError(
-            f"this stands for {value.name} in some threads and for {other.name} in others",
-            site and site.where(),
-            "choose between elements, not between arrays",
-        )
+        return start(value).merged(mask, other, site)
     return np.where(mask.lanes, np.asarray(value), np.asarray(other))

@@ -12,22 +12,23 @@ import numpy as np
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
 from warpwise.metrics import Metrics
-from warpwise.simt import types
-from warpwise.simt.batch import Batch, Launch
+from warpwise.simt.arguments import bind, type_of
+from warpwise.simt.batch import Launch
+from warpwise.simt.batches import run
 from warpwise.simt.compiler import compile_function
-from warpwise.simt.memory import ALIGNMENT, GlobalArray
+from warpwise.simt.fences import Fences
+from warpwise.simt.global_shadow import shadows_of
+from warpwise.simt.memory import GlobalArray
+from warpwise.simt.notes import about_float64
 from warpwise.simt.recorder import Recorder
 from warpwise.simt.source import Kernel, as_kernel
 from warpwise.simt.touched import distinct, overlapping
-from warpwise.simt.types import ArrayType
+from warpwise.simt.views import arrays_of
+from warpwise.simt.written import has_fence, written_parameters
 from warpwise.trace import Trace
 
-BATCH_LANES = 16_384  # sized to a core's cache: larger batches are slower
-MOST_BATCH_LANES = 16 * BATCH_LANES  # where few of a batch's warps run for most of its time
-BATCH_BLOCKS = 512  # bounds the memory of shared arrays: 48 KB for each block, and their shadows
-MAX_STEPS = 1_000_000  # ten seconds or more, and many times what a kernel of the course needs
+MAX_STEPS = 1_000_000  # of a batch: ten seconds or more, and many times what a kernel of the course needs
 MAX_RECORDS = 20_000
-_FIRST_ADDRESS = 1 << 32
 
 
 def trace(
@@ -41,41 +42,43 @@ def trace(
     device: Device = H100,
     shared_bytes: int = 0,
     sanitize: bool = True,
+    progress: bool | None = None,
 ) -> Trace:
     """Run a kernel in the simulator and say what it did. Arrays in ``args`` are updated in place.
 
     ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function. ``blocks``, ``threads``: an integer or a
     tuple of up to three. ``record``: linear numbers of the blocks whose events are kept, at most ``max_records`` of them.
-    ``max_steps``: trips of loops and calls after which a kernel counts as endless. ``device``: whose launch limits hold. ``shared_bytes``: dynamic
-    shared memory of each block. ``sanitize=False`` spares the search for races and for reads of what nobody wrote.
+    ``max_steps``: trips of loops and calls of a batch of blocks, after which a kernel counts as endless. ``device``: whose launch limits
+    hold. ``shared_bytes``: dynamic shared memory of each block. ``sanitize=False`` spares the search for races and for reads of what
+    nobody wrote. ``progress``: a bar that counts blocks; None shows it on a terminal or in a notebook, once the launch has taken a second.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the kernel. Races do not raise:
     they are in ``Trace.races``.
     """
     kernel = as_kernel(kernel)
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
-    _check_limits(grid, block, device)
+    _check_limits(grid, block, shared_bytes, device)
     recorder = Recorder(tuple(record), block[0] * block[1] * block[2], max_records)
-    launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block, shared_bytes, sanitize)
-    bound = _bind(kernel, args)
-    program = compile_function(kernel, tuple(_type_of(value) for value in bound))
+    launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block, shared_bytes, sanitize,
+                    block_shared_limit=device.sm.shared_bytes_per_block)  # fmt: skip
+    bound = bind(kernel, args)
+    argument_types = tuple(type_of(value) for value in bound)
+    program = compile_function(kernel, argument_types)
+    if sanitize:
+        _watch(kernel, launch, bound)
     with np.errstate(all="ignore"):
-        _run(program, launch, bound)
-    arrays = [value for value in bound if isinstance(value, GlobalArray)]
-    return _trace(kernel, launch, arrays)
+        run(program, launch, bound, device, progress)
+    notes = program.notes if about_float64(argument_types) else ()
+    return replace(_trace(kernel, launch, arrays_of(bound)), notes=notes)
 
 
-def _run(program, launch: Launch, bound: tuple) -> None:
-    """Go through the blocks in batches. Where a batch goes on compacted for most of its trips, the next are larger."""
-    blocks = math.prod(launch.grid)
-    first, lanes = 0, BATCH_LANES
-    while first < blocks:
-        count = min(max(1, min(lanes // launch.threads, BATCH_BLOCKS * lanes // BATCH_LANES)), blocks - first)
-        batch = Batch(launch, first, count)
-        program.run(program.frame(batch, bound, batch.full), batch.full)
-        first += count
-        if 2 * batch.compacted_steps > batch.steps and not batch.shared:
-            lanes = min(2 * lanes, MOST_BATCH_LANES)
+def _watch(kernel: Kernel, launch: Launch, bound: tuple) -> None:
+    """Prepare the sanitizer for what the kernel may write, and for its fences."""
+    written, arguments = written_parameters(kernel), zip(kernel.parameters, bound, strict=True)
+    roots = [(name, array.root) for name, value in arguments for array in arrays_of(value)]
+    launch.shadows = shadows_of([root for _, root in roots], [root for name, root in roots if name in written])
+    if has_fence(kernel):
+        launch.fences = Fences(math.prod(launch.grid), launch.threads)
 
 
 def dimensions(value, what: str) -> tuple[int, int, int]:
@@ -88,81 +91,24 @@ def dimensions(value, what: str) -> tuple[int, int, int]:
     return tuple(int(p) for p in (*parts, 1, 1)[:3])
 
 
-def _check_limits(grid, block, device: Device) -> None:
+def _check_limits(grid, block, shared_bytes: int, device: Device) -> None:
     threads = block[0] * block[1] * block[2]
     if threads > device.threads_per_block:
         raise LaunchError(f"a block of {block} has {threads:,} threads; a block can have at most {device.threads_per_block:,}")
     for name, size, limit in (("block", block, device.block_dim), ("grid", grid, device.grid_dim)):
         if any(n > most for n, most in zip(size, limit, strict=True)):
             raise LaunchError(f"a {name} of {size} is larger than the limit {limit}")
+    if not isinstance(shared_bytes, numbers.Integral) or shared_bytes < 0:
+        raise LaunchError(f"dynamic shared memory is a number of bytes, not {shared_bytes!r}")
+    if shared_bytes > device.sm.shared_bytes_per_block:
+        most = device.sm.shared_bytes_per_block
+        raise LaunchError(f"{shared_bytes:,} bytes of dynamic shared memory; a block can have {most:,} on {device.name}")
 
 
-def _bind(kernel: Kernel, args: tuple) -> tuple:
-    """Arguments as the kernel sees them; arrays get addresses like separate allocations."""
-    if len(args) != len(kernel.parameters):
-        raise LaunchError(_on_count(kernel, args))
-    bound, next_address, seen = [], _FIRST_ADDRESS, {}
-    for name, value in zip(kernel.parameters, args, strict=True):
-        values = _as_array(value)
-        if values is None:
-            bound.append(_scalar(kernel, name, value))
-            continue
-        root, offset = _allocation(values)
-        if id(root) not in seen:
-            seen[id(root)] = next_address
-            next_address += -(-max(root.nbytes, 1) // ALIGNMENT) * ALIGNMENT
-        bound.append(GlobalArray(name, values, seen[id(root)] + offset))
-    return tuple(bound)
-
-
-def _on_count(kernel: Kernel, args: tuple) -> str:
-    count = len(kernel.parameters)
-    passed = ", ".join(map(_described, args)) or "nothing"
-    return (
-        f"{kernel.name}({', '.join(kernel.parameters)}) takes {count} argument{'s' * (count != 1)}, and the launch passes {len(args)}: "
-        f"{passed}. Give the kernel one parameter for each, in this order"
-    )
-
-
-def _described(value) -> str:
-    values = _as_array(value)
-    return f"a {type(value).__name__}" if values is None else f"an array of {values.dtype} with shape {values.shape}"
-
-
-def _as_array(value) -> np.ndarray | None:
-    values = getattr(value, "host_values", value)  # what warpwise.cuda.to_device made
-    return values if isinstance(values, np.ndarray) and values.ndim else None
-
-
-def _allocation(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """The array that owns the memory, and where in it ``values`` begins, in bytes: views keep their alignment."""
-    root = values
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    return root, values.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-
-
-def _scalar(kernel: Kernel, name: str, value):
-    if isinstance(value, np.ndarray):
-        value = value[()]
-    kind = types.of_constant(value)
-    if kind is None or not types.is_scalar(kind):
-        raise LaunchError(f"{kernel.name}: argument {name} is a {type(value).__name__}; a kernel takes arrays and numbers")
-    return types.cast(value, kind)
-
-
-def _type_of(value):
-    if not isinstance(value, GlobalArray):
-        return types.of_constant(value)
-    if value.dtype not in types.SCALARS:
-        raise LaunchError(f"{value.name} is an array of {value.dtype}, which the simulator does not know")
-    return ArrayType(value.dtype, value.ndim, value.space)
-
-
-def _trace(kernel: Kernel, launch: Launch, arrays: list[GlobalArray]) -> Trace:
+def _trace(kernel: Kernel, launch: Launch, arrays: tuple) -> Trace:
     for work, lanes in launch.tallies.items():
         launch.counts[work.line].tally(work, lanes)
-    groups = overlapping(arrays)
+    groups = overlapping([memory for array in arrays for memory in array.root.memories])
     by_line = {line: launch.counts[line].metrics(**_distinct(groups, line)) for line in sorted(launch.counts)}
     metrics = replace(sum(by_line.values(), Metrics()), **_distinct(groups))
     recorder = launch.recorder
@@ -170,7 +116,7 @@ def _trace(kernel: Kernel, launch: Launch, arrays: list[GlobalArray]) -> Trace:
     return Trace(
         kernel=kernel.name, file=kernel.file, source=_source(kernel), grid=launch.grid, block=launch.block,
         arrays=infos, metrics=metrics, by_line=by_line,
-        races=tuple(launch.races), truncated=recorder.truncated, records=recorder.records(),
+        races=tuple(launch.races), shared_bytes_per_block=launch.shared_bytes, truncated=recorder.truncated, records=recorder.records(),
     )  # fmt: skip
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
-from warpwise.errors import KernelTypeError, UnsupportedError
-from warpwise.simt import advice, types
+from warpwise.simt import types
 from warpwise.simt.assigned import is_forever
 from warpwise.simt.compaction import Narrowing
-from warpwise.simt.compiled import Cost, charging, converted, truth
+from warpwise.simt.compiled import Cost, charging, truth
 from warpwise.simt.frame import Frame
+from warpwise.simt.iteration import Iterating, plain
 from warpwise.simt.masks import Mask, join, split
-from warpwise.simt.types import INT64, is_integer
+from warpwise.simt.ragged import count_test, in_ragged_warps
 
 
 @dataclass
@@ -24,18 +25,19 @@ class Loop:
 
     number: int
     by_block: bool = False  #: a barrier is in it, so that blocks must stay whole
+    by_grid: bool = False  #: a sync of the grid is in it, so that all blocks must stay
     ends: list | None = None
     again: list | None = None
+    orelse: Callable | None = None  #: what lanes do that did not leave by break
 
 
-class Loops:
+class Loops(Iterating):
     """The part of the compiler that knows loops; mixed into ``compiler.Compiler``."""
 
     def _looped(self, node: ast.For | ast.While, begin: Callable) -> tuple[Loop, object, Callable]:
-        """Compile a loop's head (``begin``) and body until the types at its top no longer change."""
-        if node.orelse:
-            self.refuse(node, "else after a loop has no meaning in a kernel here", "set a flag before break, and test it after the loop")
-        loop, barriers = Loop(self.loop_count), self.barriers
+        """Compile a loop's head (``begin``) and body until the types at its top no longer change, and then its ``else``."""
+        notes = self.notes.copy()
+        loop, barriers, grid_syncs = Loop(self.loop_count), self.barriers, self.grid_syncs
         self.loop_count += 1
         top = dict(self.env)
         for name in _read_before_written(node) & self.assigned - set(top):
@@ -43,6 +45,7 @@ class Loops:
             top[name] = types.BOOL
         while True:
             loop.ends, loop.again = [], []
+            self.notes = notes.copy()
             self.env = dict(top)
             head = begin()
             entered = dict(self.env)
@@ -59,9 +62,10 @@ class Loops:
             self.env = self._joined(node, back, entered)
         else:
             self.env = None if is_forever(node) else back
+        loop.orelse = self.body(node.orelse) if node.orelse else None
         for env in loop.ends:
             self.env = self._joined(node, self.env, env)
-        loop.by_block = self.barriers > barriers
+        loop.by_block, loop.by_grid = self.barriers > barriers, self.grid_syncs > grid_syncs
         return loop, head, body
 
     def _do_While(self, node: ast.While) -> Callable:
@@ -72,92 +76,78 @@ class Loops:
             return test.run, self._charge(node)
 
         loop, (condition, charge), body = self._looped(node, begin)
-        number, by_block, line, site = loop.number, loop.by_block, node.lineno, self.site(node)
+        number, line, site, waits = loop.number, node.lineno, self.site(node), self.loop_waits(node)
 
         def do(frame, mask):
-            active, done, few = mask, None, Narrowing(frame, by_block)
+            active, done, few, trips = mask, None, Narrowing(frame, loop), count()
             while active is not None:
                 if few.wanted(active):
                     (active,) = few.narrow(active, done)
                     done = None
-                frame.batch.step(site, active)
+                frame.batch.step(site, active, waits, next(trips))
                 charge(frame, active)
                 go, left = split(active, condition(frame, active))
                 frame.batch.branch(line, active, go, left)
                 done = join(done, left)
                 active = None if go is None else _trip(frame, number, body, go)
-            return _after_loop(frame, number, few.widen(done))
+            return _after_loop(frame, loop, few.widen(done))
 
         return do
 
     def _do_For(self, node: ast.For) -> Callable:
-        start, stop, step = self._range(node)
-        bounds = self._charge(node)
+        over = self.iteration(node)
+        (start, stop, step), bounds = over.bounds, self._charge(node)
 
         def begin():
-            self.cost = Cost()
-            return self.assignment(node.target, INT64)
+            self.cost = Cost({"control": 1})
+            put = over.target()
+            return put, charging(node.lineno, self.cost)
 
-        if not isinstance(node.target, ast.Name):
-            self.refuse(node, "a loop counts with one name", "for i in range(n): and the rest inside")
-        loop, put, body = self._looped(node, begin)
-        number, by_block, line, site = loop.number, loop.by_block, node.lineno, self.site(node)
-        each = charging(line, Cost({"control": 1}))
+        loop, (put, each), body = self._looped(node, begin)
+        number, line, site = loop.number, node.lineno, self.site(node)
 
         def uniform(frame, mask, numbers):
-            active, batch, few = mask, frame.batch, Narrowing(frame, by_block)
-            for k in numbers:
+            active, batch, few = mask, frame.batch, Narrowing(frame, loop)
+            for trip, k in enumerate(numbers):
                 if few.wanted(active):
                     (active,) = few.narrow(active, None)
-                batch.step(site, active)
+                batch.step(site, active, trip=trip)
                 each(frame, active)
                 put(frame, k, active)
                 active = _trip(frame, number, body, active)
                 if active is None:
                     break
-            return _after_loop(frame, number, few.widen(active))
+            return _after_loop(frame, loop, few.widen(active))
 
         def varying(frame, mask, k, end, by):
-            active, done, few = mask, None, Narrowing(frame, by_block)
+            active, done, few, trips = mask, None, Narrowing(frame, loop), count()
+            ragged = in_ragged_warps(mask, k, end, by)
             while active is not None:
                 if few.wanted(active):
-                    active, k, end, by = few.narrow(active, done, k, end, by)
+                    active, k, end, by, ragged = few.narrow(active, done, k, end, by, ragged)
                     done = None
-                frame.batch.step(site, active)
-                each(frame, active)
-                go, left = split(active, np.where(np.asarray(by) > 0, k < end, k > end))
-                frame.batch.branch(line, active, go, left)
+                frame.batch.step(site, active, trip=next(trips))
+                go, left = split(active, _before(k, end, by))
+                count_test(frame, each, line, go, left, ragged)
                 done = join(done, left)
                 if go is None:
                     break
                 put(frame, k, go)
                 active = _trip(frame, number, body, go)
                 k = k + by
-            return _after_loop(frame, number, few.widen(done))
+            return _after_loop(frame, loop, few.widen(done))
 
         def do(frame, mask):
             bounds(frame, mask)
-            first, end, by = (_plain(part(frame, mask)) for part in (start, stop, step))
-            if by == 0 if type(by) is int else (mask.grid() & (by == 0)).any():
-                raise UnsupportedError("range() with step 0", site.where(), "a step that is not 0 in any thread")
+            if over.prepare is not None:
+                over.prepare(frame, mask)
+            first, end, by = (plain(part(frame, mask)) for part in (start, stop, step))
+            by = self.not_zero(by, mask, node)
             if type(first) is type(end) is type(by) is int:
                 return uniform(frame, mask, range(first, end, by))
             return varying(frame, mask, first, end, by)
 
         return do
-
-    def _range(self, node: ast.For) -> list[Callable]:
-        call = node.iter
-        if not (isinstance(call, ast.Call) and self.static(call.func) is range and 1 <= len(call.args) <= 3 and not call.keywords):
-            self.refuse(node, "a loop in a kernel runs over range(...)", advice.on_loop(node, self.env))
-        codes = [self.scalar(a) for a in call.args]
-        for code, part in zip(codes, call.args, strict=True):
-            if not is_integer(code.type):
-                what = f"range() needs integers, not {code.type}"
-                raise KernelTypeError(what, self.kernel.where(node), advice.on_index(part, code.type))
-        runs = [converted(c, INT64).run for c in codes]
-        zero, one = (lambda frame, mask: 0), (lambda frame, mask: 1)
-        return [zero, runs[0], one] if len(runs) == 1 else [*runs, one][:3]
 
     def _do_Break(self, node: ast.Break) -> Callable:
         self.loops[-1].ends.append(self.env)
@@ -185,15 +175,19 @@ def _trip(frame: Frame, number: int, body: Callable, mask: Mask) -> Mask | None:
     return after
 
 
-def _after_loop(frame: Frame, number: int, mask: Mask | None) -> Mask | None:
-    after = join(mask, frame.broken[number])
-    frame.broken[number] = None
+def _before(k, end, by):
+    """Whether a counter has not reached its end; in lanes, as it and the end may be."""
+    if type(by) is int:
+        return k < end if by > 0 else k > end
+    return np.where(by > 0, k < end, k > end)
+
+
+def _after_loop(frame: Frame, loop: Loop, mask: Mask | None) -> Mask | None:
+    if mask is not None and loop.orelse is not None:
+        mask = loop.orelse(frame, mask)
+    after = join(mask, frame.broken[loop.number])
+    frame.broken[loop.number] = None
     return after
-
-
-def _plain(value):
-    """A uniform integer as a Python int; an array as it is."""
-    return value if isinstance(value, np.ndarray) else int(value)
 
 
 def _read_before_written(loop: ast.For | ast.While) -> set[str]:

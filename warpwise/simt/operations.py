@@ -6,13 +6,16 @@ import ast
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwise.errors import ArithmeticFault
 from warpwise.simt import types
-from warpwise.simt.batch import Site
 from warpwise.simt.types import INT64, wrap_int64
+
+if TYPE_CHECKING:
+    from warpwise.simt.batch import Site
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ def _right(a: int, b: int) -> int:
     return a >> b if 0 <= b < 64 else (-1 if a < 0 else 0)
 
 
-def _power(a, b):
+def power(a, b):
     """``a ** b``; a negative power of an integer is cut to an integer, as ``_power_of_ints`` does: 0, but for 1 and -1."""
     if np.asarray(b).dtype.kind != "i":
         return np.power(a, b)
@@ -51,7 +54,7 @@ BINARY = {
     ast.Div: Operation("/", types.division, np.true_divide, operator.truediv, 1),
     ast.FloorDiv: Operation("//", types.floor_division, np.floor_divide, operator.floordiv),
     ast.Mod: Operation("%", types.floor_division, np.mod, operator.mod),
-    ast.Pow: Operation("**", types.power, _power, _power_of_ints),
+    ast.Pow: Operation("**", types.power, power, _power_of_ints),
     ast.LShift: Operation("<<", types.shift, np.left_shift, _left),
     ast.RShift: Operation(">>", types.shift, np.right_shift, _right),
     ast.BitAnd: Operation("&", types.bitwise, np.bitwise_and, operator.and_),

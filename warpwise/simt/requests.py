@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.errors import OutOfBoundsError, UnwrittenReadError, Where
+from warpwise.errors import OutOfBoundsError
 from warpwise.simt.counting import count_sectors, count_wavefronts
 from warpwise.simt.masks import Mask
-from warpwise.simt.sanitizer import Clash
-from warpwise.trace import Access, Race, unlinear
+from warpwise.simt.memory import check_aligned
+from warpwise.simt.sanitized import Sanitized
 
-MAX_RACES = 16
 MAX_PLACES = 4096
 
 
@@ -24,42 +23,37 @@ class Place:
     addresses: object
 
 
-class Requests:
+class Requests(Sanitized):
     """The part of a batch that knows memory requests; mixed into ``batch.Batch``."""
 
     def load(self, array, indices: list, mask: Mask, site):
         offset = self.request(array, indices, mask, site, "load").offset
-        if array.space == "shared":
-            missing = array.shadow.unwritten(offset, mask)
-            if missing is not None:
-                raise self._unwritten_element(array, *missing, site)
-            self.note(array, array.shadow.read(offset, mask, site.line))
-        elif array.space == "local" and (missing := array.unwritten(offset, mask)) is not None:
-            raise _unwritten(array, site.where(**mask.extent.first_of(missing)))
         return array.load(offset, mask)
 
     def store(self, array, indices: list, value, mask: Mask, site) -> None:
         offset = self.request(array, indices, mask, site, "store").offset
-        if array.space == "shared":
-            self.note(array, array.shadow.write(offset, mask, site.line))
         array.store(offset, value, mask)
 
     def request(self, array, indices: list, mask: Mask, site, kind: str) -> Place:
-        """Check, count and record a request of one of the kinds "load", "store", "atomic"; returns where it goes."""
+        """Check, count, record and sanitize a request of one of the kinds "load", "store", "atomic"; returns where it goes."""
         key = self._place_key(array, indices, mask)
         place = self.launch.places.get(key)
         if place is None:
             offset = self._offset(array, indices, mask, site)
-            place = Place(offset, array.address + offset * array.dtype.itemsize)
+            place = Place(offset, array.address + offset * array.step)
+            if array.alignment > 1:
+                check_aligned(array, place.addresses, mask, site)
             if key and len(self.launch.places) < MAX_PLACES:
                 self.launch.places[key] = place
-        if array.space != "local":
+        if array.space in ("global", "shared"):
             self._account(array, place, mask, site, kind)
+        if self.launch.sanitize:
+            self.sanitized(array, place, mask, site, kind)
         return place
 
     def _place_key(self, array, indices: list, mask: Mask) -> tuple | None:
         """What names a request that no block and no trip changes: indices that are ``threadIdx`` or plain integers, all lanes active."""
-        if array.space != "shared" or mask.lanes is not None:
+        if array.space != "shared" or array.root is not array or mask.lanes is not None:
             return None
         fixed = self.launch.fixed
         for index in indices:
@@ -73,11 +67,14 @@ class Requests:
         """Elements from the start of the array, every active lane's index checked and negative ones counted from the end."""
         offset = 0
         for axis, (index, size, stride) in enumerate(zip(indices, array.shape, array.strides, strict=True)):
-            place = self._checked(array, index, size, axis, mask, site)
+            place = self.checked(array, index, size, axis, mask, site)
             offset = offset + (place if stride == 1 else place * stride)
         return offset
 
-    def _checked(self, array, index, size: int, axis: int, mask: Mask, site):
+    def checked(self, array, index, size, axis: int, mask: Mask, site):
+        """An index of one axis, checked in every active lane and counted from the start. ``size``: an int, or lanes of it for a view."""
+        if type(size) is not int:
+            return self._checked_by_lane(array, index, size, axis, mask, site)
         if not isinstance(index, np.ndarray):
             index = int(index)
             if not -size <= index < size:
@@ -94,11 +91,19 @@ class Requests:
             raise self._out_of_bounds(array, axis, index, bad, mask, site)
         return np.clip(np.where(index < 0, index + size, index), 0, max(size - 1, 0))
 
+    def _checked_by_lane(self, array, index, size, axis: int, mask: Mask, site):
+        place = np.where(np.less(index, 0), index + size, index)
+        bad = ((place < 0) | (place >= size)) & mask.grid()
+        if bad.any():
+            raise self._out_of_bounds(array, axis, np.asarray(index), bad, mask, site)
+        return np.clip(place, 0, np.maximum(size - 1, 0))
+
     def _out_of_bounds(self, array, axis: int, index: np.ndarray, bad: np.ndarray, mask: Mask, site) -> OutOfBoundsError:
         shape = mask.extent.shape
         bad = np.broadcast_to(bad, shape)
-        value = int(np.broadcast_to(index, shape)[np.unravel_index(int(np.argmax(bad)), shape)])
-        size, place = array.shape[axis], f"index {value} of axis {axis}" if array.ndim > 1 else f"index {value}"
+        lane = np.unravel_index(int(np.argmax(bad)), shape)
+        value, size = (int(np.broadcast_to(part, shape)[lane]) for part in (index, array.shape[axis]))
+        place = f"index {value} of axis {axis}" if array.ndim > 1 else f"index {value}"
         return OutOfBoundsError(
             f"{place} is outside {array.name}, whose size there is {size}",
             site.where(**mask.extent.first_of(bad)),
@@ -127,24 +132,6 @@ class Requests:
         wavefronts, fewest = count_wavefronts(rows, mask.lanes, width)
         self.counts[line].shared_request(kind, mask.warps, factor * wavefronts, factor * fewest, mask.threads * width)
 
-    # --- what the sanitizer found ---
-
-    def note(self, array, clash: Clash | None) -> None:
-        """Turn what the shadow saw into a Race, once for each pair of lines."""
-        if clash is None or len(self.launch.races) >= MAX_RACES:
-            return
-        key = (array.name, clash.first.line, clash.second.line, clash.first.writes, clash.second.writes)
-        if key in self.launch.race_sites:
-            return
-        self.launch.race_sites.add(key)
-        first, second = (Access(unlinear(s.thread, self.launch.block), s.line, s.writes) for s in (clash.first, clash.second))
-        index = element_index(array, clash.element)
-        self.launch.races.append(Race(array.name, array.space, index, unlinear(self.first + clash.row, self.launch.grid), first, second))
-
-    def _unwritten_element(self, array, row: int, thread: int, element: int, site) -> UnwrittenReadError:
-        where = site.where(unlinear(self.first + row, self.launch.grid), unlinear(thread, self.launch.block))
-        return _unwritten(array, where, f"[{', '.join(map(str, element_index(array, element)))}]")
-
 
 def _rows(addresses, mask: Mask) -> tuple[np.ndarray, int]:
     """Addresses as ``(rows, threads)``, and for how many rows of the extent each stands: one serves all where they are alike."""
@@ -155,16 +142,3 @@ def _rows(addresses, mask: Mask) -> tuple[np.ndarray, int]:
     if columns != extent.threads or len(addresses) != rows:
         addresses = np.broadcast_to(addresses, (rows, extent.threads))
     return addresses, extent.rows // rows
-
-
-def _unwritten(array, where: Where, element: str = "") -> UnwrittenReadError:
-    return UnwrittenReadError(
-        f"{array.name}{element} is read, but nothing was written there: {array.space} memory starts with whatever was left in it",
-        where,
-        f"should this thread read at all? Check its guard and its index. If it should, write {array.name}{element} first",
-    )
-
-
-def element_index(array, element: int) -> tuple[int, ...]:
-    """The indices of an element of a C-ordered array."""
-    return tuple(int(i) for i in np.unravel_index(element, array.shape))

@@ -1,10 +1,12 @@
-"""The shadow of a shared array: what was written since the block began, and who touched what since the last barrier.
+"""The shadow of memory: who touched each element last, and whether what is done to it now races with that.
 
-Two accesses to one element by two threads of a block, at least one of them a write, with no barrier between them, are a race,
-whatever order a machine happens to run them in. Lanes of one warp are no exception: since Volta they need not stay in step.
+Two accesses to one element by two threads, at least one of them a write, are a race unless something orders them (``order``), whatever
+order a machine happens to run them in. Atomic operations do not race with each other; with a plain access they do. Lanes of one warp
+are no exception: since Volta they need not stay in step.
 
-As long as offsets and masks do not depend on the block, one row of shadow serves all blocks of the batch; it is spread over
-blocks by the first access that does. Reads are only noted, and looked up when a write follows them before a barrier.
+For each element and kind of access two entries are kept: the last, and of those of other threads one that is as far away as there is.
+Whoever races with an access that was dropped races with one of these two, as what orders threads far apart orders the near ones too.
+(Only a syncwarp of a part of a warp breaks that rule; there a race may be overlooked.)
 """
 
 from __future__ import annotations
@@ -13,150 +15,139 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.simt.extent import Extent
-from warpwise.simt.masks import Mask
+from warpwise.simt.fences import THREAD_BITS
+from warpwise.simt.order import Order
 
-NOBODY = -1
-
-
-@dataclass(frozen=True)
-class Side:
-    """One access of a race: thread number in the block, source line, reading or writing."""
-
-    thread: int
-    line: int
-    writes: bool
+#: What races with an access: the kinds of earlier ones.
+RIVALS = {"load": ("store", "atomic"), "store": ("load", "store", "atomic"), "atomic": ("load", "store")}
+MOST_CLASHES = 4  # told of one access
+_THREAD = (1 << THREAD_BITS) - 1
 
 
 @dataclass(frozen=True)
 class Clash:
-    """A race as the shadow sees it: block row of the batch, element of the array, the earlier and the later access."""
+    """A race as a shadow sees it: the cell, and of both accesses time, thread (linear, in the launch) and kind."""
 
-    row: int
-    element: int
-    first: Side
-    second: Side
+    cell: int
+    first: tuple[int, int, str]
+    second: tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One access: flat arrays of the cells it names and of the threads that do."""
+
+    kind: str
+    time: int
+    cells: np.ndarray
+    threads: np.ndarray
+
+    @property
+    def entries(self) -> np.ndarray:
+        """Time and thread in one integer; 0 stands for nobody."""
+        return self.threads + (self.time << THREAD_BITS)
+
+
+def clashes(touch: Touch, cells: np.ndarray, threads: np.ndarray, earlier: np.ndarray, kind: str, order: Order, floor: int) -> list[Clash]:
+    """The races of an access with ``earlier`` entries of one kind, one for each of their times. Entries before ``floor`` are ordered."""
+    there = (earlier >= max(floor << THREAD_BITS, 1)) & ((earlier & _THREAD) != threads)
+    if not there.any():
+        return []
+    at = np.flatnonzero(there)
+    earlier, threads = earlier[at], threads[at]
+    times, others = earlier >> THREAD_BITS, earlier & _THREAD
+    bad = order.unordered(threads, others, times)
+    found = []
+    while len(found) < MOST_CLASHES and bad.any():
+        i = _farthest(np.flatnonzero(bad), threads, others, order)
+        found.append(Clash(int(cells[at[i]]), (int(times[i]), int(others[i]), kind), (touch.time, int(threads[i]), touch.kind)))
+        bad &= times != times[i]
+    return found
+
+
+def _farthest(places: np.ndarray, threads: np.ndarray, others: np.ndarray, order: Order) -> int:
+    """The first of some places whose two threads are as far apart as any: what mends that race mends the others."""
+    return int(places[np.argmax(order.distance(threads[places], others[places]))])
 
 
 class Table:
-    """Per element, the last thread that touched it, one other thread that did, and the line; ``(rows, elements)``."""
+    """Per cell, two entries of one kind of access: the last, and one of another thread."""
 
-    def __init__(self, rows: int, elements: int):
-        self.last = np.full((rows, elements), NOBODY, np.int32)
-        self.other = self.last.copy()
-        self.line = np.zeros((rows, elements), np.int32)
-        self.used = False
+    def __init__(self, kind: str, cells: int):
+        self.kind, self.newest = kind, 0  #: time of the newest entry
+        self.last, self.other = np.zeros(cells, np.int64), None
 
-    def enter(self, at, threads: np.ndarray, line: int) -> None:
-        before = self.last[at]
-        self.last[at], self.line[at], self.used = threads, line, True
-        changed = (before != NOBODY) & (before != threads)
-        lost = self.last[at] != threads
-        if changed.any() or lost.any():
-            rows, places = at
-            self.other[rows[changed], places[changed]] = before[changed]
-            self.other[rows[lost], places[lost]] = threads[lost]
+    def clashes(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
+        """The races of an access with what is entered here."""
+        if self.newest <= floor:
+            return []
+        found = clashes(touch, touch.cells, touch.threads, self.last.take(touch.cells), self.kind, order, floor)
+        if not found and self.other is not None:
+            found = clashes(touch, touch.cells, touch.threads, self.other.take(touch.cells), self.kind, order, floor)
+        return found
 
-    def clash(self, at, threads: np.ndarray, line: int, writes: bool, table_writes: bool) -> Clash | None:
-        """The first of these accesses that another thread's entry races with."""
-        if not self.used:
-            return None
-        last, other = self.last[at], self.other[at]
-        bad = ((last != NOBODY) & (last != threads)) | ((other != NOBODY) & (other != threads))
-        if not bad.any():
-            return None
-        i = int(np.argmax(bad))
-        row, place, thread = int(at[0][i]), int(at[1][i]), int(threads[i])
-        first = int(last[i]) if last[i] not in (NOBODY, thread) else int(other[i])
-        return Clash(row, place, Side(first, int(self.line[row, place]), table_writes), Side(thread, line, writes))
+    def enter(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
+        """Remember an access. Returns the race of a store in which several threads name one element."""
+        entries, cells = touch.entries, touch.cells
+        before = self.last.take(cells) if self.newest > floor else None
+        self.last[cells], self.newest = entries, touch.time
+        lost = self.last.take(cells) != entries
+        told = []
+        if lost.any():
+            winners = self.last.take(cells) & _THREAD
+            i = _farthest(np.flatnonzero(lost), touch.threads, winners, order)
+            told = [Clash(int(cells[i]), (touch.time, int(touch.threads[i]), self.kind), (touch.time, int(winners[i]), self.kind))]
+            self._keep(cells[lost], entries[lost], order)
+        if before is not None:
+            changed = (before >= max(floor << THREAD_BITS, 1)) & ((before & _THREAD) != touch.threads) & ~lost
+            if changed.any():
+                self._keep(cells[changed], before[changed], order)
+        return told if self.kind == "store" else []
 
-    def forget(self, rows=slice(None)) -> None:
-        if self.used:
-            self.last[rows] = self.other[rows] = NOBODY
-            self.used = not isinstance(rows, slice)
+    def _keep(self, cells: np.ndarray, entries: np.ndarray, order: Order) -> None:
+        """Keep entries beside the last ones, if they are no nearer to them than what is kept already."""
+        if self.other is None:
+            self.other = np.zeros(len(self.last), np.int64)
+        last, kept = self.last[cells] & _THREAD, self.other[cells]
+        distance, far = order.distance(entries & _THREAD, last), order.distance(kept & _THREAD, last)
+        far[(kept == 0) | ~order.unordered(last, kept & _THREAD, kept >> THREAD_BITS)] = -1
+        better = (distance >= 0) & (distance >= far)
+        nearest_first = np.argsort(distance[better], kind="stable")  # of several for one cell, the last assigned stays
+        self.other[cells[better][nearest_first]] = entries[better][nearest_first]
 
-    def spread(self, blocks: int) -> None:
-        self.last, self.other, self.line = (np.repeat(part, blocks, axis=0) for part in (self.last, self.other, self.line))
+    def repeat(self, times: int, step: int) -> None:
+        """From one row for all blocks to a row for each; thread numbers of each block are ``step`` larger than of the one before."""
+        self.last = _repeated(self.last, times, step)
+        self.other = None if self.other is None else _repeated(self.other, times, step)
+
+    def split(self, pieces: int) -> None:
+        """Each cell becomes several."""
+        self.last = np.repeat(self.last, pieces)
+        self.other = None if self.other is None else np.repeat(self.other, pieces)
 
 
-class Shadow:
-    """The shadow of one shared array over a batch of blocks."""
+def _repeated(entries: np.ndarray, times: int, step: int) -> np.ndarray:
+    return (entries + np.where(entries, step * np.arange(times)[:, None], 0)).reshape(-1)
 
-    def __init__(self, elements: int, extent: Extent):
-        self.extent, self.by_block = extent, False
-        self.written, self.complete = np.zeros((1, elements), bool), False
-        self.readers, self.writers = Table(1, elements), Table(1, elements)
-        self.reads: list[tuple] = []
 
-    def unwritten(self, offset, mask: Mask) -> tuple[int, int, int] | None:
-        """(block row, thread, element) of an active lane that would read what nobody wrote; None if there is none."""
-        if self.complete:
-            return None
-        at, threads = self._spread(offset, mask)
-        missing = ~self.written[at]
-        if not missing.any():
-            return None
-        i = int(np.argmax(missing))
-        return int(at[0][i]), int(threads[i]), int(at[1][i])
+class Tables:
+    """The tables of some memory, by kind of access; made when first needed."""
 
-    def read(self, offset, mask: Mask, line: int) -> Clash | None:
-        """Note a read; the race it makes with an earlier write, if it does."""
-        self.reads.append((offset, mask, line))
-        if not self.writers.used:
-            return None
-        return self.writers.clash(*self._spread(offset, mask), line, writes=False, table_writes=True)
+    def __init__(self, cells: int):
+        self.cells, self.by_kind = cells, {}
 
-    def write(self, offset, mask: Mask, line: int) -> Clash | None:
-        """Note a write; the race it makes with an earlier access or with another lane of the same store, if it does."""
-        self._look_up_reads()
-        at, threads = self._spread(offset, mask)
-        if not self.complete:
-            self.written[at] = True
-        race = self.readers.clash(at, threads, line, writes=True, table_writes=False)
-        race = race or self.writers.clash(at, threads, line, writes=True, table_writes=True)
-        self.writers.enter(at, threads, line)
-        return race or self.writers.clash(at, threads, line, writes=True, table_writes=True)
+    def clashes(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
+        found = []
+        for kind in RIVALS[touch.kind]:
+            if kind in self.by_kind:
+                found += self.by_kind[kind].clashes(touch, order, floor)
+        return found
 
-    def barrier(self, mask: Mask) -> None:
-        """Forget the accesses of the blocks that pass a barrier."""
-        if not self.complete and self.written.all():
-            self.complete = True
-        if mask.extent.whole and (mask.lanes is None or mask.lanes.shape[0] == 1):
-            self.readers.forget()
-            self.writers.forget()
-            self.reads.clear()
-            return
-        self._look_up_reads()
-        self._go_by_block()
-        passed = mask.extent.block_rows[mask.grid().any(axis=1), 0]
-        self.readers.forget(passed)
-        self.writers.forget(passed)
+    def enter(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
+        if touch.kind not in self.by_kind:
+            self.by_kind[touch.kind] = Table(touch.kind, self.cells)
+        return self.by_kind[touch.kind].enter(touch, order, floor)
 
-    def _spread(self, offset, mask: Mask) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """The active lanes as flat arrays: (block row, element) and thread."""
-        lanes, extent = () if mask.lanes is None else mask.lanes.shape, mask.extent
-        shape = np.broadcast_shapes(np.shape(offset), extent.thread_numbers.shape, lanes)
-        if shape[0] > 1 or not extent.whole:
-            self._go_by_block()
-        if self.by_block:
-            shape = extent.shape
-        rows = np.broadcast_to(extent.block_rows[: shape[0]], shape)
-        parts = rows, np.broadcast_to(offset, shape), np.broadcast_to(extent.thread_numbers, shape)
-        if mask.lanes is None:
-            rows, places, threads = (part.ravel() for part in parts)
-        else:
-            active = np.broadcast_to(mask.lanes, shape)
-            rows, places, threads = (part[active] for part in parts)
-        return (rows, places), threads
-
-    def _go_by_block(self) -> None:
-        if not self.by_block:
-            self.by_block = True
-            self.written = np.repeat(self.written, self.extent.rows, axis=0)
-            self.readers.spread(self.extent.rows)
-            self.writers.spread(self.extent.rows)
-
-    def _look_up_reads(self) -> None:
-        for offset, mask, line in self.reads:
-            self.readers.enter(*self._spread(offset, mask), line)
-        self.reads.clear()
+    def newest(self, kinds: tuple[str, ...]) -> int:
+        """The time of the newest entry of some kinds."""
+        return max((self.by_kind[kind].newest for kind in kinds if kind in self.by_kind), default=0)

@@ -10,46 +10,22 @@ import ast
 import builtins
 import functools
 import inspect
-import math
-import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
-
-import numpy as np
+from enum import IntEnum
+from types import FunctionType
 
 from warpwise.errors import UnsupportedError, Where
+from warpwise.simt.assigned import assigned_names, parameters
 from warpwise.simt.constants import NotConstant, constant
-from warpwise.simt.types import BOOL, SCALARS
-from warpwise.simt.words import TOP
+from warpwise.simt.literals import MAKERS, made
+from warpwise.simt.matching import without_match
+from warpwise.simt.names import CudaName, attribute, imported, resolve
+from warpwise.simt.types import ELEMENTS
 
 CELL = "this cell"
-MODULES = {"math": math, "numpy": np}
-_SCALAR_TYPES = tuple(t.type for t in SCALARS)
-CUDA_MODULES = ("warpwise.cuda", "numba.cuda")
-_CUDA_WORDS = (*TOP, "jit")
-
-
-class CudaName:
-    """Something below ``numba.cuda`` or ``warpwise.cuda``, known by its dotted path: ``grid``, ``shared.array``, ``threadIdx``."""
-
-    def __init__(self, path: str = ""):
-        self.path = path
-
-    def __getattr__(self, name: str) -> CudaName:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return CudaName(f"{self.path}.{name}" if self.path else name)
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, CudaName) and other.path == self.path
-
-    def __hash__(self) -> int:
-        return hash(self.path)
-
-    def __repr__(self) -> str:
-        return f"cuda.{self.path}" if self.path else "cuda"
+_SCALAR_TYPES = tuple(t.type for t in ELEMENTS)
 
 
 class Kernel:
@@ -59,11 +35,16 @@ class Kernel:
         self, tree: ast.FunctionDef, lookup: Callable[[str], object], file: str, lines: Mapping[int, str], device: bool = False,
         names: Callable[[], Mapping[str, object]] = dict,
     ):  # fmt: skip
+        tree = without_match(tree)
         self.tree, self.lookup, self.file, self.lines, self.device = tree, lookup, file, lines, device
         self.names = names  #: what ``lookup`` knows, apart from Python's own names: for messages
         self.name = tree.name
+        self.function: FunctionType | None = None  #: what it was read from, unless that was a text: for a compiler
         self.programs: dict = {}  #: compiled, by argument types
         self.calls: set[Kernel] = set()  #: device functions it was found to call
+        self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
+        self.captured: tuple[str, ...] = ()  #: variables of the function around it that it reads
+        self.assigned = assigned_names(tree)
         self.__name__, self.__doc__ = tree.name, ast.get_docstring(tree)
 
     @property
@@ -74,7 +55,7 @@ class Kernel:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        return tuple(a.arg for a in self.tree.args.args)
+        return parameters(self.tree) + self.captured
 
     @property
     def is_stub(self) -> bool:
@@ -130,7 +111,9 @@ def from_function(function: FunctionType, device: bool = False, make: type[Kerne
         raise UnsupportedError(f"{function.__name__} is not a function defined with def", try_this="write the kernel with def")
     ast.increment_lineno(tree, first - 1)
     see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
-    return make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
+    kernel = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
+    kernel.function = function
+    return kernel
 
 
 def _shown(file: str) -> str:
@@ -151,39 +134,6 @@ def _visible(function: FunctionType, name: str) -> object:
 
 def _all_visible(function: FunctionType) -> dict[str, object]:
     return function.__globals__ | {name: None for name in function.__code__.co_freevars}
-
-
-def resolve(value: object) -> object:
-    """A name's value as the compiler knows it: anything of ``numba.cuda`` becomes a CudaName, a Numba type a NumPy one."""
-    if isinstance(value, ModuleType):
-        if value.__name__ in CUDA_MODULES:
-            return CudaName()
-        return value
-    return _numba_names().get(id(value), value)
-
-
-def attribute(base: object, name: str) -> object:
-    """``base.name``, without running a module's ``__getattr__``. Raises AttributeError."""
-    if not isinstance(base, ModuleType):
-        return getattr(base, name)
-    if name not in vars(base):
-        raise AttributeError(name)
-    return vars(base)[name]
-
-
-def _numba_names() -> dict[int, object]:
-    """Objects of Numba, if it was imported -> what they are, by identity: this is how an aliased import is seen through."""
-    numba = sys.modules.get("numba")
-    return {} if numba is None else _names_of(numba, sys.modules.get("numba.cuda"))
-
-
-@functools.lru_cache(maxsize=4)
-def _names_of(numba: ModuleType, module: ModuleType | None) -> dict[int, object]:
-    names: dict[int, object] = {id(getattr(numba.types, t.name)): t.type for t in SCALARS if t != BOOL}
-    names[id(numba.types.boolean)] = np.bool_
-    if module is not None:
-        names |= {id(getattr(module, n)): CudaName(n) for n in _CUDA_WORDS if hasattr(module, n)}
-    return names
 
 
 def kernels_in(text: str, file: str = CELL, first_line: int = 1) -> dict[str, Kernel]:
@@ -210,13 +160,15 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
     kernels: dict[str, Kernel] = {}
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names.update(_imported(node))
+            names.update(imported(node))
         elif isinstance(node, ast.Assign):
             names.update(_literal(node, names))
         elif isinstance(node, ast.FunctionDef) and (options := _jit_options(node, names)) is not None:
             kernels[node.name] = names[node.name] = Kernel(
                 node, functools.partial(_named, names), file, lines, options.get("device", False), names.copy
             )
+        elif isinstance(node, ast.ClassDef) and any(_dotted(base, names) is IntEnum for base in node.bases):
+            names[node.name] = Members(node, names)
         for name in _bound(node):
             names.setdefault(name, Outside(isinstance(node, ast.FunctionDef)))
     return kernels
@@ -227,6 +179,14 @@ class Outside:
     """What a name stands for that text binds to something else than a constant: known to be there, and no more."""
 
     is_function: bool
+
+
+class Members:
+    """The members of an ``IntEnum`` that a text defines: plain integers, as in a kernel."""
+
+    def __init__(self, node: ast.ClassDef, names: dict[str, object]):
+        for found in (_literal(part, names) for part in node.body if isinstance(part, ast.Assign)):
+            vars(self).update({name: value for name, value in found.items() if isinstance(value, int) and not name.startswith("_")})
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:
@@ -245,43 +205,6 @@ def _named(names: dict[str, object], name: str) -> object:
     return names[name] if name in names else vars(builtins)[name]
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, object]:
-    """The names that an import binds, as far as a kernel can use them."""
-    found = {}
-    for alias in node.names:
-        if isinstance(node, ast.Import):
-            module = alias.name if alias.asname else alias.name.partition(".")[0]
-            value = CudaName() if module in CUDA_MODULES else _Package(module) if module in ("numba", "warpwise") else MODULES.get(module)
-            bound = alias.asname or module
-        else:
-            value, bound = _from_import(node.module or "", alias.name), alias.asname or alias.name
-        if value is not None:
-            found[bound] = value
-    return found
-
-
-class _Package:
-    """``numba`` or ``warpwise`` named in text that does not run: only its CUDA names and its types mean something."""
-
-    def __init__(self, name: str):
-        self.__name__ = name
-
-    def __getattr__(self, name: str):
-        value = _from_import(self.__dict__["__name__"], name)
-        if value is None:
-            raise AttributeError(name)
-        return value
-
-
-def _from_import(module: str, name: str) -> object:
-    if module in ("numba", "warpwise"):
-        dtype = vars(np).get(name) if module == "numba" else None
-        return CudaName() if name == "cuda" else dtype if dtype in _SCALAR_TYPES else None
-    if module in CUDA_MODULES:
-        return CudaName(name)
-    return vars(MODULES[module]).get(name) if module in MODULES else None
-
-
 def _literal(node: ast.Assign, names: dict[str, object]) -> dict[str, object]:
     """``TILE = 16``, ``A, B = 1, TILE + 1``, ``REAL = np.float32`` and ``ZERO = np.float32(0)``: constants as a kernel can see them."""
     try:
@@ -298,7 +221,11 @@ def _literal(node: ast.Assign, names: dict[str, object]) -> dict[str, object]:
 
 
 def _value(node: ast.expr, names: dict[str, object]) -> object:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
     scalar = _dotted(node.func if isinstance(node, ast.Call) else node, names)
+    if isinstance(node, ast.Call) and any(scalar is maker for maker in MAKERS):
+        return made(scalar, node, lambda part: _dotted(part, names), lambda name: names[name])
     if scalar not in _SCALAR_TYPES:
         return constant(node, lambda name: names[name])
     if not isinstance(node, ast.Call):
@@ -323,10 +250,10 @@ def _jit_options(node: ast.FunctionDef, names: dict[str, object]) -> dict | None
 
 def _dotted(node: ast.AST, names: dict[str, object]) -> object:
     if isinstance(node, ast.Name):
-        return names.get(node.id)
+        return resolve(names.get(node.id))
     if isinstance(node, ast.Attribute):
         try:
-            return attribute(_dotted(node.value, names), node.attr)
+            return resolve(attribute(_dotted(node.value, names), node.attr))
         except AttributeError:
             return None
     return None

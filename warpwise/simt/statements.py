@@ -14,7 +14,8 @@ from warpwise.simt import advice, types
 from warpwise.simt.compiled import Code, Cost, charging, truth
 from warpwise.simt.frame import Frame
 from warpwise.simt.masks import Mask, join, split
-from warpwise.simt.types import NONE, TupleType, is_scalar
+from warpwise.simt.refused import STATEMENTS
+from warpwise.simt.types import NONE, TupleType
 
 MAX_STATEMENTS = 20_000  # compiled for one function, a loop's body as often as its types change
 
@@ -47,7 +48,8 @@ class Statements:
         method = getattr(self, f"_do_{type(node).__name__}", None)
         if method is None:
             word = ast.unparse(node).split()[0].rstrip(":")
-            try_this = _ADVICE.get(type(node).__name__, "use assignments, if, for, while and calls")
+            refused = STATEMENTS.get(type(node).__name__)
+            try_this = refused.instead if refused else "use assignments, if, for, while and calls"
             self.refuse(node, f"{word} has no meaning in a kernel", try_this)
         self.compiled += 1
         if self.compiled > MAX_STATEMENTS:
@@ -87,6 +89,7 @@ class Statements:
 
     def _do_Assign(self, node: ast.Assign) -> Callable:
         self.target = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
+        self.name_arrays(node)
         value = self.expression(node.value)
         targets = [self.assignment(t, value.type) for t in node.targets]
         return self._assigning(node, value, targets)
@@ -97,7 +100,7 @@ class Statements:
         return self._do_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def _do_AugAssign(self, node: ast.AugAssign) -> Callable:
-        if isinstance(node.target, ast.Subscript):
+        if isinstance(node.target, (ast.Subscript, ast.Attribute)):
             return self._augmented_element(node)
         value = self.binary(node, self.scalar(_loaded(node.target)), node.op, self.scalar(node.value))
         return self._assigning(node, value, [self.assignment(node.target, value.type)])
@@ -129,8 +132,8 @@ class Statements:
             slot = self.bind(target.id, t)
             site = self.site(target)
             return lambda frame, value, mask: frame.assign(slot, value, mask, site)
-        if isinstance(target, ast.Subscript):
-            return self._element(target, t)
+        if isinstance(target, (ast.Subscript, ast.Attribute)):
+            return self.memory_target(target, t)
         if isinstance(target, (ast.Tuple, ast.List)):
             return self._unpacking(target, t)
         what = f"cannot assign to {ast.unparse(target)} in a kernel"
@@ -149,30 +152,16 @@ class Statements:
 
         return put
 
-    def _element(self, target: ast.Subscript, t) -> Callable:
-        base = self.expression(target.value)
-        indices, site, array = self.indices(target, base), self.site(target), base.run
-        if not is_scalar(t):
-            what, name = f"{types.described(t)} cannot be stored in an array", ast.unparse(target)
-            raise KernelTypeError(what, self.kernel.where(target), f"store one number: {name} = ...")
-        self.cost.add("memory")
-        dtype = base.type.dtype
-
-        def put(frame, value, mask):
-            places = [i(frame, mask) for i in indices]
-            frame.batch.store(array(frame, mask), places, types.cast(value, dtype), mask, site)
-
-        return put
-
     def _augmented_element(self, node: ast.AugAssign) -> Callable:
         """``a[i] += x``: the index is computed once; a load, an operation, a store."""
-        base = self.expression(node.target.value)
-        indices, site, array = self.indices(node.target, base), self.site(node), base.run
+        element = self.element_target(node)
+        indices, site, array, dtype = element.indices, self.site(node), element.array, element.dtype
         slot = self.slots.setdefault(f"element at {node.lineno}:{node.col_offset}", len(self.slots))
-        old = Code(lambda frame, mask: frame.values[slot], base.type.dtype)
+        old = Code(lambda frame, mask: frame.values[slot], dtype)
         value = self.binary(node, old, node.op, self.scalar(node.value))
+        self.need_storable(node.target, value.type, dtype)
         self.cost.add("memory", 2)
-        charge, run, dtype = self._charge(node), value.run, base.type.dtype
+        charge, run = self._charge(node), value.run
 
         def do(frame, mask):
             charge(frame, mask)
@@ -205,6 +194,9 @@ class Statements:
         return do
 
     def _do_If(self, node: ast.If) -> Callable:
+        known = self.known(node.test)
+        if known is not None:
+            return self.body(node.body if known else node.orelse)
         test = truth(self.scalar(node.test))
         self.cost.add("control")
         charge, condition, line = self._charge(node), test.run, node.lineno
@@ -248,19 +240,3 @@ def _leave_function(frame: Frame, mask: Mask) -> None:
 
 def _loaded(target: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else target
-
-
-_ADVICE = {
-    "Try": "check conditions with if",
-    "Assert": "check conditions with if",
-    "With": "a kernel has no context managers: write the lines without with",
-    "FunctionDef": "define device functions outside the kernel, with @cuda.jit(device=True)",
-    "ClassDef": "use arrays",
-    "Import": "import at the top of the file",
-    "ImportFrom": "import at the top of the file",
-    "Raise": "write an error code into an array",
-    "Delete": "leave the line out",
-    "Global": "pass values as arguments",
-    "Nonlocal": "pass values as arguments",
-    "Match": "use if and elif",
-}

@@ -13,10 +13,14 @@ import numpy as np
 BOOL = np.dtype(np.bool_)
 INT8, INT32, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+COMPLEX64, COMPLEX128 = np.dtype(np.complex64), np.dtype(np.complex128)
 SCALARS = tuple(
     np.dtype(name)
     for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 )
+
+
+ELEMENTS = (*SCALARS, COMPLEX64, COMPLEX128)  #: what a number in an array may be
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,10 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class TupleType:
-    """A tuple of values, each with its own type; its length is part of the type."""
+    """A tuple of values, each with its own type; its length is part of the type. ``names``: of a named tuple's items."""
 
     items: tuple
+    names: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -47,6 +52,16 @@ class TupleType:
 
 
 @dataclass(frozen=True)
+class FunctionType:
+    """A device function as a value: known before the launch, so that its name stands for it, and nothing is passed."""
+
+    kernel: object
+
+    def __str__(self) -> str:
+        return f"device function {self.kernel.name}"
+
+
+@dataclass(frozen=True)
 class NoneType:
     """The result of a function that returns nothing."""
 
@@ -55,6 +70,17 @@ class NoneType:
 
 
 NONE = NoneType()
+
+
+@dataclass(frozen=True)
+class GridType:
+    """All threads of a launch as a group: ``cuda.cg.this_grid()``."""
+
+    def __str__(self) -> str:
+        return "grid group"
+
+
+GRID = GridType()
 
 
 class TypeMismatch(Exception):
@@ -81,6 +107,10 @@ def is_float(t) -> bool:
 def is_integer(t) -> bool:
     """Integers and booleans: what an index, a shift or a bit operation takes."""
     return is_scalar(t) and t.kind in "iub"
+
+
+def is_complex(t) -> bool:
+    return is_scalar(t) and t.kind == "c"
 
 
 def unify(a, b):
@@ -193,28 +223,6 @@ def math_close(a: np.dtype, b: np.dtype) -> np.dtype:
     return _at_least_float32(_floats(_floats(a, FLOAT32), b))
 
 
-def math_power(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type of ``math.pow(a, b)``: an int32 exponent does not widen."""
-    return math_close(a, FLOAT32 if b == INT32 else b)
-
-
-def numpy_unary(t: np.dtype) -> np.dtype:
-    """The type of ``np.sqrt(a)`` and the like: small integers are taken as float32."""
-    return np.promote_types(t, FLOAT32)
-
-
-def numpy_binary(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type of ``np.hypot(a, b)`` and ``np.arctan2``: beside a float an integer does not count."""
-    return np.result_type(FLOAT32, *([t for t in (a, b) if is_float(t)] or (a, b)))
-
-
-def numpy_rounding(t: np.dtype) -> np.dtype:
-    """The type of ``np.floor(a)`` and ``np.ceil``."""
-    if is_integer(t):
-        raise TypeMismatch("an integer is whole as it is", "leave the call out")
-    return numpy_unary(t)
-
-
 def of_constant(value):
     """The type of a Python or NumPy constant in a kernel; None if a kernel cannot hold it."""
     if isinstance(value, (bool, np.bool_)):
@@ -223,7 +231,9 @@ def of_constant(value):
         return INT64 if -(2**63) <= value < 2**63 else UINT64 if 0 <= value < 2**64 else None
     if isinstance(value, float) and not isinstance(value, np.generic):
         return FLOAT64
-    if isinstance(value, np.generic) and value.dtype in SCALARS:
+    if isinstance(value, complex) and not isinstance(value, np.generic):
+        return COMPLEX128
+    if isinstance(value, np.generic) and value.dtype in ELEMENTS:
         return value.dtype
     if isinstance(value, tuple):
         items = tuple(of_constant(v) for v in value)

@@ -1,21 +1,24 @@
-"""What a trace counted, on one screen: each source line with its memory requests, then what to do about the costly ones.
+"""What a trace counted, on one screen: each source line with its memory requests, the launch as a whole, then what to do.
 
-A report is text in a terminal and a table in a notebook. It judges by counters alone. A line earns advice when it wastes at
-least a tenth of what its launch spends on the same thing; below that, mending it would not pay. What a cache saves, and how
-long anything takes, it does not know.
+A report is text in a terminal and a table in a notebook: ``figures`` has its lines about the launch, ``advice`` its rules. What a
+cache saves it does not know, nor how long anything takes: occupancy, waves and the bound on time are modelled, and say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 
-from warpwise.metrics import SECTOR_BYTES, WARP_SIZE, Metrics
+from warpwise.devices import H100, Device
+from warpwise.metrics import Metrics
+from warpwise.model.arguments import counted
+from warpwise.report.advice import Row, advice, needed_sectors
+from warpwise.report.figures import figures, traffic
 from warpwise.trace import Trace
 
-WORTH_A_WORD = 0.1  # share of the launch's sectors, shared passes or lane slots that one line must waste
-SCATTERED = 2.0  # sectors per needed sector; below it, requests that begin inside a sector explain the excess
+__all__ = ["Column", "Report", "Row", "needed_sectors", "report"]
+
 TOTAL = "total"
 LEFT, RIGHT = "text-align:left;padding:0.1em 0.4em", "text-align:right;padding:0.1em 0.4em"
 
@@ -34,18 +37,10 @@ COLUMNS = (
     Column("sectors per load", "sect/load", lambda m: _some(m.global_load_requests, f"{m.sectors_per_request_load:.1f}")),
     Column("stores", "stores", lambda m: _some(m.global_store_requests, f"{m.global_store_requests:,}")),
     Column("sectors per store", "sect/store", lambda m: _some(m.global_store_requests, f"{m.sectors_per_request_store:.1f}")),
+    Column("atomics", "atomics", lambda m: _some(m.atomic_requests, f"{m.atomic_requests:,}")),
     Column("bank conflicts", "conflicts", lambda m: _some(_shared_requests(m), f"{m.shared_bank_conflicts:,}")),
     Column("active lanes", "active", lambda m: f"{100 * m.warp_efficiency:.0f} %"),
 )
-
-
-@dataclass(frozen=True)
-class Row:
-    """One source line and its counters, or the launch's total."""
-
-    name: str
-    source: str
-    metrics: Metrics
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +50,7 @@ class Report:
     title: str
     rows: tuple[Row, ...]
     traffic: str
+    figures: tuple[str, ...]
     advice: tuple[str, ...]
 
     def columns(self) -> tuple[Column, ...]:
@@ -70,82 +66,34 @@ class Report:
         table += [(row.name, *(column.text(row.metrics) for column in columns), row.source) for row in self.rows]
         widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
         lines = [_text_line(cells, widths) for cells in table]
-        return "\n".join([self.title, "", *lines, "", self.traffic, *(f"- {advice}" for advice in self.advice)])
+        return "\n".join([self.title, "", *lines, "", self.traffic, *self.figures, *(f"- {advice}" for advice in self.advice)])
 
     def _repr_html_(self) -> str:
         columns = self.columns()
         head = "".join(f'<th scope="col" style="{RIGHT}">{column.heading}</th>' for column in columns)
         body = "".join(_html_row(row, columns) for row in self.rows)
+        figures = "<br>".join(escape(line) for line in (self.traffic, *self.figures))
         advice = "".join(f"<li>{escape(advice)}</li>" for advice in self.advice)
         # A wide table scrolls inside its box, which the keyboard can reach.
         return (
             f'<div class="ww-report" role="region" tabindex="0" aria-label="Report on {escape(self.title)}" style="overflow-x:auto">'
             f'<table style="font-size:0.85em;margin:0 0 0.7em"><caption style="text-align:left">{escape(self.title)}</caption>'
             f'<thead><tr><th scope="col" style="{RIGHT}">line</th>{head}<th scope="col" style="{LEFT}">source</th></tr></thead>'
-            f"<tbody>{body}</tbody></table></div><p>{escape(self.traffic)}</p>" + (f"<ul>{advice}</ul>" if advice else "")
+            f"<tbody>{body}</tbody></table></div><p>{figures}</p>" + (f"<ul>{advice}</ul>" if advice else "")
         )
 
 
-def report(t: Trace) -> Report:
-    """The lines of a trace that did something, their total, and what to do: a Report, which prints and displays itself."""
+def report(t: Trace, device: Device = H100, registers: int = 32) -> Report:
+    """The lines of a trace that did something, their total, the launch on a device, and what to do: it prints and displays itself.
+
+    ``registers`` of each thread are an assumption, unless a compiler said so; occupancy, waves and time are modelled.
+    """
     lines = sorted(t.by_line.items())
     sources = _dedented([t.source.get(line, "").rstrip() for line, _ in lines])
     rows = [Row(str(line), source, metrics) for (line, metrics), source in zip(lines, sources, strict=True)]
-    title = f"{t.kernel}: {_product(t.grid)} blocks of {_product(t.block)} threads"
-    return Report(title, (*rows, Row(TOTAL, "", t.metrics)), _traffic(t.metrics), tuple(_advice(rows, t)))
-
-
-def needed_sectors(requests: int, bytes_used: int) -> int:
-    """The fewest sectors that could serve these requests: their bytes packed, and at least one for each."""
-    return max(requests, -(-bytes_used // SECTOR_BYTES))
-
-
-def _advice(rows: list[Row], t: Trace) -> Iterator[str]:
-    """Sentences: races, then sectors, bank conflicts and idle lanes, the most wasteful line of each kind first."""
-    yield from (f"{race}." for race in t.races[:2])
-    for rule in (_sectors_advice, _conflicts_advice, _lanes_advice):
-        found = [(waste, f"line {row.name}: {sentence}") for row in rows for waste, sentence in rule(row.metrics, t.metrics)]
-        yield from (sentence for waste, sentence in sorted(found, key=lambda pair: -pair[0]) if waste >= WORTH_A_WORD)
-
-
-def _sectors_advice(m: Metrics, total: Metrics) -> Iterator[tuple[float, str]]:
-    """(waste, sentence) for the line's loads and for its stores; waste is a share of all sectors of the launch."""
-    spent = max(total.global_load_sectors + total.global_store_sectors, 1)
-    sides = (
-        ("load", "read", m.global_load_requests, m.global_load_sectors, m.global_load_bytes),
-        ("store", "write", m.global_store_requests, m.global_store_sectors, m.global_store_bytes),
-    )
-    for noun, verb, requests, sectors, used in sides:
-        needed = needed_sectors(requests, used)
-        if sectors <= needed:
-            continue
-        cost = f"{sectors / requests:.1f} sectors per {noun} where {needed / requests:.1f} would do"
-        remedy = f"let neighbouring lanes {verb} neighbouring elements"
-        if sectors < SCATTERED * needed:
-            remedy = f"begin each warp's {noun} on a multiple of {SECTOR_BYTES} bytes, for example by padding rows"
-        yield (sectors - needed) / spent, f"{cost}; {remedy}."
-
-
-def _conflicts_advice(m: Metrics, total: Metrics) -> Iterator[tuple[float, str]]:
-    waste = m.shared_bank_conflicts / max(total.shared_load_wavefronts + total.shared_store_wavefronts, 1)
-    yield waste, f"{m.shared_bank_conflicts:,} bank conflicts; make each row of the shared array one element longer."
-
-
-def _lanes_advice(m: Metrics, total: Metrics) -> Iterator[tuple[float, str]]:
-    waste = (m.warp_instructions - m.thread_instructions / WARP_SIZE) / max(total.warp_instructions, 1)
-    yield waste, f"{100 * m.warp_efficiency:.0f} % of the lanes are active; let whole warps take the same way, and fill each warp."
-
-
-def _traffic(m: Metrics) -> str:
-    """How far apart the least and the most that may move are. Both are modelled: a cache decides what moves."""
-    if not m.global_bytes_moved:
-        return "No global memory was used."
-    if m.global_bytes_moved == m.global_bytes_distinct:
-        return f"Global memory: {m.global_bytes_distinct:,} bytes used, and no others moved (modelled)."
-    return (
-        f"Global memory: {m.global_bytes_distinct:,} different bytes used, {m.global_bytes_moved:,} moved if no cache helps: "
-        f"{m.global_bytes_moved / m.global_bytes_distinct:.1f} times as many (modelled)."
-    )
+    title = f"{t.kernel}: {counted(_product(t.grid), 'block')} of {counted(_product(t.block), 'thread')}"
+    launch = tuple(figures(t, device, registers))
+    return Report(title, (*rows, Row(TOTAL, "", t.metrics)), traffic(t.metrics), launch, tuple(advice(rows, t, device)))
 
 
 def _shared_requests(m: Metrics) -> int:

@@ -1,0 +1,27 @@
+"""They are counted from zero."""
+
+import numpy as np
+from numba import cuda
+
+DEGREE = 3
+
+
+@cuda.jit
+def powers(x, out):
+    power = cuda.local.array(DEGREE, np.int64)
+    i = cuda.grid(1)
+    power[0] = 1
+    for k in range(1, DEGREE):
+        power[k] = power[k - 1] * x[i]
+    total = 0
+    for k in range(DEGREE):
+        total += power[k]
+    out[i] = total
+
+
+def launch(rng):
+    return powers, 1, 40, (rng.integers(-9, 9, 40), np.zeros(40, np.int64))
+
+
+def expected(x, out):
+    return 1 + x + x**2

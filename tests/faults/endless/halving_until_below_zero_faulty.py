@@ -1,0 +1,26 @@
+"""A stride that is halved ends at 0 and stays there: it is never below."""
+
+import numpy as np
+from numba import cuda
+
+THREADS = 64
+
+
+@cuda.jit
+def block_min(x, out):
+    s = cuda.shared.array(THREADS, np.float32)
+    t = cuda.threadIdx.x
+    s[t] = x[cuda.grid(1)]
+    step = THREADS // 2
+    while step >= 0:  # expect: StepLimitError
+        cuda.syncthreads()
+        if t < step:
+            s[t] = min(s[t], s[t + step])
+        step //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+def launch(rng):
+    x = rng.standard_normal(3 * THREADS).astype(np.float32)
+    return block_min, 3, THREADS, (x, np.zeros(3, np.float32)), {"max_steps": 5000}

@@ -1,0 +1,25 @@
+"""The step stands outside of the branch."""
+
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def positive_sum(x, out):
+    i = cuda.grid(1)
+    total = 0
+    while i < x.size:
+        if x[i] > 0:
+            total += x[i]
+        i += cuda.gridsize(1)
+    cuda.atomic.add(out, 0, total)
+
+
+def launch(rng):
+    x = rng.integers(-9, 9, 300)
+    x[77] = -5
+    return positive_sum, 2, 32, (x, np.zeros(1, np.int64)), {"max_steps": 5000}
+
+
+def expected(x, out):
+    return np.array([x[x > 0].sum()])

@@ -1,0 +1,21 @@
+"""It waits for the end to be reached or passed."""
+
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def squares_to_the_end(end, out):
+    k, i, total = cuda.threadIdx.x, cuda.grid(1), 0
+    while k < end:
+        total += k * k
+        k += 2
+    out[i] = total
+
+
+def launch(rng):
+    return squares_to_the_end, 2, 32, (40, np.zeros(64, np.int64)), {"max_steps": 5000}
+
+
+def expected(end, out):
+    return np.array([sum(k * k for k in range(t, end, 2)) for t in range(32)] * 2)

@@ -1,0 +1,20 @@
+"""Eight-byte counts follow a header of 12 bytes."""
+
+import numpy as np
+from numba import cuda
+
+HEADER = 12
+
+
+@cuda.jit
+def add_up(counts, total):
+    t = cuda.threadIdx.x
+    for k in range(t, counts.size, cuda.blockDim.x):
+        cuda.atomic.add(total, 0, counts[k])  # expect: MisalignedError
+
+
+def launch(rng):
+    message = np.zeros(HEADER + 8 * 50, np.uint8)
+    counts = message[HEADER:].view(np.int64)
+    counts[:] = rng.integers(0, 99, 50)
+    return add_up, 1, 32, (counts, np.zeros(1, np.int64))

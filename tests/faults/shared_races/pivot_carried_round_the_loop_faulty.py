@@ -1,0 +1,24 @@
+"""The next pivot is stored while slower threads still read the last one."""
+
+# scope: warp, block
+import numpy as np
+from numba import cuda
+
+THREADS = 64
+
+
+@cuda.jit
+def alternating(x, out):
+    pivot = cuda.shared.array(1, np.int64)
+    t = cuda.threadIdx.x
+    value = x[t]
+    for k in range(0, THREADS, 8):
+        if t == k:
+            pivot[0] = value  # expect: race
+        cuda.syncthreads()
+        value -= pivot[0] // 2  # expect: race
+    out[t] = value
+
+
+def launch(rng):
+    return alternating, 1, THREADS, (rng.integers(0, 999, THREADS), np.zeros(THREADS, np.int64))

@@ -1,0 +1,27 @@
+"""The first threads set the bins to zero, and a barrier follows."""
+
+import numpy as np
+from numba import cuda
+
+BINS = 16
+
+
+@cuda.jit
+def histogram(x, out):
+    bins = cuda.shared.array(BINS, np.int32)
+    t = cuda.threadIdx.x
+    if t < BINS:
+        bins[t] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(bins, x[cuda.grid(1)], 1)
+    cuda.syncthreads()
+    if t < BINS:
+        cuda.atomic.add(out, t, bins[t])
+
+
+def launch(rng):
+    return histogram, 3, 64, (rng.integers(0, BINS, 192), np.zeros(BINS, np.int32))
+
+
+def expected(x, out):
+    return np.bincount(x, minlength=BINS)

@@ -1,0 +1,23 @@
+"""It is called by all, behind the branch."""
+
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def pairs(x, out):
+    s = cuda.shared.array(32, np.int32)
+    t = cuda.threadIdx.x
+    if t % 2 == 0:
+        s[t // 2] = x[t] + x[t + 1]
+    cuda.syncwarp()
+    out[t] = s[t // 2]
+
+
+def launch(rng):
+    x = rng.integers(0, 99, 32).astype(np.int32)
+    return pairs, 1, 32, (x, np.zeros_like(x))
+
+
+def expected(x, out):
+    return np.repeat(x[::2] + x[1::2], 2)

@@ -1,0 +1,24 @@
+"""A syncwarp between writing and reading; other warps need not wait, as each has its own row."""
+
+import numpy as np
+from numba import cuda
+
+WARPS = 4
+
+
+@cuda.jit
+def deal(x, out):
+    rows = cuda.shared.array((WARPS, 32), np.int32)
+    lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
+    rows[warp, lane] = x[cuda.blockIdx.x, warp, lane]
+    cuda.syncwarp()
+    out[cuda.blockIdx.x, warp, lane] = rows[warp, lane % 8 * 4 + lane // 8]
+
+
+def launch(rng):
+    x = rng.integers(0, 999, (2, WARPS, 32)).astype(np.int32)
+    return deal, 2, (32, WARPS), (x, np.zeros_like(x))
+
+
+def expected(x, out):
+    return x.reshape(2, WARPS, 8, 4).swapaxes(2, 3).reshape(2, WARPS, 32)

@@ -1,0 +1,30 @@
+"""The last warp of a reduction goes on without any synchronisation, as if its lanes ran in step."""
+
+# scope: warp
+import numpy as np
+from numba import cuda
+
+THREADS = 128
+
+
+@cuda.jit
+def block_sum(x, out):
+    s = cuda.shared.array(THREADS, np.int64)
+    t = cuda.threadIdx.x
+    s[t] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    if t < 64:
+        s[t] += s[t + 64]
+    cuda.syncthreads()
+    if t < 32:
+        step = 32
+        while step > 0:
+            if t < step:
+                s[t] += s[t + step]  # expect: race
+            step //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+
+def launch(rng):
+    return block_sum, 2, THREADS, (rng.integers(0, 99, 2 * THREADS), np.zeros(2, np.int64))

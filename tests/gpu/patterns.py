@@ -1,0 +1,272 @@
+"""Access patterns to compare with a GPU's counters: small kernels, each with one thing to count, and what they must compute.
+
+Every pattern is launched once. A kernel here leaves the compiler nothing to fold: what one thread wrote to shared memory another one
+reads, after a barrier; strides and offsets are arguments; no load in a loop is the same on every trip.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numba import cuda
+
+TEXTBOOK = Path(__file__).parent.parent / "kernels" / "textbook.py"
+SHARED_BYTES = 32_768  # of the shared arrays below
+TWO_ACCESSES = "the compiler makes two accesses of 8 bytes"
+JOINED = "the compiler joins shared loads of four neighbours into one of 16 bytes"
+DTYPES = {1: np.int8, 2: np.int16, 4: np.float32, 8: np.float64, 16: np.complex128}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One launch. ``width``: bytes of an element. ``want``: the last array afterwards. ``even``: all instructions of a warp have the
+    same lanes active, so that warp efficiency is the machine's too. ``note``: why a difference is expected."""
+
+    name: str
+    kernel: object
+    blocks: object
+    threads: object
+    args: tuple
+    want: np.ndarray
+    width: int = 4
+    even: bool = True
+    note: str = ""
+
+    @property
+    def function(self) -> str:
+        return self.kernel.py_func.__name__
+
+    @property
+    def must_agree(self) -> bool:
+        return self.width == 4 and not self.note
+
+
+# --- global memory ---
+
+
+@cuda.jit
+def strided_load(src, stride, offset, out):
+    i = cuda.grid(1)
+    out[i] = src[offset + stride * i]
+
+
+@cuda.jit
+def strided_store(src, stride, offset, out):
+    i = cuda.grid(1)
+    out[offset + stride * i] = src[i]
+
+
+@cuda.jit
+def first_lanes(src, n, out):
+    i = cuda.grid(1)
+    if i < n:
+        out[i] = src[i]
+
+
+@cuda.jit
+def every_kth_lane(src, k, out):
+    i = cuda.grid(1)
+    if i % k == 0:
+        out[i] = src[i]
+
+
+@cuda.jit
+def gather(src, index, out):
+    i = cuda.grid(1)
+    out[i] = src[index[i]]
+
+
+@cuda.jit
+def copy_rows(src, out):
+    col, row = cuda.grid(2)
+    out[row, col] = src[row, col]
+
+
+@cuda.jit
+def copy_columns(src, out):
+    col, row = cuda.grid(2)
+    out[col, row] = src[col, row]
+
+
+@cuda.jit
+def own_trips(src, out):
+    """Thread t adds up t % 32 + 1 elements of its column."""
+    t = cuda.threadIdx.x
+    total = np.float32(0)
+    for k in range(t % 32 + 1):
+        total += src[k, t]
+    out[t] = total
+
+
+def numbers(dtype, *shape) -> np.ndarray:
+    return (np.arange(np.prod(shape, dtype=int)) % 97).astype(dtype).reshape(shape)
+
+
+def strided(kind, width: int, stride: int, offset: int, blocks: int = 2, threads: int = 128) -> Pattern:
+    n = blocks * threads
+    places = offset + stride * np.arange(n)
+    dtype, size = DTYPES[width], int(places.max()) + 1
+    note = TWO_ACCESSES if width == 16 else ""
+    name = f"{kind.py_func.__name__} {width} B, stride {stride}, offset {offset}" + (f", {threads} threads" if threads != 128 else "")
+    if kind is strided_load:
+        src, out = numbers(dtype, size), np.zeros(n, dtype)
+        want = src[places]
+    else:
+        src, out = numbers(dtype, n), np.zeros(size, dtype)
+        want = out.copy()
+        want[places] = src
+    return Pattern(name, kind, blocks, threads, (src, stride, offset, out), want, width, note=note)
+
+
+def masked(kind, parameter: int) -> Pattern:
+    src, out = numbers(np.float32, 256), np.zeros(256, np.float32)
+    lanes = np.arange(256) < parameter if kind is first_lanes else np.arange(256) % parameter == 0
+    return Pattern(f"{kind.py_func.__name__} {parameter}", kind, 2, 128, (src, parameter, out), np.where(lanes, src, 0), even=False)
+
+
+def in_two_dimensions(kind, block: tuple[int, int], columns: int = 64) -> Pattern:
+    src, out = numbers(np.float32, 64, columns), np.zeros((64, columns), np.float32)
+    return Pattern(f"{kind.py_func.__name__} by {block[0]} x {block[1]}", kind, (64 // block[0], 64 // block[1]), block, (src, out), src)
+
+
+def on_global_memory() -> Iterator[Pattern]:
+    for stride in (0, 1, 2, 3, 4, 7, 8, 16, 33):
+        yield strided(strided_load, 4, stride, 0)
+    for stride in (1, 2, 3, 8, 33):
+        yield strided(strided_store, 4, stride, 0)
+    for offset in (1, 7, 8, 9):
+        yield strided(strided_load, 4, 1, offset)
+        yield strided(strided_store, 4, 1, offset)
+    for width in (1, 2, 8, 16):
+        for stride in (1, 2, 5):
+            yield strided(strided_load, width, stride, 0)
+        yield strided(strided_store, width, 1, 1)
+    for threads in (1, 31, 33, 48, 100):
+        yield strided(strided_load, 4, 1, 0, threads=threads)
+    for parameter in (1, 4, 9, 33, 100):
+        yield masked(first_lanes, parameter)
+    for parameter in (2, 3, 8, 16):
+        yield masked(every_kth_lane, parameter)
+    for block in [(32, 4), (16, 16), (8, 4), (4, 8), (1, 32)]:
+        yield in_two_dimensions(copy_rows, block)
+        yield in_two_dimensions(copy_columns, block)
+    index = np.random.default_rng(0).integers(0, 4096, 256)
+    src = numbers(np.float32, 4096)
+    index32 = index.astype(np.int32)
+    yield Pattern("gather at random", gather, 2, 128, (src, index32, np.zeros(256, np.float32)), src[index])
+    src = numbers(np.float32, 32, 128)
+    trips = np.tril(np.ones((32, 32), np.float32)).T  # column t: ones down to row t
+    want = (src * np.tile(trips, 4)).sum(axis=0)
+    name, note = "a loop of each lane's own length", "the compiler unrolls it, and lanes part between the joined trips and the rest"
+    yield Pattern(name, own_trips, 1, 128, (src, np.zeros(128, np.float32)), want, even=False, note=note)
+
+
+# --- shared memory ---
+
+
+@lru_cache
+def exchange(width: int):
+    """A kernel whose threads write shared memory with a stride, and read what their neighbour wrote."""
+    dtype, size = DTYPES[width], SHARED_BYTES // width
+
+    @cuda.jit
+    def shared_stride(src, stride, offset, out):
+        s = cuda.shared.array(size, dtype)
+        t = cuda.threadIdx.x
+        s[offset + stride * t] = src[t]
+        cuda.syncthreads()
+        out[t] = s[offset + stride * ((t + 1) % cuda.blockDim.x)]
+
+    return shared_stride
+
+
+@cuda.jit
+def broadcast(src, which, out):
+    s = cuda.shared.array(1024, np.float32)
+    t = cuda.threadIdx.x
+    s[t] = src[t]
+    cuda.syncthreads()
+    out[t] = s[which + t // 32]
+
+
+@lru_cache
+def columns_of_a_tile(side: int, pitch: int, swizzle: int):
+    """A kernel that writes a tile by rows and reads it by columns, ``pitch`` elements to a row."""
+
+    @cuda.jit
+    def tile_columns(src, out):
+        tile = cuda.shared.array((side, pitch), np.float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        tile[y, x ^ (y & swizzle)] = src[y, x]
+        cuda.syncthreads()
+        out[y, x] = tile[x, y ^ (x & swizzle)]
+
+    return tile_columns
+
+
+def exchanged(width: int, stride: int, offset: int = 0, threads: int = 32) -> Pattern:
+    src = numbers(DTYPES[width], threads)
+    note = TWO_ACCESSES if width == 16 else ""
+    name = f"shared_stride {width} B, stride {stride}, offset {offset}, {threads} threads"
+    args = src, stride, offset, np.zeros(threads, src.dtype)
+    return Pattern(name, exchange(width), 1, threads, args, np.roll(src, -1), width, note=note)
+
+
+def tile(side: int, pitch: int, swizzle: int = 0) -> Pattern:
+    src = numbers(np.float32, side, side)
+    name = f"tile_columns {side} x {side}, pitch {pitch}, swizzle {swizzle}"
+    return Pattern(name, columns_of_a_tile(side, pitch, swizzle), 1, (side, side), (src, np.zeros_like(src)), src.T)
+
+
+def on_shared_memory() -> Iterator[Pattern]:
+    for stride in (1, 2, 3, 4, 8, 16, 31, 32, 33):
+        yield exchanged(4, stride)
+    yield exchanged(4, 2, 5, 128)
+    for width, strides in [(1, (1, 4, 128)), (2, (1, 2, 3, 64)), (8, (1, 2, 4, 16, 17)), (16, (1, 2, 3))]:
+        for stride in strides:
+            yield exchanged(width, stride)
+    src = numbers(np.float32, 128)
+    yield Pattern("broadcast", broadcast, 1, 128, (src, 5, np.zeros(128, np.float32)), src[5 + np.arange(128) // 32])
+    for pitch in (32, 33, 34, 36):
+        yield tile(32, pitch)
+    for pitch in (16, 17, 18):
+        yield tile(16, pitch)
+    for swizzle in (1, 7, 31):
+        yield tile(32, 32, swizzle)
+
+
+# --- whole kernels ---
+
+
+def textbook():
+    """The module of textbook kernels, which lies among the programs of the tests."""
+    spec = importlib.util.spec_from_file_location("textbook", TEXTBOOK)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def whole_kernels() -> Iterator[Pattern]:
+    book, rng = textbook(), np.random.default_rng(0)
+    n = 1000
+    _, blocks, threads, (a, x, y) = book.on_vectors(book.saxpy, rng, n)
+    yield Pattern("saxpy", book.saxpy, blocks, threads, (a, x, y), a * x + y, even=False)
+    for kernel in (book.matmul_1_naive, book.matmul_2_tiled):
+        _, blocks, threads, (a, b, c) = book.on_matmul(kernel, rng, 64, 64, 64)
+        note = JOINED if kernel is book.matmul_2_tiled else ""
+        yield Pattern(kernel.py_func.__name__, kernel, blocks, threads, (a, b, c), a @ b, even=False, note=note)
+    for kernel in (book.transpose_1_naive, book.transpose_2_tiled):
+        _, blocks, threads, (src, dst) = book.on_matrices(kernel, rng, 64, 96)
+        yield Pattern(kernel.py_func.__name__, kernel, blocks, threads, (src, dst), src.T, even=False)
+    _, blocks, threads, (x, out) = book.on_vectors(book.reduction, rng, 1024)
+    want = x.reshape(-1, threads).sum(axis=1)
+    yield Pattern("reduction", book.reduction, blocks, threads, (x, out), want, even=False)
+
+
+def patterns() -> list[Pattern]:
+    return [*on_global_memory(), *on_shared_memory(), *whole_kernels()]

@@ -1,0 +1,73 @@
+"""The table of GPUs: figures that follow from one another agree, and a name finds its device."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from warpwise.devices import A100, DEVICES, H100, H100_PCIE, KB, MULTIPROCESSORS, RTX_4090, T4, V100, Device, find
+from warpwise.errors import LaunchError
+
+# Boost clocks in MHz, of the products' whitepapers; none of them went into the table.
+BOOST = {
+    "T4": 1590, "V100 SXM2": 1530, "A100 40 GB SXM": 1410, "A100 80 GB SXM": 1410, "RTX 3090": 1695, "L4": 2040, "RTX 4090": 2520,
+    "H100 PCIe": 1755, "H100 SXM": 1980, "H200 SXM": 1980, "B200": 1980,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_the_clock_that_follows_from_the_peak_is_the_boost_clock(device):
+    assert device.clock_hz == pytest.approx(1e6 * BOOST[device.name], rel=0.01)
+
+
+@pytest.mark.parametrize(("device", "tflops"), [(V100, 7.8), (A100, 9.7), (H100, 34), (H100_PCIE, 26), (RTX_4090, 1.29), (T4, 0.25)])
+def test_the_float64_peak_is_that_of_the_datasheet(device, tflops):
+    assert device.fp64_tflops == pytest.approx(tflops, rel=0.03)
+
+
+@pytest.mark.parametrize("cc", MULTIPROCESSORS)
+def test_the_largest_block_fits_on_its_multiprocessor(cc):
+    """With what the system reserves it takes all of the shared memory, which is how the guide's two rows are related."""
+    sm = MULTIPROCESSORS[cc]
+    assert sm.shared_bytes_per_block + sm.shared_bytes_reserved == sm.shared_bytes
+    assert sm.warps >= 1024 // 32
+    assert sm.shared_bytes % sm.shared_bytes_unit == 0
+    assert sm.registers_per_thread * 32 <= sm.registers // sm.sub_partitions
+
+
+def test_static_shared_memory_is_48_kb_everywhere():
+    assert {device.shared_bytes_per_block for device in DEVICES} == {48 * KB}
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_a_name_finds_its_device_however_it_is_written(device):
+    for name in (device.name, device.name.lower(), device.name.replace(" ", ""), device.name.replace(" ", "-"), f" {device.name}\t"):
+        assert find(name) is device
+
+
+@pytest.mark.parametrize(("name", "device"), [("4090", RTX_4090), ("v100", V100), ("80 GB", A100), ("h100 pci", H100_PCIE)])
+def test_a_part_that_only_one_device_has_is_enough(name, device):
+    assert find(name) is device
+
+
+def test_a_part_of_several_names_says_which_they_are():
+    with pytest.raises(LaunchError, match=r"^'H100' can be H100 PCIe, H100 SXM: say which$"):
+        find("H100")
+
+
+@pytest.mark.parametrize("name", ["GTX 1080", "", "  "])
+def test_an_unknown_name_lists_what_there_is(name):
+    with pytest.raises(LaunchError, match=r"^no device is called") as caught:
+        find(name)
+    assert all(device.name in str(caught.value) for device in DEVICES)
+
+
+def test_a_compute_capability_without_limits_is_refused_in_one_line():
+    with pytest.raises(LaunchError, match=r"^GTX 1080 has compute capability 6\.1; limits are known for 7\.0, 7\.5, .*12\.0$"):
+        _ = Device("GTX 1080", (6, 1), 20, 8.9, 0, 320, 2 * KB).sm
+
+
+def test_a_device_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        H100.sms = 1

@@ -1,0 +1,209 @@
+"""What can be checked of ``gpu/`` without a GPU: the patterns and their results, the compiler's view of them, reading Nsight Compute."""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from numba import typeof
+
+from warpwise import trace
+from warpwise.toolchain import compile_kernel
+
+GPU = ROOT / "tests" / "gpu"
+sys.path.insert(0, str(GPU))
+compare_counters, ncu, patterns, provenance, time_kernels = map(
+    importlib.import_module, "compare_counters ncu patterns provenance time_kernels".split()
+)
+PATTERNS = patterns.patterns()
+SMALL_JOBS = list(time_kernels.jobs(small=True))
+
+#: What ncu prints, in its own words as far as they matter: notes, the program's output, the names, the units, a row for each launch.
+CAPTURED = """\
+==PROF== Connected to process 4711 (/usr/bin/python3)
+==PROF== Profiling "strided_load" - 0: 0%....50%....100% - 3 passes
+some line of the program, with "quotes", and commas
+==PROF== Disconnected from process 4711
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",\
+"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",\
+"smsp__inst_executed_op_shared_ld.sum","smsp__thread_inst_executed_per_inst_executed.ratio"
+"","","","","","","","","","","","","sector","inst","inst/inst"
+"0","4711","python3","127.0.0.1","patterns::strided_load[abi:v1](Array<float, 1>, long long)","1","7","(128, 1, 1)","(2, 1, 1)","0",\
+"9.0","8","1,024","n/a","32"
+"1","4711","python3","127.0.0.1","memset","1","7","(128, 1, 1)","(2, 1, 1)","0","9.0","0","0","0","31.50"
+"2","4711","python3","127.0.0.1","patterns::gather[abi:v2](Array<float, 1>)","1","7","(128, 1, 1)","(2, 1, 1)","0","9.0","16","281","0","16"
+"""
+
+
+def a_pattern(name: str):
+    return next(p for p in PATTERNS if p.name.startswith(name))
+
+
+# --- patterns ---
+
+
+def test_there_are_enough_patterns_and_each_has_a_name():
+    assert len(PATTERNS) >= 60 and sum(p.must_agree for p in PATTERNS) >= 60
+    assert len({p.name for p in PATTERNS}) == len(PATTERNS)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.name)
+def test_a_pattern_computes_what_numpy_does(pattern):
+    t = trace(pattern.kernel, pattern.blocks, pattern.threads, *pattern.args, record=())
+    np.testing.assert_allclose(pattern.args[-1], pattern.want, rtol=1e-5, atol=1e-4)
+    assert t.races == ()
+
+
+@pytest.mark.parametrize("job", SMALL_JOBS, ids=lambda j: j.name)
+def test_a_timed_kernel_computes_what_numpy_and_its_peers_do(job):
+    arrays = [a.copy() if isinstance(a, np.ndarray) else a for a in job.args]
+    trace(job.kernel, job.blocks, job.threads, *arrays, record=())
+    np.testing.assert_allclose(arrays[-1], job.want(), rtol=1e-4, atol=1e-4)
+    if "cupy" in job.peers:  # cupy's words are NumPy's
+        theirs = job.peers["cupy"](*job.args)
+        np.testing.assert_allclose(theirs, job.want().sum() if np.ndim(theirs) == 0 else job.want(), rtol=1e-4, atol=1e-4)
+
+
+SIMPLE = {(p.kernel, tuple(map(typeof, p.args))): p for p in PATTERNS if p.must_agree and p.kernel.py_func.__module__ == "patterns"}
+
+
+@pytest.mark.parametrize("pattern", SIMPLE.values(), ids=lambda p: p.name)
+def test_the_compiler_neither_joins_nor_repeats_an_access(pattern):
+    """One load and one store of global memory and, where there is shared memory, one of each: nothing folded, nothing in local memory."""
+    compiled = compile_kernel(pattern.kernel, tuple(map(typeof, pattern.args)), (9, 0))
+    found = collections.Counter(i.opcode.split(".")[0] for i in compiled.machine_code)
+    shared = int(compiled.shared_bytes > 0)
+    loads = 2 if pattern.function == "gather" else 1
+    assert [found[op] for op in ("LDG", "STG", "LDS", "STS", "LDL", "STL")] == [loads, 1, shared, shared, 0, 0]
+
+
+# --- Nsight Compute ---
+
+
+def test_what_ncu_prints_is_read_whatever_stands_around_it():
+    first, other, last = ncu.read_csv(CAPTURED)
+    assert "strided_load" in first.kernel
+    assert first.values == {
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 8, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 1024,
+        "smsp__inst_executed_op_shared_ld.sum": None, "smsp__thread_inst_executed_per_inst_executed.ratio": 32,
+    }  # fmt: skip
+    assert ncu.counters(other)["warp_efficiency"] == 31.5 / 32
+    assert ncu.counters(last) | {"global_load_requests": 16, "global_load_sectors": 281, "warp_efficiency": 0.5} == ncu.counters(last)
+    assert ncu.counters(last)["global_store_sectors"] is None
+
+
+@pytest.mark.parametrize("text", ["", "==ERROR== no kernels were profiled\n", '"ID","Kernel Name"\n"",""\n'])
+def test_a_run_without_launches_is_read_as_none(text):
+    assert ncu.read_csv(text) == []
+
+
+def test_launches_are_matched_in_order_and_others_are_passed_over():
+    launches = ncu.read_csv(CAPTURED)
+    assert ncu.matched(launches, ["strided_load", "gather"]) == [launches[0], launches[2]]
+    assert ncu.matched(launches, ["gather", "strided_load"]) == [launches[2], None]
+
+
+def test_a_missing_ncu_is_named(tmp_path):
+    with pytest.raises(ncu.NcuError, match=r"cannot run .*No such file.*--ncu") as caught:
+        ncu.profiled(["true"], str(tmp_path / "ncu"))
+    assert "\n" not in str(caught.value)
+
+
+def an_ncu(folder: Path, script: str) -> str:
+    """A program in ncu's place."""
+    path = folder / "ncu"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access counters", r"ERR_NVGPUCTRPERM.*root"),
+        ("==ERROR== The application returned an error code (9).", r"status 1.*error code \(9\)"),
+    ],
+)
+def test_why_nothing_was_counted_is_one_line(tmp_path, says, told):
+    with pytest.raises(ncu.NcuError, match=told) as caught:
+        ncu.profiled(["true"], an_ncu(tmp_path, f'echo "{says}"; exit 1'))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_metric_that_this_ncu_does_not_know_is_left_out(tmp_path):
+    (tmp_path / "table").write_text(CAPTURED)
+    unknown = ncu.METRICS["shared_load_requests"]
+    script = f'case "$*" in *{unknown}*) echo "==ERROR== Failed to find metric {unknown}"; exit 1;; esac; cat {tmp_path}/table'
+    assert ncu.profiled(["true"], an_ncu(tmp_path, script)) == ncu.read_csv(CAPTURED)
+
+
+# --- verdicts ---
+
+
+def test_equal_counters_are_equal_and_one_that_differs_is_named():
+    pattern = a_pattern("strided_load 4 B")
+    ours = compare_counters.modelled(pattern)
+    assert compare_counters.verdict(pattern, ours, dict(ours)) == "equal"
+    for name in ncu.METRICS:
+        theirs = ours | {name: ours[name] + 1}
+        assert compare_counters.verdict(pattern, ours, theirs) == f"differs: {name}"
+
+
+def test_efficiency_counts_only_where_all_instructions_have_the_same_lanes():
+    pattern = a_pattern("strided_load 4 B")
+    ours = compare_counters.modelled(pattern)
+    theirs = ours | {"warp_efficiency": 0.5}
+    assert compare_counters.verdict(pattern, ours, theirs) == "differs: warp_efficiency"
+    assert compare_counters.verdict(replace(pattern, even=False), ours, theirs) == "equal"
+
+
+def test_what_was_not_measured_is_not_called_equal():
+    pattern = a_pattern("strided_load 4 B")
+    ours = compare_counters.modelled(pattern)
+    assert compare_counters.verdict(pattern, ours, None) == "not measured"
+    assert compare_counters.verdict(pattern, ours, ours | {"global_load_sectors": None}) == "not measured: global_load_sectors"
+    assert compare_counters.verdict(pattern, ours, ours | {"shared_load_requests": None}) == "equal"
+    assert compare_counters.verdict(pattern, "why", ours) == "not modelled: why"
+
+
+def test_folders_are_named_after_the_device():
+    assert provenance.slug("NVIDIA H200") == "nvidia-h200"
+    assert provenance.slug("Tesla T4 (Colab)") == "tesla-t4-colab"
+
+
+# --- running the scripts ---
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    """A script on a machine whose GPUs, if it has any, are hidden."""
+    hidden = os.environ | {"CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=hidden, capture_output=True, text=True)
+
+
+def test_a_dry_run_models_every_pattern_and_measures_none():
+    done = run("tests/gpu/compare_counters.py", "--dry-run")
+    *rows, last = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(rows) == len(PATTERNS) and all("  not measured" in line for line in rows)
+    assert last.startswith(f"{len(PATTERNS)} patterns: 0 equal.")
+
+
+@pytest.mark.parametrize("script", ["tests/gpu", "tests/gpu/compare_counters.py", "tests/gpu/time_kernels.py"])
+def test_without_a_gpu_a_script_says_so(script):
+    done = run(script)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "needs an NVIDIA GPU: none was found here\n"
+
+
+def test_provenance_names_no_folder_of_this_machine(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", [str(GPU / "time_kernels.py"), "--samples", "5", "--out", str(tmp_path / "a.json")])
+    assert provenance.command() == "python tests/gpu/time_kernels.py --samples 5 --out a.json"
+    assert provenance.versions()["numba-cuda"].startswith("0.30")

@@ -1,0 +1,210 @@
+"""Python's syntax in kernels, where Numba's simulator cannot judge: keywords, print, assert, what is known early, and notes."""
+
+import numpy as np
+import pytest
+
+from warpwise import trace
+from warpwise.errors import KernelAssertionError, KernelTypeError, UndefinedNameError, UnsupportedError
+from warpwise.simt import kernels_in
+from warpwise.simt.outputs import MAX_LINES
+
+N = 8
+HEAD = '''
+import math
+import numpy as np
+from numba import cuda
+
+MODE = "fast"
+HALF = 0.5
+@cuda.jit(device=True)
+def scaled(x, by=2, extra=None, *more, sign=-1):
+    if extra is None:
+        return sign * x * by
+    return sign * (x * by + extra + len(more))
+@cuda.jit(device=True)
+def applied(function, x):
+    return function(x)
+@cuda.jit(device=True)
+def squared(x):
+    return x * x
+@cuda.jit(device=True)
+def again(n):
+    return again(n - 1)
+@cuda.jit
+def k(x, out):
+    i = cuda.grid(1)
+'''
+
+
+def run(body: str, dtype=np.float64, launch=(1, N), out=None):
+    text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
+    out = np.zeros(launch[0] * launch[1], out or dtype)
+    return out, trace(kernels_in(text)["k"], *launch, np.arange(out.size).astype(dtype), out)
+
+
+VALUES = {
+    "out[i] = scaled(i)": lambda i: -2 * i,
+    "out[i] = scaled(x=i, by=3)": lambda i: -3 * i,
+    "out[i] = scaled(i, extra=4, by=1)": lambda i: -(i + 4),
+    "out[i] = scaled(i, 1, 2, 3, 4, sign=1)": lambda i: i + 4,
+    "out[i] = scaled(*(i, 5))": lambda i: -5 * i,
+    "f = squared\nout[i] = applied(f, i) + applied(lambda v: v + 1, 2)": lambda i: i * i + 3,
+    "def f(v, w=10):\n    return v + w + i\nout[i] = f(1) + f(0, w=0)": lambda i: 11 + 2 * i,
+    "def f(v):\n    def g(w):\n        return w * v\n    return g(v) + g(1)\nout[i] = f(i)": lambda i: i * i + i,
+    "def f(v):\n    t = v\n    for k in range(3):\n        t += k\n    return t\nt = 5\nout[i] = f(i) + t": lambda i: i + 8,
+    "if i % 2:\n    f = squared\nelse:\n    f = squared\nout[i] = f(i)": lambda i: i * i,
+    "v = None\nif v is None:\n    v = 3\nout[i] = v": lambda i: 3,
+    "out[i] = 1 if x is None else 2": lambda i: 2,
+    "out[i] = x is not None": lambda i: 1,
+    "if MODE == 'fast':\n    out[i] = 1\nelse:\n    out[i] = 'no number'": lambda i: 1,
+    "if MODE != 'fast':\n    out[i] = 'no number'": lambda i: 0,
+    "for v in ():\n    out[i] = v\nelse:\n    out[i] = 7": lambda i: 7,
+    "for k in range(9):\n    if k == i:\n        continue\n    if k > 5:\n        break\n    out[i] += 1\nelse:\n    out[i] = -1":
+        lambda i: 6 - (i < 6),
+    "for k in range(i):\n    for n in range(3):\n        if n > k:\n            break\n    else:\n        out[i] += 1":
+        lambda i: max(i - 2, 0),
+    "k = 0\nwhile True:\n    k += 1\n    if k > i:\n        break\nelse:\n    out[i] = 99\nout[i] += k": lambda i: i + 1,
+    "for a in zip(range(i), x):\n    out[i] += a[0] * a[1]": lambda i: sum(k * k for k in range(i)),
+    "for k, v in enumerate(x, start=i):\n    out[i] += k": lambda i: N * i + 28,
+    "v = x\nfor w in v:\n    v = out\n    out[i] += w": lambda i: 28,
+    "out[i] = (i > 3 or 5) + (i and 2)": lambda i: (1 if i > 3 else 5) + (2 if i else 0),
+    "match (i % 4, 1)[0]:\n    case 0 | 1 if i > 3:\n        out[i] = 5\n"
+    "    case n if n > 2:\n        out[i] = n\n    case _:\n        out[i] = 9":
+        lambda i: 5 if i % 4 < 2 and i > 3 else i % 4 if i % 4 > 2 else 9,
+    "out[i] = sum((i, 1.5)) + max((i, 3)) + min(*(4, i)) + divmod(i, 3)[1]": lambda i: i + 1.5 + max(i, 3) + min(4, i) + i % 3,
+    "out[i] = round(i / 7, 3) + round(i * 111 / 2, -2)": lambda i: round(i / 7, 3) + round(i * 111 / 2, -2),
+    "out[i] = float('-inf') if i else float('inf')": lambda i: -np.inf if i else np.inf,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", VALUES)
+def test_value(body):
+    out, _ = run(body)
+    np.testing.assert_allclose(out, [VALUES[body](i) for i in range(N)])
+
+
+REFUSED = {
+    "out[i] = again(3)": ("again calls itself", "loop"),
+    "f = lambda n: f(n)\nout[i] = f(1)": ("calls itself", "loop"),
+    "out[i] = scaled()": ("is called with 0 arguments", "scaled(x, by=2, extra=None, *more, sign=-1)"),
+    "out[i] = scaled(1, x=2)": ("has no free parameter x", "scaled(x"),
+    "out[i] = scaled(1, wide=2)": ("has no free parameter wide", "scaled(x"),
+    "out[i] = scaled(1, **x)": ("** cannot be used", "write the arguments out"),
+    "out[i] = scaled(*x)": ("cannot be taken apart", "write the arguments out"),
+    "out[i] = squared(1, 2)": ("squared(x) is called with 2 arguments", "squared(x)"),
+    "@cuda.jit(device=True)\ndef f(v):\n    return v\nout[i] = f(1)": ("cannot be decorated within a kernel", "outside the kernel"),
+    "def f(v):\n    return v + i\nout[i] = applied(f, 1)": ("f reads i of the function that it was defined in", "pass i to it"),
+    "for v in (1, 2.5):\n    pass": ("items of several types (int64, float64)", "of one type"),
+    "for v in reversed(range(3)):\n    pass": ("reversed", "range(n - 1, -1, -1)"),
+    "for x[i] in zip(x, x):\n    pass": ("gives its items to names", "value in values"),
+    "for v in enumerate():\n    pass": ("enumerate takes", "enumerate(x, 1)"),
+    "for v in zip():\n    pass": ("zip takes", "zip(x, y)"),
+    "for a, b in zip(x, x, x):\n    pass": ("cannot unpack a tuple of 3 into 2", "unpack 2"),
+    "print(i, sep='')": ("print takes plain positional arguments", "leave sep= out"),
+    "print(f'{i}')": ("cannot format text", "print('x', x)"),
+    "print(x)": ("cannot be printed", "numbers and text"),
+    "assert i < 3, i": ("must be plain text", "assert condition"),
+    "if (k := i) > 2:\n    pass": ("k := i", "line of its own"),
+    "match i:\n    case (1, 2):\n        pass": ("match has no meaning", "use if and elif"),
+    "if i is x:\n    pass": ("'i is x'", "== instead of is"),
+    "out[i] = int('3')": ("no strings", "without quotes"),
+    "out[i] = np.left_shift(1.5, 2)": ("needs integers", "int(x)"),
+    "out[i] = cuda.selp(i > 2, 1, 2.5)": ("two numbers of one type", "a if condition else b"),
+    "out[i] = cuda.popc(a=1)": ("positional", "leave a= out"),
+    "try:\n    pass\nfinally:\n    pass": ("try has no meaning", "if"),
+}
+
+
+@pytest.mark.parametrize("body", [b for b in REFUSED if REFUSED[b][1]])
+def test_what_is_refused_says_what_to_write(body):
+    what, try_this = REFUSED[body]
+    with pytest.raises((UnsupportedError, KernelTypeError)) as error:
+        run(body)
+    assert what in error.value.what and try_this in error.value.try_this
+
+
+def test_an_inner_function_whose_variable_has_no_value_yet():
+    with pytest.raises(UndefinedNameError, match="later may be used before"):
+        run("def f():\n    return later\nout[i] = f()\nlater = 1")
+
+
+# --- print, assert, raise ---
+
+
+def test_print_writes_a_line_for_each_active_thread_in_their_order(capsys):
+    run("if i % 2:\n    print('thread', i, x[i] / 2, i > 4, (i, x[i]))", launch=(2, 4))
+    assert capsys.readouterr().out.splitlines() == [
+        f"thread {i} {i / 2:f} {i > 4} ({i}, {i:f})" for i in range(1, 8, 2)
+    ]
+
+
+def test_print_of_what_is_the_same_for_all_and_of_known_text(capsys):
+    run("if i < 2:\n    print(MODE, cuda.blockDim.x, HALF, (1,))\n    print()")
+    assert capsys.readouterr().out == "fast 8 0.500000 (1,)\n" * 2 + "\n" * 2
+
+
+@pytest.mark.parametrize("body", ["for k in range(99):\n    print(i)", "while i >= 0:\n    print(i)\n    i -= 1"])
+def test_print_ends_with_a_line_that_says_so(capsys, body):
+    run(body, launch=(99, 32))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == MAX_LINES + 1
+    assert lines[-1] == "... and more: a launch prints 1,000 lines here"
+
+
+def test_assert_names_the_thread_the_condition_and_the_message():
+    with pytest.raises(KernelAssertionError) as error:
+        run("assert x[i] < 5, 'too large'", launch=(2, 4))
+    assert error.value.what == "assert x[i] < 5 does not hold: too large"
+    assert (error.value.where.block, error.value.where.thread) == ((1, 0, 0), (1, 0, 0))
+    assert error.value.where.text == "assert x[i] < 5, 'too large'"
+    out, t = run("assert i < 100\nout[i] = 1")
+    assert out.sum() == N and t.metrics.warp_instructions
+
+
+def test_raise_names_the_first_thread_that_comes_there():
+    with pytest.raises(KernelAssertionError) as error:
+        run("if i > 5:\n    raise ValueError('odd')\nout[i] = 1")
+    assert error.value.what == "raise ValueError('odd') was reached" and error.value.where.thread == (6, 0, 0)
+    run("if i > 50:\n    raise ValueError('odd')\nout[i] = 1")
+
+
+# --- notes ---
+
+NOTES = {
+    "out[i] = x[i] * 0.5": ("float32 * float64 is computed in float64", "np.float32(0.5)"),
+    "out[i] = 2.0 + x[i]": ("float64 + float32", "np.float32(2.0)"),
+    "out[i] = x[i] * HALF": ("float32 * float64", "np.float32(HALF)"),
+    "out[i] = x[i] * i": ("float32 * int64", "np.float32(i)"),
+    "out[i] = i / 3": ("integers are divided in float64", "np.float32(i) / np.float32(3), or //"),
+    "out[i] = math.sqrt(i)": ("math.sqrt of int64", "np.float32(i)"),
+    "out[i] = math.pow(x[i], 1.5)": ("math.pow of float32 and float64", "np.float32(1.5)"),
+    "t = 0.0\nfor k in range(3):\n    t += x[k]\nout[i] = t": ("t += x[k]: float64 + float32", "t = np.float32(0)"),
+    "out[i] += x[i] * 0.1": ("x[i] * 0.1", "np.float32(0.1)"),
+    "def f(v):\n    return v * 1.5\nout[i] = f(x[i])": ("v * 1.5", "np.float32(1.5)"),
+}
+
+
+@pytest.mark.parametrize("body", NOTES)
+def test_silent_float64_is_noted(body):
+    _, t = run(body, np.float32)
+    (note,) = t.notes
+    assert NOTES[body][0] in note.what and NOTES[body][1] in note.try_this
+    assert t.source[note.line].strip() == note.text
+    _, wide = run(body, np.float64)
+    assert wide.notes == ()
+
+
+@pytest.mark.parametrize("body", [
+    "out[i] = x[i] * np.float32(0.5)", "out[i] = x[i] * x[i] + x[0]", "out[i] = 0.5", "out[i] = x[i] if x[i] > 0.5 else 0.25",
+    "k = i // 2\nout[k] = math.sqrt(x[i])", "t = np.float32(0)\nfor k in range(3):\n    t += x[k]\nout[i] = t",
+    "t = x[i]\nfor k in range(3):\n    t = t * t\nout[i] = t",
+])  # fmt: skip
+def test_what_stays_float32_has_no_note(body):
+    assert run(body, np.float32)[1].notes == ()
+
+
+def test_a_line_has_one_note_and_a_saved_trace_keeps_it(tmp_path):
+    _, t = run("out[i] = x[i] * 0.5 + x[i] * 0.25\nout[i] = x[i] / 3.0", np.float32)
+    assert [note.line for note in t.notes] == [25, 26]
+    t.save(tmp_path / "t.npz")
+    assert type(t).load(tmp_path / "t.npz").notes == t.notes

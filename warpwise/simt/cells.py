@@ -1,0 +1,41 @@
+"""Parts of elements: a field of a record, a half of a complex number, the same bytes as another type.
+
+Their memory is read and written by byte. What is known about it (who wrote it, who touched it since the last barrier) is kept by
+*cells*: elements, or smaller pieces where a part of an element can be written alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def smallest_part(dtype: np.dtype) -> int:
+    """The bytes that every part of an element is a multiple of: parts can be read and written alone."""
+    if dtype.subdtype:
+        return smallest_part(dtype.base)
+    if dtype.names is None:
+        return dtype.itemsize
+    fields = [dtype.fields[name] for name in dtype.names]
+    return math.gcd(dtype.itemsize, *(offset for _, offset, *_ in fields), *(smallest_part(part) for part, *_ in fields))
+
+
+def gathered(raw: np.ndarray, at, dtype: np.dtype):
+    """Elements from bytes, of the shape of ``at``; quick where all lie at multiples of their size."""
+    width = dtype.itemsize
+    if not isinstance(at, np.ndarray):
+        return raw[at : at + width].view(dtype)[0]
+    if not (at % width).any():
+        return raw[: raw.size // width * width].view(dtype).take(at // width)
+    return raw[at[..., None] + np.arange(width)].view(dtype)[..., 0]
+
+
+def scattered(raw: np.ndarray, at: np.ndarray, value, dtype: np.dtype) -> None:
+    """The same in the other direction; where several lanes name one place, the highest lane's value stays."""
+    width = dtype.itemsize
+    at, value = np.broadcast_arrays(at, np.asarray(value, dtype))
+    if not (at % width).any():
+        raw[: raw.size // width * width].view(dtype)[at // width] = value
+    else:
+        raw[at[..., None] + np.arange(width)] = np.ascontiguousarray(value)[..., None].view(np.uint8)

@@ -1,0 +1,109 @@
+"""Machine code by source line: ``nvdisasm``'s listing, read into instructions, and these counted by what they do.
+
+What an instruction does is told by its name alone. The compiler reorders, merges and hoists, so a line's instructions are those
+that it says come from there; an address computed once for two lines counts for one of them.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpwise.errors import ToolchainError
+from warpwise.toolchain.tools import run
+
+KINDS = ("load", "store", "atomic", "fma", "float", "integer", "branch", "other")
+# Opcodes up to their first dot; a leading U (the same on values that a warp shares) is taken off integers.
+_OPCODES = {
+    "load": "LD LDG LDS LDL LDSM LDGSTS TEX TLD",
+    "store": "ST STG STS STL STSM",
+    "atomic": "ATOM ATOMG ATOMS RED REDG CCTL",
+    "fma": "FFMA FFMA2 DFMA HFMA2 HMMA DMMA IMMA HGMMA",
+    "float": "FADD FADD2 FMUL FMUL2 DADD DMUL HADD2 HMUL2 FSET FSETP DSETP HSET2 HSETP2 FMNMX DMNMX HMNMX2 FSEL FCHK FRND MUFU "
+    "F2F F2FP F2I I2F I2FP FSWZADD",
+    "integer": "IADD IADD3 IMAD IMUL ISCADD LEA LOP LOP3 SHF SHL SHR ISETP IMNMX VIADD VIMNMX VIMNMX3 VIADDMNMX IABS I2I FLO POPC "
+    "BREV PRMT SGXT BMSK SEL IDP XMAD VABSDIFF",
+    "branch": "BRA BRX BRXU JMP JMX JMXU CALL RET EXIT BSSY BSYNC BREAK",
+}
+_KIND = {opcode: kind for kind, opcodes in _OPCODES.items() for opcode in opcodes.split()}
+_MOVES = re.compile(r"IMAD\.MOV|HFMA2(\.MMA)? \w+, -RZ, RZ")  # how the compiler writes a move, to use another unit
+_PLACE = re.compile(r'//## File "(?P<file>.*?)", line (?P<line>\d+)')
+_INSTRUCTION = re.compile(r"/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?)\s*;")
+_LABEL = re.compile(r"(?P<name>\.L_x_\d+):")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One machine instruction: its address in bytes, its text, and the source line it comes from (0 if the compiler does not say)."""
+
+    address: int
+    text: str
+    file: str = ""
+    line: int = 0
+
+    @property
+    def opcode(self) -> str:
+        """Its name without predicate and operands, such as ``LDG.E.64``."""
+        words = self.text.split()
+        return words[1] if words[0].startswith("@") and len(words) > 1 else words[0]
+
+    @property
+    def kind(self) -> str:
+        """One of KINDS."""
+        if _MOVES.search(self.text):
+            return "other"
+        name = self.opcode.partition(".")[0]
+        return _KIND.get(name) or ("integer" if name[:1] == "U" and _KIND.get(name[1:]) == "integer" else "other")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What became of one source line."""
+
+    file: str
+    line: int
+    instructions: tuple[Instruction, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Instructions by kind, in the order of KINDS."""
+        found = Counter(instruction.kind for instruction in self.instructions)
+        return {kind: found[kind] for kind in KINDS}
+
+
+def disassembled(cubin: bytes) -> tuple[Instruction, ...]:
+    """The instructions of a cubin with line information, without the padding at its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(cubin)
+        done, listing = run("nvdisasm", "-c", "-g", str(path))
+    if not done:
+        raise ToolchainError(f"nvdisasm: {listing.strip()}")
+    return instructions_in(listing)
+
+
+def instructions_in(listing: str) -> tuple[Instruction, ...]:
+    """The instructions of a listing as ``nvdisasm -c -g`` prints it. Padding is left out: NOPs and a jump to itself."""
+    found, file, line, label = [], "", 0, ""
+    for text in listing.splitlines():
+        if place := _PLACE.search(text):
+            file, line = place["file"], int(place["line"])
+        elif name := _LABEL.match(text):
+            label = name["name"]
+        elif code := _INSTRUCTION.search(text):
+            if code["text"] != "NOP" and code["text"] != f"BRA `({label})":
+                found.append(Instruction(int(code["address"], 16), code["text"], file, line))
+            label = ""
+    return tuple(found)
+
+
+def by_line(instructions: Iterable[Instruction]) -> tuple[Line, ...]:
+    """Instructions gathered by the source line that they come from, in the order of files and lines; within a line as they run."""
+    lines: dict[tuple[str, int], list[Instruction]] = {}
+    for instruction in instructions:
+        lines.setdefault((instruction.file, instruction.line), []).append(instruction)
+    return tuple(Line(*place, tuple(lines[place])) for place in sorted(lines))

@@ -1,0 +1,44 @@
+"""What Numba's compiler says against a kernel, in one line. Its own messages run to pages, and name a line near their end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from warpwise.simt.source import Kernel
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PLACE = re.compile(r'File ".+?", line (\d+)|^During: .* at .+ \((\d+)\)$', re.MULTILINE)
+_NOISE = re.compile(r"Failed in \w+ mode pipeline \(step: .*\)")
+_END = re.compile(r'\s*(File ".*", line \d+|During: |There are \d+ candidate|<source elided>)')
+LONGEST = 300  # characters
+
+
+def one_line(kernel: Kernel, error: Exception) -> str:
+    """Where in the kernel, what the compiler says, and the text of the line."""
+    message = _COLOUR.sub("", str(error)) or type(error).__name__
+    line = _line(kernel, message)
+    text = kernel.lines.get(line, "").strip()
+    return f"{_file(kernel)}:{line}: {_said(message)}" + (f"    {text}" if text else "")
+
+
+def _said(message: str) -> str:
+    """The first paragraphs, up to where the message turns to places and candidates."""
+    kept = []
+    for line in message.splitlines():
+        if kept and _END.match(line):
+            break
+        if line.strip() and not _NOISE.match(line):
+            kept.append(line.strip())
+    said = " ".join(kept)
+    return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."
+
+
+def _line(kernel: Kernel, message: str) -> int:
+    """The first place that the message names within the kernel's text, else the line of its ``def``."""
+    named = [int(one or other) for one, other in _PLACE.findall(message)]
+    return next((line for line in named if kernel.tree.lineno <= line <= kernel.tree.end_lineno), kernel.tree.lineno)
+
+
+def _file(kernel: Kernel) -> str:
+    return Path(kernel.function.__code__.co_filename).name if kernel.function else kernel.file

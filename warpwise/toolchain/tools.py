@@ -1,0 +1,54 @@
+"""Finds CUDA's programs and libraries, and runs the programs. NVIDIA's own cuda-pathfinder knows where wheels and toolkits put them."""
+
+from __future__ import annotations
+
+import subprocess
+
+from warpwise.errors import ToolchainError
+
+INSTALL = "python -m pip install -e '.[toolchain]'"
+PROGRAMS = ("ptxas", "nvdisasm")
+LIBRARIES = ("nvvm", "nvrtc")  # Numba compiles with the first; it asks the second which architectures there are
+
+
+def missing() -> tuple[str, ...]:
+    """What of the toolchain is not to be found on this machine; empty if kernels can be compiled."""
+    try:
+        from cuda import pathfinder
+        from numba import cuda  # noqa: F401
+    except ImportError as error:
+        return (error.name or "numba-cuda",)
+    lost = [name for name in PROGRAMS if pathfinder.find_nvidia_binary_utility(name) is None]
+    return (*lost, *(name for name in LIBRARIES if not _loads(name)))
+
+
+def _loads(library: str) -> bool:
+    from cuda import pathfinder
+
+    try:
+        pathfinder.load_nvidia_dynamic_lib(library)
+    except RuntimeError:  # the base of all that pathfinder raises for a library that is not there
+        return False
+    return True
+
+
+def require() -> None:
+    """Raises ToolchainError, with the command that installs it, where something of the toolchain is missing."""
+    lost = missing()
+    if lost:
+        raise ToolchainError(f"CUDA's compiler is not installed (no {', '.join(lost)}): {INSTALL}")
+    from numba import config
+
+    if config.ENABLE_CUDASIM:
+        raise ToolchainError("Numba's simulator stands in for its compiler: unset NUMBA_ENABLE_CUDASIM")
+
+
+def run(program: str, *arguments: str, text: str = "") -> tuple[bool, str]:
+    """Run one of PROGRAMS on ``text``: whether it succeeded, and what it printed."""
+    from cuda import pathfinder
+
+    path = pathfinder.find_nvidia_binary_utility(program)
+    if path is None:
+        raise ToolchainError(f"{program} is not installed: {INSTALL}")
+    done = subprocess.run([path, *arguments], input=text, capture_output=True, text=True)
+    return done.returncode == 0, done.stdout + done.stderr
