@@ -133,7 +133,7 @@ def test_neither_a_kernel_nor_a_device_function_is_called_by_python():
 
 
 def test_a_misspelled_name_of_cuda_is_told():
-    with pytest.raises(AttributeError, match="did you mean cuda.to_device"):
+    with pytest.raises(AttributeError, match=r"did you mean cuda\.to_device"):
         _ = cuda.to_devise
 
 

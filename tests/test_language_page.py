@@ -7,10 +7,10 @@ from warpwise import cuda, trace
 from warpwise.book import language
 from warpwise.errors import KernelError
 from warpwise.simt import kernels_in
-from warpwise.simt.functions import CUDA_FUNCTIONS
-from warpwise.simt.intrinsics import CASTS, FUNCTIONS
-from warpwise.simt.refused import REFUSED
-from warpwise.simt.words import CALLED, READ, VECTOR_TYPES
+from warpwise.simt.functions.intrinsics import CASTS, FUNCTIONS
+from warpwise.simt.functions.table import CUDA_FUNCTIONS
+from warpwise.simt.text.refused import REFUSED
+from warpwise.simt.text.words import CALLED, READ, VECTOR_TYPES
 
 N = 32
 HEAD = '''

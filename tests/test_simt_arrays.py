@@ -13,7 +13,7 @@ from warpwise import Trace, trace
 from warpwise.devices import T4
 from warpwise.errors import KernelTypeError, LaunchError, MisalignedError, OutOfBoundsError, UnsupportedError, UnwrittenReadError
 from warpwise.simt import kernels_in
-from warpwise.simt.views import Bounds
+from warpwise.simt.machine.views import Bounds
 
 PACKED = np.dtype([("k", np.int8), ("x", np.float64)])
 TIGHT = np.dtype([("x", np.float64), ("k", np.int32)])

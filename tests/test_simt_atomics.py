@@ -9,8 +9,8 @@ from numba.cuda.descriptor import cuda_target
 from warpwise import trace
 from warpwise.errors import KernelTypeError, LaunchError, OutOfBoundsError, StepLimitError, UndefinedNameError, UnsupportedError
 from warpwise.simt import kernels_in
-from warpwise.simt.atomic_calls import ELEMENTS
-from warpwise.simt.compiler import compile_function
+from warpwise.simt.language.atomic_calls import ELEMENTS
+from warpwise.simt.language.compiler import compile_function
 from warpwise.simt.types import ArrayType
 
 UNARY = ("add", "sub", "and_", "or_", "xor", "inc", "dec", "exch", "min", "max", "nanmin", "nanmax")

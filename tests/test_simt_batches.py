@@ -11,7 +11,8 @@ from numba import cuda
 
 from warpwise import trace
 from warpwise.errors import StepLimitError
-from warpwise.simt import batches, kernels_in
+from warpwise.simt import kernels_in
+from warpwise.simt.machine import batches
 
 
 @cuda.jit
@@ -145,7 +146,7 @@ def test_an_interrupt_leaves_the_arrays_as_they_are_and_goes_through():
 def shown(monkeypatch, terminal: bool, patience: float, progress) -> str:
     err = io.StringIO()
     err.isatty = lambda: terminal
-    monkeypatch.setattr("warpwise.simt.progress.PATIENCE", patience)
+    monkeypatch.setattr("warpwise.simt.machine.progress.PATIENCE", patience)
     monkeypatch.setattr(sys, "stderr", err)
     trace(count_down, 64, 1024, np.zeros(64 * 1024, np.int64), progress=progress)
     return err.getvalue()

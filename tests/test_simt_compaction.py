@@ -6,7 +6,8 @@ from test_simt_random import Writer
 
 from warpwise import trace
 from warpwise.errors import OutOfBoundsError
-from warpwise.simt import batches, compaction, kernels_in
+from warpwise.simt import kernels_in
+from warpwise.simt.machine import batches, compaction
 
 NEVER, ALWAYS = 1 << 60, {"LEAST_ROWS": 1, "FEWER": 1, "PATIENCE": -1}
 

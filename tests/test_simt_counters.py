@@ -9,7 +9,7 @@ from numba import cuda
 
 from warpwise import trace
 from warpwise.metrics import Metrics
-from warpwise.simt.counting import count_sectors, count_wavefronts
+from warpwise.simt.lanes.counting import count_sectors, count_wavefronts
 
 WARP = np.arange(32)[None, :]
 
@@ -372,7 +372,7 @@ def test_the_lines_add_up_to_the_launch():
 def test_counters_are_the_same_from_run_to_run_and_for_any_batch_size(monkeypatch):
     runs = [matmul(matmul_tiled, 64)]
     for lanes in (1, 700, 2**20):
-        monkeypatch.setattr("warpwise.simt.batches.BATCH_LANES", lanes)
+        monkeypatch.setattr("warpwise.simt.machine.batches.BATCH_LANES", lanes)
         runs.append(matmul(matmul_tiled, 64))
     runs.append(matmul(matmul_tiled, 64))
     assert len(set(runs)) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from warpwise import trace
 from warpwise.simt import kernels_in
-from warpwise.simt.functions import CUDA_FUNCTIONS
+from warpwise.simt.functions.table import CUDA_FUNCTIONS
 from warpwise.simt.types import FLOAT16, FLOAT32, FLOAT64
 
 N = 64

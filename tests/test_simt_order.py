@@ -10,7 +10,7 @@ import pytest
 from warpwise import trace
 from warpwise.errors import UnwrittenReadError
 from warpwise.simt import kernels_in
-from warpwise.simt.written import has_fence, written_parameters
+from warpwise.simt.text.written import has_fence, written_parameters
 
 HEAD = """
 import math

@@ -11,7 +11,7 @@ from numba.cuda.random import xoroshiro128p_next, xoroshiro128p_normal_float32, 
 from warpwise import cuda, trace
 from warpwise.cuda.random import create_xoroshiro128p_states, init_xoroshiro128p_states, xoroshiro128p_uniform_float32
 from warpwise.simt import kernels_in
-from warpwise.simt import random as ours
+from warpwise.simt.language import random as ours
 
 N = 37
 

@@ -8,7 +8,7 @@ import pytest
 from warpwise import trace
 from warpwise.errors import KernelAssertionError, KernelTypeError, UndefinedNameError, UnsupportedError
 from warpwise.simt import kernels_in
-from warpwise.simt.outputs import MAX_LINES
+from warpwise.simt.language.outputs import MAX_LINES
 
 N = 8
 HEAD = '''

@@ -13,9 +13,9 @@ from numba.cuda.descriptor import cuda_target
 
 from warpwise import trace
 from warpwise.simt import kernels_in, types
-from warpwise.simt.functions import CUDA_FUNCTIONS
-from warpwise.simt.intrinsics import CASTS, FUNCTIONS, ROUND, ROUND_DIGITS
-from warpwise.simt.names import TYPE_NAMES
+from warpwise.simt.functions.intrinsics import CASTS, FUNCTIONS, ROUND, ROUND_DIGITS
+from warpwise.simt.functions.table import CUDA_FUNCTIONS
+from warpwise.simt.text.names import TYPE_NAMES
 from warpwise.simt.types import BOOL, FLOAT16, FLOAT64, INT32, SCALARS
 
 THEIRS = {t: numba_types.boolean if t == BOOL else getattr(numba_types, t.name) for t in SCALARS}

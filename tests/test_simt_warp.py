@@ -12,7 +12,7 @@ from numba.cuda.descriptor import cuda_target
 from warpwise import trace
 from warpwise.errors import KernelTypeError, UnsupportedError, WarpMaskError
 from warpwise.simt import kernels_in
-from warpwise.simt.compiler import compile_function
+from warpwise.simt.language.compiler import compile_function
 from warpwise.simt.types import ArrayType
 
 FULL = 0xFFFFFFFF

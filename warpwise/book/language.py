@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from warpwise.simt.functions import CUDA_FUNCTIONS
-from warpwise.simt.intrinsics import CASTS, FUNCTIONS
-from warpwise.simt.refused import REFUSED
-from warpwise.simt.words import CALLED, READ, VECTOR_TYPES
+from warpwise.simt.functions.intrinsics import CASTS, FUNCTIONS
+from warpwise.simt.functions.table import CUDA_FUNCTIONS
+from warpwise.simt.text.refused import REFUSED
+from warpwise.simt.text.words import CALLED, READ, VECTOR_TYPES
 
 PATH = Path(__file__).parents[2] / "chapters/reference_language.md"
 

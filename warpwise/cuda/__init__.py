@@ -16,8 +16,8 @@ from warpwise.cuda import arrays, device, kernels, streams
 from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.kernels import RaceWarning, SimulatedKernel
 from warpwise.errors import LaunchError
-from warpwise.simt.source import CudaName
-from warpwise.simt.words import TOP
+from warpwise.simt.text.source import CudaName
+from warpwise.simt.text.words import TOP
 
 __all__ = ["DeviceArray", "RaceWarning", "SimulatedKernel", "backend"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from warpwise.errors import LaunchError, UnsupportedError
 from warpwise.simt.launch import trace
-from warpwise.simt.source import Kernel, from_function
+from warpwise.simt.text.source import Kernel, from_function
 
 PLAIN = "If it is meant to be plain Python, take the decorator away"
 FORALL_THREADS = 256  # of a block, where forall may choose

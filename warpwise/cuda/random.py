@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warpwise.cuda import backend
 from warpwise.cuda.arrays import DeviceArray
-from warpwise.simt import random as simulated
+from warpwise.simt.language import random as simulated
 
 NAMES = (
     "create_xoroshiro128p_states", "init_xoroshiro128p_states", "init_xoroshiro128p_states_cpu", "xoroshiro128p_dtype",

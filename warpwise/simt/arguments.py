@@ -6,11 +6,11 @@ import numpy as np
 
 from warpwise.errors import LaunchError
 from warpwise.simt import types
-from warpwise.simt.memory import ALIGNMENT, Memory
-from warpwise.simt.records import RecordType, is_known
-from warpwise.simt.source import Kernel
+from warpwise.simt.machine.memory import ALIGNMENT, Memory
+from warpwise.simt.machine.records import RecordType, is_known
+from warpwise.simt.machine.views import View, argument, sliced
+from warpwise.simt.text.source import Kernel
 from warpwise.simt.types import ArrayType, TupleType
-from warpwise.simt.views import View, argument, sliced
 
 _FIRST_ADDRESS = 1 << 32
 

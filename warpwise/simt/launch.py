@@ -13,18 +13,18 @@ from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
 from warpwise.metrics import Metrics
 from warpwise.simt.arguments import bind, type_of
-from warpwise.simt.batch import Launch
-from warpwise.simt.batches import run
-from warpwise.simt.compiler import compile_function
-from warpwise.simt.fences import Fences
-from warpwise.simt.global_shadow import shadows_of
-from warpwise.simt.memory import GlobalArray
-from warpwise.simt.notes import about_float64
-from warpwise.simt.recorder import Recorder
-from warpwise.simt.source import Kernel, as_kernel
-from warpwise.simt.touched import distinct, overlapping
-from warpwise.simt.views import arrays_of
-from warpwise.simt.written import has_fence, written_parameters
+from warpwise.simt.lanes.recorder import Recorder
+from warpwise.simt.lanes.touched import distinct, overlapping
+from warpwise.simt.language.compiler import compile_function
+from warpwise.simt.language.notes import about_float64
+from warpwise.simt.machine.batch import Launch
+from warpwise.simt.machine.batches import run
+from warpwise.simt.machine.memory import GlobalArray
+from warpwise.simt.machine.views import arrays_of
+from warpwise.simt.sanitizer.fences import Fences
+from warpwise.simt.sanitizer.global_shadow import shadows_of
+from warpwise.simt.text.source import Kernel, as_kernel
+from warpwise.simt.text.written import has_fence, written_parameters
 from warpwise.trace import Trace
 
 MAX_STEPS = 1_000_000  # of a batch: ten seconds or more, and many times what a kernel of the course needs

@@ -10,7 +10,7 @@ from numba.cuda.typing.typeof import typeof
 from numba.np.numpy_support import from_dtype
 
 from warpwise.errors import ToolchainError
-from warpwise.simt.source import Kernel, as_kernel
+from warpwise.simt.text.source import Kernel, as_kernel
 from warpwise.simt.types import ArrayType, TupleType
 from warpwise.toolchain.translate import decorator, evaluated
 

@@ -21,7 +21,7 @@ from numba.cuda.cudadrv import error as driver_errors
 from warpwise.devices import DEVICES, Device
 from warpwise.errors import LaunchError, ToolchainError
 from warpwise.model import Occupancy, occupancy
-from warpwise.simt.source import Kernel, as_kernel
+from warpwise.simt.text.source import Kernel, as_kernel
 from warpwise.toolchain.argument_types import argument_types
 from warpwise.toolchain.machine_code import Instruction, disassembled
 from warpwise.toolchain.refusals import one_line

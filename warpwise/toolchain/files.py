@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from warpwise.errors import ToolchainError
-from warpwise.simt.source import Kernel, as_kernel
+from warpwise.simt.text.source import Kernel, as_kernel
 
 NOTEBOOKS = (".ipynb", ".md")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from warpwise.simt.source import Kernel
+from warpwise.simt.text.source import Kernel
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PLACE = re.compile(r'File ".+?", line (\d+)|^During: .* at .+ \((\d+)\)$', re.MULTILINE)

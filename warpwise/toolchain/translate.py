@@ -14,7 +14,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from numba import cuda
 
 from warpwise.errors import ToolchainError
-from warpwise.simt.source import CudaName, Kernel
+from warpwise.simt.text.source import CudaName, Kernel
 
 LIBRARIES = ("numba", "numpy", "math", "builtins")
 OF_DEVICE_FUNCTIONS = ("inline", "forceinline", "fastmath")

@@ -1,0 +1,156 @@
+"""The counting rules: sectors of global requests, wavefronts of shared requests, and the counters of a source line.
+
+Rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (compute capability 6.0 and later) and
+CUDA C++ Programming Guide, "Shared Memory". Both functions take all warps of a batch at once; nothing loops over threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from warpwise.metrics import BANK_BYTES, BANKS, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
+
+DISTINCT = ("global_bytes_distinct", "global_load_sectors_distinct", "global_store_sectors_distinct")
+COUNTED = tuple(name for name in FIELDS if name not in DISTINCT)
+_LANES = np.arange(WARP_SIZE + 1)
+_NOWHERE = np.iinfo(np.int64).max
+_SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
+_WORDS = BANKS  # a wavefront serves at most one word from each bank
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A ``Cost`` at a source line, as it is counted: each pass adds the warps' numbers of active lanes to the launch's tally of it."""
+
+    line: int
+    ops: tuple[tuple[str, int], ...]  #: names of ``Metrics`` fields
+    slots: int
+
+
+class LineCounts:
+    """The counters of one source line while a kernel runs; ``metrics()`` freezes them."""
+
+    __slots__ = COUNTED
+
+    def __init__(self):
+        for name in COUNTED:
+            setattr(self, name, 0)
+
+    def add(self, **counts: int) -> None:
+        """Add to some counters; the names are those of ``Metrics``."""
+        for name, count in counts.items():
+            setattr(self, name, getattr(self, name) + count)
+
+    def global_request(self, kind: str, requests: int, sectors: int, moved: int) -> None:
+        """A load or a store of global memory: sectors touched, bytes asked for; of an atomic, requests and sectors."""
+        if kind == "load":
+            self.global_load_requests += requests
+            self.global_load_sectors += sectors
+            self.global_load_bytes += moved
+        elif kind == "store":
+            self.global_store_requests += requests
+            self.global_store_sectors += sectors
+            self.global_store_bytes += moved
+        else:
+            self.global_atomic_requests += requests
+            self.global_atomic_sectors += sectors
+
+    def shared_request(self, kind: str, requests: int, wavefronts: int, fewest: int, moved: int) -> None:
+        """The same for shared memory. ``fewest``: wavefronts that these lanes would need at least."""
+        if kind == "load":
+            self.shared_load_requests += requests
+            self.shared_load_wavefronts += wavefronts
+            self.shared_load_bank_conflicts += wavefronts - fewest
+            self.shared_load_bytes += moved
+        elif kind == "store":
+            self.shared_store_requests += requests
+            self.shared_store_wavefronts += wavefronts
+            self.shared_store_bank_conflicts += wavefronts - fewest
+            self.shared_store_bytes += moved
+        else:
+            self.shared_atomic_requests += requests
+
+    def tally(self, work, lanes: np.ndarray) -> None:
+        """Add the passes over a piece of code; ``lanes``: warps by their number of active lanes, ``(33,)``."""
+        threads = int(lanes @ _LANES)
+        self.warp_instructions += work.slots * int(lanes.sum())
+        self.thread_instructions += work.slots * threads
+        self.lanes_active = self.lanes_active + work.slots * lanes
+        self.add(**{name: count * threads for name, count in work.ops})
+
+    def metrics(self, **extra: int) -> Metrics:
+        counts = {name: getattr(self, name) for name in COUNTED}
+        counts["lanes_active"] = tuple(int(n) for n in np.broadcast_to(self.lanes_active, _LANES.shape))
+        return Metrics(**counts, **extra)
+
+
+def by_warp(values: np.ndarray, lanes: np.ndarray | None, nothing: int = _NOWHERE) -> np.ndarray:
+    """``values`` ``(rows, threads)`` as ``(warps, 32)``; lanes that are not active, or not there, hold ``nothing``."""
+    if lanes is not None:
+        values = np.where(lanes, values, nothing)
+    rows, threads = values.shape
+    short = -threads % WARP_SIZE
+    if short:
+        values = np.concatenate([values, np.full((rows, short), nothing)], axis=1)
+    return values.reshape(-1, WARP_SIZE)
+
+
+def count_sectors(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> int:
+    """Distinct 32-byte sectors that each warp touches, summed over warps.
+
+    ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``: bytes per element.
+    """
+    first = by_warp(addresses >> _SECTOR_SHIFT, lanes)
+    if SECTOR_BYTES % width == 0 and not np.bitwise_or.reduce(addresses, axis=None) & (width - 1):  # no element lies across two sectors
+        return _distinct(first)
+    last = by_warp((addresses + width - 1) >> _SECTOR_SHIFT, lanes)
+    return _distinct(np.concatenate([first, last], axis=1))
+
+
+def _distinct(rows: np.ndarray) -> int:
+    """Distinct values in each row, summed; ``_NOWHERE`` does not count."""
+    steps = rows[:, 1:] != rows[:, :-1]
+    if (rows[:, 1:] < rows[:, :-1]).any():
+        rows = np.sort(rows, axis=1)
+        steps = rows[:, 1:] != rows[:, :-1]
+    return int(np.count_nonzero(steps)) + len(rows) - int(np.count_nonzero(rows[:, -1] == _NOWHERE))
+
+
+def count_wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> tuple[int, int]:
+    """Wavefronts that each warp's shared-memory request needs, summed over warps, and the fewest possible for these lanes.
+
+    Lanes are served in groups of 32, 16 or 8 for elements of up to 4, 8 or 16 bytes; lanes that name the same word are
+    served together. ``addresses``: bytes from the start of the block's shared memory, ``(rows, threads)``.
+    """
+    if len(addresses) > 1:
+        return _wavefronts(addresses, lanes, width)
+    return _wavefronts_of_a_block(addresses.tobytes(), None if lanes is None else lanes.tobytes(), width)
+
+
+@lru_cache(maxsize=4096)
+def _wavefronts_of_a_block(addresses: bytes, lanes: bytes | None, width: int) -> tuple[int, int]:
+    """The same for one block; a kernel's loop comes by with the same pattern again and again."""
+    active = None if lanes is None else np.frombuffer(lanes, bool)[None, :]
+    return _wavefronts(np.frombuffer(addresses, np.int64)[None, :], active, width)
+
+
+def _wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> tuple[int, int]:
+    words = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
+    per_lane = max(1, width // BANK_BYTES)
+    if per_lane > 1:
+        words = np.where(words[..., None] < 0, -1, words[..., None] + np.arange(per_lane)).reshape(-1, _WORDS)
+    words = words[(words >= 0).any(axis=1)]
+    return _most_per_bank(words), len(words)
+
+
+def _most_per_bank(groups: np.ndarray) -> int:
+    """For each group of words, the most distinct words that one bank has to serve; summed over groups."""
+    ordered = np.sort(groups, axis=1)
+    new = ordered >= 0
+    new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    group, _ = np.nonzero(new)
+    served = np.bincount(group * BANKS + ordered[new] % BANKS, minlength=len(groups) * BANKS)
+    return int(served.reshape(-1, BANKS).max(axis=1).sum()) if len(groups) else 0

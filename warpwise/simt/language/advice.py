@@ -1,0 +1,222 @@
+"""Words for messages: what a name was probably meant to be, and what to write instead, in the learner's own names and shapes.
+
+Nothing here decides whether something is a mistake; it is asked only once there is one. Names can come from text that nobody
+trusts, so how much is compared is bounded.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import islice
+from types import FunctionType, ModuleType
+
+import numpy as np
+
+from warpwise.simt.functions.intrinsics import CASTS, FUNCTIONS
+from warpwise.simt.language.vectors import VectorType
+from warpwise.simt.machine.records import RecordType
+from warpwise.simt.text.refused import CUDA
+from warpwise.simt.text.source import CudaName, Kernel, resolve
+from warpwise.simt.text.words import AXES, CALLED, READ, TOP, VECTOR_TYPES
+from warpwise.simt.types import SCALARS, ArrayType, TupleType, is_float, is_scalar
+
+LONGEST, MOST = 40, 2000  # characters of a name, names: no more is compared
+NEAR = 0.65  # difflib's ratio, from which a name counts as a misspelling of another: two of three letters
+PYTHON = tuple("range len min max abs pow round sum divmod enumerate zip print int float bool True False None".split())
+IMPORTS = {"np": "import numpy as np", "numpy": "import numpy", "math": "import math", "cuda": "from warpwise import cuda"}
+MADE = ("array", "empty", "full", "ones", "zeros")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The one of ``known`` that ``name`` looks like a misspelling of, or ""."""
+    if len(name) > LONGEST:
+        return ""
+    lower = {k.lower(): k for k in islice(known, MOST) if len(k) <= LONGEST}
+    found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=NEAR)
+    return lower[found[0]] if found else ""
+
+
+def undefined(name: str, local: Iterable[str], outside: Mapping[str, object]) -> tuple[str, str]:
+    """What to say of a name that nothing defines, and what to try. ``outside``: what the kernel sees, ``local``: its variables."""
+    if name in IMPORTS:
+        return f"{name} is not defined", f"{IMPORTS[name]} at the top of the file, or in an earlier cell"
+    near = _meant(name, local, outside)
+    if near:
+        return f"{name} is not defined; did you mean {near}?", f"write {near}"
+    return f"{name} is not defined", "define it before the kernel, or pass it as an argument"
+
+
+def _meant(name: str, local: Iterable[str], outside: Mapping[str, object]) -> str:
+    cuda = next((k for k, v in outside.items() if isinstance(v, (ModuleType, CudaName)) and resolve(v) == CudaName()), "cuda")
+    if name in TOP:
+        return f"{cuda}.{name}"
+    if name in {t.name for t in SCALARS}:
+        return element_type(outside, name)
+    public = [k for k in outside if not k.startswith("_")]
+    near = nearest(name, local) or nearest(name, (*public, *PYTHON))
+    word = "" if near else nearest(name, TOP)
+    return f"{cuda}.{word}" if word else near
+
+
+def element_type(outside: Mapping[str, object], name: str = "float32") -> str:
+    """How a kernel's text can name an element type: with the names that are imported there."""
+    if resolve(outside.get(name)) is getattr(np, name):
+        return name
+    numpy = next((k for k, v in outside.items() if v is np), "np")
+    return f"{numpy}.{name}"
+
+
+def unknown_attribute(base: object, attribute: str, written: str) -> tuple[str, str]:
+    """The same for ``math.sqr`` and the like; ``written``: the text of ``base``."""
+    names = vars(base) if isinstance(base, ModuleType) else {}
+    near = nearest(attribute, [k for k, v in names.items() if _can_be_used(v)])
+    if near:
+        return f"{written}.{attribute} is not defined; did you mean {written}.{near}?", f"write {written}.{near}"
+    return f"{written}.{attribute} is not defined", f"{written} has nothing of this name: look it up in its documentation"
+
+
+def _can_be_used(value: object) -> bool:
+    if not isinstance(value, Hashable):
+        return False
+    return isinstance(value, float) or value in FUNCTIONS or value in CASTS
+
+
+def unknown_cuda(path: str, written: str) -> tuple[str, str, bool]:
+    """What to say of ``cuda.<path>``, read or called where it cannot be; what to try; and whether it is a name that CUDA lacks."""
+    prefix = written[: -len(path)] if written.endswith(path) else "cuda."
+    first = path.partition(".")[0]
+    if path in CALLED:
+        return f"{written} is a function", f"call it: {written}{CALLED[path]}", False
+    if path in READ:
+        return f"{written} is a number and cannot be called", f"{written} without ()", False
+    if path in AXES:
+        return f"{written} has three parts; a number is needed here", f"{written}.x, .y or .z", False
+    if path in ("atomic", "cg"):
+        inside = "add(array, index, value)" if path == "atomic" else "this_grid()"
+        return f"{written} is no function and no value", f"{written}.{inside}", False
+    if path in ("shared", "local"):
+        return f"{written} is no function and no value", f"{written}.array(shape, dtype)", False
+    if first in AXES:
+        return f"{written} is not defined", f"{prefix}{first}.x, .y or .z", True
+    if first in CUDA:
+        return f"{written} is not known to the simulator", CUDA[first].instead, False
+    near = nearest(path, (*CALLED, *READ, *TOP))
+    if near:
+        return f"{written} is not defined; did you mean {prefix}{near}?", f"write {prefix}{near}{CALLED.get(near, '')}", True
+    return f"{written} is not known to the simulator", f"known are {', '.join(word for word in TOP if word not in VECTOR_TYPES)}", False
+
+
+def on_call(node: ast.Call, function: object, types_of: Mapping[str, object], outside: Mapping[str, object]) -> str:
+    """What to write instead of a call that a kernel cannot make."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if function is NotImplemented:
+        return _on_call_of_a_value(node, types_of.get(name))
+    if function is range:
+        return "range(...) belongs into for i in range(n):"
+    if getattr(np, name, None) is function and name in MADE:
+        shape = ast.unparse(node.args[0]) if node.args and name != "array" else "shape"
+        made = f"array({shape}, {element_type(outside)})"
+        return f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block; then fill it in a loop"
+    if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
+        return f"if {name} is meant for kernels, write @cuda.jit(device=True) above it"
+    if function in (sum, sorted, any, all, round) or getattr(np, name, None) is function:
+        return "write a loop over the elements; math.* functions, min, max and abs work on numbers"
+    return "a kernel can call math.* functions, min, max, abs and device functions"
+
+
+def _on_call_of_a_value(node: ast.Call, t: object) -> str:
+    text = ast.unparse(node.func)
+    if isinstance(node.func, ast.Name) and isinstance(t, (ArrayType, TupleType)):
+        return f"square brackets take an element: {text}[{', '.join(map(ast.unparse, node.args)) or 'i'}]"
+    if isinstance(node.func, ast.Attribute):
+        return "an array has no methods in a kernel: write a loop over its elements"
+    return f"{text} is no function: is an operator such as * missing before the bracket?"
+
+
+def on_unused(node: ast.expr, function: object) -> str:
+    """What to do about a value that no line uses. ``function``: what the expression means, if that is known before the launch."""
+    text = ast.unparse(node)
+    if isinstance(function, CudaName) and function.path in CALLED:
+        return f"add brackets: {text}{CALLED[function.path]}"
+    if isinstance(function, Kernel) or (callable(function) and not isinstance(function, CudaName)):
+        return f"call it: {text}(...)"
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+        return f"== compares; to assign, {ast.unparse(node.left)} = {ast.unparse(node.comparators[0])}"
+    return f"assign it to a name, such as value = {text}, or delete the line"
+
+
+def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
+    """What to write where a number is needed and ``node`` is none. ``tree``: the function that it is in."""
+    text = ast.unparse(node)
+    if isinstance(t, ArrayType):
+        return f"one element of it: {text}[{letters(t.ndim)}]"
+    if isinstance(t, TupleType):
+        return f"one of its parts: {text}[0]"
+    if isinstance(t, VectorType):
+        return f"one of its parts: {text}.x"
+    if isinstance(t, RecordType):
+        return f"one of its fields: {text}.{t.dtype.names[0]}"
+    made_by = _call_behind(node, tree)
+    if made_by.endswith("syncthreads"):
+        return f"{made_by} returns nothing: call it on a line of its own"
+    return f"end the device function {made_by} with return ..." if made_by else "give it a number"
+
+
+def _call_behind(node: ast.expr, tree: ast.AST) -> str:
+    """The text of the function whose result an expression is, if it is a call or a name that was assigned one."""
+    if isinstance(node, ast.Name):
+        made = (a.value for a in ast.walk(tree) if isinstance(a, ast.Assign) and node.id in [getattr(t, "id", "") for t in a.targets])
+        node = next((value for value in made if isinstance(value, ast.Call)), node)
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def on_index(node: ast.expr, t: object) -> str:
+    """What to write instead of an index that is no integer."""
+    text = ast.unparse(node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return f"// divides integers: {ast.unparse(ast.BinOp(node.left, ast.FloorDiv(), node.right))}"
+    if is_scalar(t) and is_float(t):
+        return f"int({text}), or // instead of / where it is computed"
+    return "an integer for each dimension"
+
+
+def on_count_of_indices(node: ast.Subscript, ndim: int, tree: ast.AST) -> str:
+    """What to write where an array has ``ndim`` dimensions and another number of indices. ``tree``: the function that it is in."""
+    name, given = ast.unparse(node.value), _indices(node)
+    if len(given) < ndim:  # a[i][j] is a common wish
+        given += [i for outer in ast.walk(tree) if isinstance(outer, ast.Subscript) and outer.value is node for i in _indices(outer)]
+    if len(given) > ndim:
+        return f"leave {'one' if len(given) == ndim + 1 else 'some'} out, such as {name}[{', '.join(given[:ndim])}]"
+    rest = [x for x in "ijklmnopq" if x not in given][: ndim - len(given)]
+    return f"all indices in one pair of brackets, such as {name}[{', '.join(given + rest)}]"
+
+
+def _indices(node: ast.Subscript) -> list[str]:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return [ast.unparse(part) for part in parts]
+
+
+def on_outside(node: ast.expr, value: object) -> tuple[str, str]:
+    """What a value outside the kernel is, and what to do instead of reading it there."""
+    if isinstance(value, np.ndarray):
+        return "an array outside the kernel", "pass it to the kernel as an argument"
+    if callable(value):
+        return "a function", f"call it: {ast.unparse(node)}(...)"
+    if isinstance(value, ModuleType):
+        return "a module", f"name something in it: {ast.unparse(node)}.name"
+    if isinstance(value, (list, dict, set)):
+        return f"a {type(value).__name__}", "put its numbers into a NumPy array, and pass that as an argument"
+    return f"a {type(value).__name__}", "a kernel takes numbers and arrays: pass what it needs as arguments"
+
+
+def on_loop(node: ast.For, types_of: Mapping[str, object]) -> str:
+    """What a loop can run over instead of what it was given."""
+    name = node.iter.id if isinstance(node.iter, ast.Name) else ""
+    return f"for i in range({name}):" if is_scalar(types_of.get(name)) else "for i in range(n): and index inside"
+
+
+def letters(count: int) -> str:
+    """Names for indices: "i, j"."""
+    return ", ".join("ijklmnopq"[:count])

@@ -1,0 +1,250 @@
+"""The compiler of one function: its variables and their types, what its names mean, and the functions it calls.
+
+Types flow with the text: a variable has, at every point, the type that Numba would give it there; a loop is compiled again
+until its types no longer change. Syntax is compiled in ``statements``, ``loops``, ``expressions``, ``calls`` and ``cuda_calls``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from warpwise.errors import KernelError, KernelTypeError, UndefinedNameError, UnsupportedError
+from warpwise.simt import types
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.language import advice
+from warpwise.simt.language.array_calls import ArrayCalls
+from warpwise.simt.language.atomic_calls import AtomicCalls
+from warpwise.simt.language.attributes import Attributes
+from warpwise.simt.language.calls import Calls
+from warpwise.simt.language.choices import Choices
+from warpwise.simt.language.compiled import Code, Cost, cast_code, charging
+from warpwise.simt.language.complex_numbers import ComplexNumbers
+from warpwise.simt.language.cuda_calls import CudaCalls
+from warpwise.simt.language.device_calls import DeviceCalls
+from warpwise.simt.language.expressions import Expressions
+from warpwise.simt.language.loops import Loop, Loops
+from warpwise.simt.language.notes import Notes
+from warpwise.simt.language.outputs import Outputs
+from warpwise.simt.language.random_calls import RandomCalls
+from warpwise.simt.language.statements import Statements
+from warpwise.simt.language.stores import Stores
+from warpwise.simt.language.subscripts import Subscripts
+from warpwise.simt.language.tuples import Tuples
+from warpwise.simt.language.vectors import Vectors
+from warpwise.simt.language.warp_calls import WarpCalls
+from warpwise.simt.machine.batch import Site
+from warpwise.simt.machine.frame import Frame
+from warpwise.simt.text.assigned import unsure_reads
+from warpwise.simt.text.constants import NotConstant, constant
+from warpwise.simt.text.source import Kernel, Outside, attribute, resolve
+from warpwise.simt.text.waiting import Waiting
+from warpwise.simt.types import NONE, FunctionType
+from warpwise.trace import Note
+
+MAX_PROGRAMS = 64  # of one function
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function compiled for the types of its arguments. ``run(frame, mask)``; the result is in ``frame.result``."""
+
+    kernel: Kernel
+    run: Callable
+    slots: int
+    loops: int
+    result: object
+    barriers: int  #: places in it and in what it calls where all threads of a block meet
+    grid_syncs: int = 0  #: and where all of the grid do
+    atomics: int = 0  #: atomic operations
+    waits: bool = False  #: a loop may wait for other threads
+    notes: tuple[Note, ...] = ()
+
+    def frame(self, batch, arguments: tuple, mask: Mask) -> Frame:
+        frame = Frame(batch, self.slots, self.loops)
+        for slot, value in enumerate(arguments):
+            frame.assign(slot, value, mask)
+        return frame
+
+
+def compile_function(kernel: Kernel, arguments: tuple, callers: tuple[Kernel, ...] = ()) -> Program:
+    """Compile a kernel or device function for argument types; kept on the kernel, so that it happens once.
+
+    Raises UnsupportedError or KernelTypeError, naming the line.
+    """
+    if arguments not in kernel.programs:
+        if len(kernel.programs) >= MAX_PROGRAMS:
+            what = f"{kernel.name} is used with more than {MAX_PROGRAMS} combinations of types"
+            raise UnsupportedError(what, kernel.where(kernel.tree), "call it with fewer")
+        known: frozenset[str] = frozenset()
+        while True:
+            compiler = Compiler(kernel, arguments, (*callers, kernel), known)
+            try:
+                program = compiler.program()
+            except RecursionError:
+                raise UnsupportedError(
+                    f"{kernel.name} is nested too deeply", kernel.where(kernel.tree), "write shorter expressions"
+                ) from None
+            mixed = frozenset(name for name, found in compiler.types_of.items() if len(found) > 1)
+            if mixed == known:
+                break
+            known = mixed
+        kernel.programs[arguments] = program
+    return kernel.programs[arguments]
+
+
+class Compiler(
+    Statements, Loops, Expressions, Choices, Subscripts, Stores, Attributes, Tuples, ComplexNumbers, Vectors, Calls, DeviceCalls, Outputs,
+    CudaCalls, ArrayCalls, RandomCalls, WarpCalls, AtomicCalls, Waiting,
+):  # fmt: skip
+    """Compiles one function for one tuple of argument types. ``mixed`` names variables that hold more than one type."""
+
+    def __init__(self, kernel: Kernel, arguments: tuple, callers: tuple[Kernel, ...], mixed: frozenset[str]):
+        self.kernel, self.callers, self.mixed = kernel, callers, mixed
+        self.cost, self.target, self.targets = Cost(), "", {}
+        self.slots: dict[str, int] = {}
+        self.types_of: dict[str, set] = {}
+        self.env: dict[str, object] | None = {}
+        self.results: list[tuple[object, ast.AST]] = []
+        self.loops: list[Loop] = []
+        self.loop_count = self.compiled = self.barriers = self.grid_syncs = self.atomics = 0
+        self.waits = False
+        self._check_signature(arguments)
+        self.assigned = kernel.assigned.union(kernel.captured)
+        self.unsure = unsure_reads(kernel.tree, self.assigned, kernel.parameters)
+        self.notes = Notes(kernel, advice.element_type(kernel.names()))
+        for name, t in zip(kernel.parameters, arguments, strict=True):
+            self.bind(name, t)
+
+    def _check_signature(self, arguments: tuple) -> None:
+        a, plain = self.kernel.tree.args, f"def {self.kernel.name}({', '.join(self.kernel.parameters)}):"
+        if len(self.callers) == 1 and (a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs):
+            self.refuse(self.kernel.tree, "a kernel takes plain positional parameters, without defaults", plain)
+        if a.kwarg:
+            self.refuse(self.kernel.tree, f"a device function cannot take **{a.kwarg.arg}", plain)
+
+    def program(self) -> Program:
+        run = self.body(self.kernel.tree.body)
+        if self.results and self.env is not None:
+            self.results.append((NONE, self.kernel.tree))
+        result = self._result_type()
+        counts = self.barriers, self.grid_syncs, self.atomics
+        return Program(self.kernel, run, len(self.slots), self.loop_count, result, *counts, self.waits, self.notes.all())
+
+    def _result_type(self):
+        if not self.results:
+            return NONE
+        found = self.results[0][0]
+        for t, at in self.results[1:]:
+            try:
+                found = types.unify(found, t)
+            except types.TypeMismatch as error:
+                try_this = f"end every path of {self.kernel.name} with return ..., and the same kind of value"
+                raise KernelTypeError(f"{self.kernel.name} returns {error}", self.kernel.where(at), try_this) from error
+        return found
+
+    # --- what expressions ask for ---
+
+    def refuse(self, node: ast.AST, what: str, try_this: str, kind: type[KernelError] = UnsupportedError):
+        raise kind(what, self.kernel.where(node), try_this)
+
+    def site(self, node: ast.AST) -> Site:
+        where = self.kernel.where(node)
+        return Site(where.line, where.file, where.text, where.function)
+
+    def static(self, node: ast.expr):
+        """What a name means before the kernel runs; NotImplemented if that depends on the running kernel."""
+        if isinstance(node, ast.Name):
+            if node.id in self.env or node.id in self.assigned:
+                t = self.env.get(node.id)
+                return t if isinstance(t, FunctionType) else NotImplemented
+            return self._outside(node)
+        if isinstance(node, ast.Attribute):
+            base = self.static(node.value)
+            if base is NotImplemented or types.of_constant(base) is not None or isinstance(base, (np.ndarray, FunctionType)):
+                return NotImplemented
+            try:
+                value = attribute(base, node.attr)
+            except AttributeError:
+                self.refuse(node, *advice.unknown_attribute(base, node.attr, ast.unparse(node.value)), UndefinedNameError)
+            return resolve(value)
+        return NotImplemented
+
+    def _outside(self, node: ast.Name):
+        """What a name means outside the function."""
+        try:
+            value = resolve(self.kernel.lookup(node.id))
+        except KeyError:
+            self.refuse(node, *advice.undefined(node.id, sorted(self.assigned), self.kernel.names()), UndefinedNameError)
+        if isinstance(value, Outside) and value.is_function:
+            self.refuse(node, f"{node.id} is not a device function", f"write @cuda.jit(device=True) above def {node.id}")
+        if isinstance(value, Outside):
+            what = f"{node.id} is no plain constant outside the kernel, and a kernel reads nothing else there"
+            self.refuse(node, what, f"pass {node.id} as an argument, or set it to a number")
+        return value
+
+    def constant(self, node: ast.expr):
+        """A number or tuple that must be known before the kernel runs."""
+
+        def lookup(name: str):
+            return self._only_values[name] if name in self.assigned else self.kernel.lookup(name)
+
+        for name in [n for n in ast.walk(node) if isinstance(n, ast.Name)]:
+            self.static(name)  # a name that nothing defines is told as such
+        try:
+            return constant(node, lookup)
+        except NotConstant as error:
+            text, try_this = ast.unparse(node), "use a number, or a name bound to one outside the kernel"
+            if isinstance(node, ast.List):
+                try_this = f"round brackets: ({', '.join(map(ast.unparse, node.elts))})"
+            what = f"{text} must be a constant" + ("" if str(error) == text else f", and {error} is not")
+            return self.refuse(node, what, try_this)
+
+    @cached_property
+    def _only_values(self) -> dict[str, int]:
+        """The variables that one line sets to a plain integer, and no other line to anything: constants, as the compiler sees them."""
+        nodes = list(ast.walk(self.kernel.tree))
+        times = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        single = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name)]
+        plain = {n.targets[0].id: n.value.value for n in single if isinstance(n.value, ast.Constant) and type(n.value.value) is int}
+        return {name: value for name, value in plain.items() if times[name] == 1 and name not in self.kernel.parameters}
+
+    def variable(self, node: ast.Name) -> Code:
+        name, site = node.id, self.site(node)
+        slot, t = self.slots[name], self.env[name]
+        if (node.lineno, node.col_offset) in self.unsure:
+            code = Code(lambda frame, mask: frame.value(slot, name, mask, site), t)
+        else:
+            code = Code(lambda frame, mask: frame.values[slot], t)
+        return cast_code(code.run, t) if name in self.mixed else code
+
+    def bind(self, name: str, t) -> int:
+        """Give a variable a type from here on; returns its slot."""
+        self.env[name] = t
+        self.types_of.setdefault(name, set()).add(t)
+        return self.slots.setdefault(name, len(self.slots))
+
+    def apart(self, compile_part: Callable, node: ast.AST, apart: bool = True) -> tuple[Code, Callable]:
+        """Compile a part that runs under a mask of its own, and the closure that counts it; not ``apart``: it is counted with the rest."""
+        if not apart:
+            return compile_part(), lambda frame, mask: None
+        outer, self.cost = self.cost, Cost()
+        code = compile_part()
+        charge = charging(node.lineno, self.cost)
+        self.cost = outer
+        return code, charge
+
+    def specialised(self, kernel: Kernel, arguments: tuple) -> Program:
+        """A device function for argument types; what is in it counts as being in this one."""
+        program = compile_function(kernel, arguments, self.callers)
+        self.barriers += program.barriers
+        self.grid_syncs += program.grid_syncs
+        self.atomics += program.atomics
+        self.waits |= program.waits
+        self.notes.merge(program.notes)
+        return program

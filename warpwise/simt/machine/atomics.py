@@ -1,0 +1,241 @@
+"""Atomic operations on global and shared memory: what they leave there, and the old value that each lane gets.
+
+A GPU lets the lanes of one statement take their turns in any order. Here the order is fixed: by block, then by thread, so that
+results are the same from run to run, those of floating-point sums included. All lanes that name one cell form a *line*; lines are
+worked off together, without a Python loop over lanes. What this leaves out: the order of a real machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from warpwise.errors import LaunchError
+from warpwise.simt.lanes.counting import by_warp
+from warpwise.simt.lanes.masks import Mask
+
+_NOWHERE = np.iinfo(np.int64).max
+_FAR = 1 << 62  # sums below it do not wrap
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The active lanes in lines. ``cells``: the place in memory of each lane, in the lanes' order, ``(lanes,)``."""
+
+    cells: np.ndarray
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The lanes, line by line; in a line by their turn."""
+        keys = self.cells - self.cells.min()
+        return np.argsort(keys.astype(np.uint16) if keys.max() < 1 << 16 else keys, kind="stable")  # of 16 bits by radix
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each line begins."""
+        lined = self.cells[self.order]
+        return np.flatnonzero(np.concatenate([[True], lined[1:] != lined[:-1]]))
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.starts, append=self.cells.size)
+
+    @cached_property
+    def line(self) -> np.ndarray:
+        """The line of each place in ``order``."""
+        return np.repeat(np.arange(self.starts.size), self.lengths)
+
+    @cached_property
+    def turn(self) -> np.ndarray:
+        """The turn of each place in ``order``, from 0."""
+        return np.arange(self.cells.size) - self.starts[self.line]
+
+    @cached_property
+    def firsts(self) -> np.ndarray:
+        """The cell of each line."""
+        return self.cells[self.order[self.starts]]
+
+    def lined(self, values: np.ndarray) -> np.ndarray:
+        """Values of the lanes, line by line."""
+        return values[self.order]
+
+    def back(self, values: np.ndarray) -> np.ndarray:
+        """The reverse of ``lined``."""
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+    def by_length(self) -> Iterator[tuple[np.ndarray, int]]:
+        """Lines of similar length: their numbers, and the greatest length. At most twice as many places as lanes in all."""
+        size = np.frexp(self.lengths - 0.5)[1]
+        for power in np.unique(size):
+            lines = np.flatnonzero(size == power)
+            yield lines, int(self.lengths[lines].max())
+
+
+def running(ufunc: np.ufunc, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
+    """The old values where each lane does ``memory[cell] = ufunc(memory[cell], value)`` in its turn."""
+    lined, before = turns.lined(values), np.empty(values.size, memory.dtype)
+    for lines, longest in turns.by_length():
+        at = turns.starts[lines, None] + np.arange(longest)
+        there = np.arange(longest) < turns.lengths[lines, None]
+        steps = np.concatenate([memory[turns.firsts[lines], None], lined[np.minimum(at, lined.size - 1)]], axis=1)
+        steps = ufunc.accumulate(steps, axis=1)
+        before[at[there]] = steps[:, :-1][there]
+        memory[turns.firsts[lines]] = steps[np.arange(lines.size), turns.lengths[lines]]
+    return turns.back(before)
+
+
+def exchanged(memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
+    """``exch``: each lane gets what the one before it in the line has left."""
+    lined = turns.lined(values)
+    before = np.concatenate([lined[:1], lined[:-1]])
+    before[turns.starts] = memory[turns.firsts]
+    memory[turns.cells] = values  # of several the last one stays
+    return turns.back(before)
+
+
+def wrapped(kind: str, memory: np.ndarray, turns: Turns, limits: np.ndarray) -> np.ndarray:
+    """``inc``: up to the limit and back to 0. ``dec``: down to 0 and back to the limit, also from above it."""
+    limit = int(limits[0])
+    if limit >= _FAR or (limits != limits[0]).any():
+        return one_by_one(_NEXT[kind], memory, turns, limits)
+    size = np.uint64(limit + 1)
+    first, turn = memory[turns.firsts][turns.line].astype(np.uint64), turns.turn.astype(np.uint64)
+
+    def after(steps: np.ndarray) -> np.ndarray:
+        """The cell after so many steps; above the limit the first step leads to 0, or to the limit."""
+        past = steps - np.uint64(1)
+        if kind == "inc":
+            return np.where(first < size, (first + steps) % size, np.where(steps > 0, past % size, first))
+        down = np.where(first < size, (first + size - steps % size) % size, np.uint64(limit) - past % size)
+        return np.where((first >= size) & (steps == 0), first, down)
+
+    before, left = (after(steps).astype(memory.dtype) for steps in (turn, turn + np.uint64(1)))
+    memory[turns.firsts] = left[turns.starts + turns.lengths - 1]
+    return turns.back(before)
+
+
+def _incremented(old: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    return np.where(old >= limit, 0, old + np.ones_like(old))
+
+
+def _decremented(old: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    return np.where((old == 0) | (old > limit), limit, old - np.ones_like(old))
+
+
+_NEXT = {"inc": _incremented, "dec": _decremented}
+
+
+def one_by_one(new, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
+    """``memory[cell] = new(memory[cell], value)``, turn by turn for all lines together: as many rounds as the longest line has lanes."""
+    before = np.empty(values.size, memory.dtype)
+    rounds = np.argsort(turns.turn, kind="stable")
+    ends = np.cumsum(np.bincount(turns.turn))
+    for some in np.split(turns.order[rounds], ends[:-1]):
+        before[some] = memory[turns.cells[some]]
+        memory[turns.cells[some]] = new(before[some], values[some])
+    return before
+
+
+def compared(memory: np.ndarray, turns: Turns, old: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """``cas``: as many rounds as the most lanes of a line that change their cell."""
+    old, values, line = turns.lined(old), turns.lined(values), turns.line
+    state, place = memory[turns.firsts], np.arange(line.size)
+    before, waiting = state[line], old != values  # who would change nothing need not be looked at
+    while True:
+        hits = np.flatnonzero(waiting & (before == old))
+        if not hits.size:
+            break
+        hits = hits[np.concatenate([[True], line[hits[1:]] != line[hits[:-1]]])]  # the first of each line
+        state[line[hits]] = values[hits]
+        last = np.full(state.size, line.size)
+        last[line[hits]] = hits
+        after = place > last[line]
+        before = np.where(after, state[line], before)
+        waiting &= after
+    memory[turns.firsts] = state
+    return turns.back(before)
+
+
+_UFUNCS = {
+    "add": np.add, "sub": np.subtract, "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
+    "min": np.minimum, "max": np.maximum, "nanmin": np.fmin, "nanmax": np.fmax,
+}  # fmt: skip
+
+
+def carry_out(kind: str, memory: np.ndarray, cells: np.ndarray, operands: list[np.ndarray], wanted: bool) -> np.ndarray | None:
+    """Do an atomic operation of lanes in their order; returns the old values if they are ``wanted``. All flat, of one length."""
+    turns, ufunc = Turns(cells), _UFUNCS.get(kind)
+    if ufunc is not None:
+        (values,) = operands
+        if kind in ("min", "max") and memory.dtype.kind == "f":  # not a number changes nothing, and stays what it is
+            values = np.where(np.isnan(values), np.inf if kind == "min" else -np.inf, values).astype(memory.dtype)
+        if wanted:
+            return running(ufunc, memory, turns, values)
+        ufunc.at(memory, cells, values)
+        return None
+    if kind == "exch":
+        return exchanged(memory, turns, *operands)
+    if kind == "cas":
+        return compared(memory, turns, *operands)
+    return wrapped(kind, memory, turns, *operands)
+
+
+class Atomics:
+    """The part of a batch that knows atomic operations; mixed into ``batch.Batch``."""
+
+    def atomic(self, kind: str, array, indices: list, operands: list, wanted: bool, mask: Mask, site):
+        """One atomic operation of the active lanes; returns the old values, or 0 if nobody wants them."""
+        place = self.request(array, indices, mask, site, "atomic")
+        self._count_atomic(place.addresses, mask, self.counts[site.line])
+        memory, cells = _cells(array, place.addresses, mask)
+        values = [_of_lanes(operand, mask, array.dtype) for operand in operands]
+        old = carry_out(kind, memory, cells, values, wanted)
+        return array.dtype.type(0) if old is None or not wanted else _to_lanes(old, mask)
+
+    def _count_atomic(self, addresses, mask: Mask, counts) -> None:
+        counts.atomics += mask.threads
+        counts.atomic_passes += passes(addresses, mask)
+
+
+def passes(addresses, mask: Mask) -> int:
+    """The most active lanes of a warp that name one address, summed over warps."""
+    if not isinstance(addresses, np.ndarray) or addresses.shape[1] != mask.extent.threads:
+        return mask.threads  # all lanes of a warp name one
+    rows = len(addresses) if mask.lanes is None else max(len(addresses), len(mask.lanes))
+    lanes = mask.lanes if mask.lanes is not None else mask.extent.filled
+    named = np.sort(by_warp(np.broadcast_to(addresses, (rows, mask.extent.threads)), lanes, nothing=_NOWHERE), axis=1)
+    place = np.arange(named.shape[1])
+    new = np.concatenate([np.ones((len(named), 1), bool), named[:, 1:] != named[:, :-1]], axis=1)
+    alike = place - np.maximum.accumulate(np.where(new, place, 0), axis=1) + 1
+    return int(np.where(named == _NOWHERE, 0, alike).max(axis=1).sum()) * (mask.extent.rows // rows)
+
+
+def _cells(array, addresses, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+    """The memory of an array as its elements, and the active lanes' places there."""
+    root, width = array.root, array.dtype.itemsize
+    at = root._positions(addresses - root.address, mask.extent)
+    memory = root.raw[: root.raw.size // width * width].view(array.dtype)
+    if not memory.flags.writeable:
+        raise LaunchError(f"{root.name} is a read-only array, and the kernel writes to it: pass a copy")
+    at = np.broadcast_to(at, mask.extent.shape)
+    return memory, (at.ravel() if mask.lanes is None else at[mask.grid()]) // width
+
+
+def _of_lanes(value, mask: Mask, dtype: np.dtype) -> np.ndarray:
+    """A value of the kernel as the active lanes have it, ``(lanes,)``."""
+    value = np.broadcast_to(np.asarray(value, dtype), mask.extent.shape)
+    return value.ravel() if mask.lanes is None else value[mask.grid()]
+
+
+def _to_lanes(values: np.ndarray, mask: Mask) -> np.ndarray:
+    """The reverse; lanes that are not active hold 0."""
+    if mask.lanes is None:
+        return values.reshape(mask.extent.shape)
+    out = np.zeros(mask.extent.shape, values.dtype)
+    out[mask.grid()] = values
+    return out

@@ -1,0 +1,70 @@
+"""Barriers: who has to be there, and what a barrier makes ordered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise.errors import BarrierError
+from warpwise.simt.lanes.masks import Mask
+
+
+class Barriers:
+    """The part of a batch that knows barriers; mixed into ``batch.Batch``."""
+
+    def barrier(self, mask: Mask, site) -> None:
+        """``syncthreads``: every thread of a block that has not returned must be here. Raises BarrierError."""
+        self._count_barrier(mask, site)
+        if mask.lanes is not None:
+            self._need_whole_blocks(mask, site)
+        self.order.barrier(mask)
+
+    def voting_barrier(self, kind: str, agrees, mask: Mask, site):
+        """A barrier at which the threads of each block vote: count, and, or. ``agrees``: booleans. Returns int32, by block."""
+        self.barrier(mask, site)
+        here = np.ones((1, mask.extent.threads), bool) if mask.lanes is None else mask.lanes
+        votes = np.broadcast_to(here & agrees, np.broadcast_shapes(here.shape, np.shape(agrees), (1, mask.extent.threads)))
+        count = np.count_nonzero(votes, axis=1, keepdims=True)
+        if kind == "and":
+            count = count == np.count_nonzero(np.broadcast_to(here, votes.shape), axis=1, keepdims=True)
+        result = (count > 0 if kind == "or" else count).astype(np.int32)
+        return result if len(result) > 1 else result[0, 0]
+
+    def grid_barrier(self, mask: Mask, site):
+        """``cg.this_grid().sync()``: every thread of the launch must be here. Raises BarrierError."""
+        self._count_barrier(mask, site)
+        if mask.lanes is not None:
+            raise self._not_the_whole_grid(mask, site)
+        self.order.grid_sync()
+        return np.int32(0)
+
+    def _count_barrier(self, mask: Mask, site) -> None:
+        self.counts[site.line].barriers += mask.warps
+        if self.recording:
+            self.recorder.add("barrier", site.line, mask)
+
+    def _need_whole_blocks(self, mask: Mask, site) -> None:
+        """Loops with a barrier are never compacted by warp, so a row is a block here."""
+        here = mask.grid()
+        missing = ~(here | self.exited_lanes(mask.extent)) & here.any(axis=1, keepdims=True)
+        if not missing.any():
+            return
+        row = int(np.argmax(missing.any(axis=1)))
+        arrived, threads = int(here[row].sum()), mask.extent.threads
+        missing[:row] = False
+        who = mask.extent.first_of(missing)
+        raise BarrierError(
+            f"only {arrived} of {threads} threads of block {who['block']} reach this barrier; thread {who['thread']} does not",
+            site.where(**who),
+            "move the barrier out of the branch or loop, so that all threads of the block pass it equally often",
+        )
+
+    def _not_the_whole_grid(self, mask: Mask, site) -> BarrierError:
+        """A thread that has returned counts as missing too: the others would wait for it for ever."""
+        missing = ~mask.grid()
+        who, total = mask.extent.first_of(missing), mask.extent.rows * mask.extent.threads
+        why = "has returned from the kernel" if (missing & self.exited_lanes(mask.extent)).any() else "does not"
+        return BarrierError(
+            f"only {mask.threads:,} of the grid's {total:,} threads reach this sync; thread {who['thread']} of block {who['block']} {why}",
+            site.where(**who),
+            "move the sync out of the branch or loop, and guard the work instead of returning early: all threads of the grid must pass it",
+        )

@@ -1,0 +1,64 @@
+"""The variables of one activation of a function, and how the values of some lanes join those of others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise.errors import UnwrittenReadError
+from warpwise.simt.lanes.masks import Mask, covers, join
+from warpwise.simt.machine.batch import Batch, Site
+from warpwise.simt.machine.views import start
+
+
+class Frame:
+    """The variables of one function activation, and the lanes that left its loops or the function itself."""
+
+    __slots__ = ("batch", "broken", "continued", "defined", "result", "returned", "values")
+
+    def __init__(self, batch: Batch, slots: int, loops: int):
+        self.batch = batch
+        self.values: list = [None] * slots
+        self.defined: list[Mask | None] = [None] * slots  #: lanes that have a value
+        self.broken: list[Mask | None] = [None] * loops
+        self.continued: list[Mask | None] = [None] * loops
+        self.result, self.returned = None, None
+
+    def assign(self, slot: int, value, mask: Mask, site: Site | None = None) -> None:
+        """Give the active lanes a value; the others keep theirs, where they have one. ``site``: where, should that be impossible."""
+        before = self.defined[slot]
+        if before is None or before is mask or covers(mask, before):
+            self.values[slot], self.defined[slot] = value, mask
+        else:
+            self.values[slot] = merged(mask, value, self.values[slot], site)
+            self.defined[slot] = join(before, mask)
+
+    def value(self, slot: int, name: str, mask: Mask, site: Site):
+        """A variable that may not have a value in every active lane. Raises UnwrittenReadError where it has none."""
+        defined = self.defined[slot]
+        if defined is None or not covers(defined, mask):
+            missing = mask.grid() if defined is None else mask.grid() & ~defined.grid()
+            raise UnwrittenReadError(
+                f"{name} has no value here in some threads: none of the lines that give it one was reached",
+                site.where(**mask.extent.first_of(missing)),
+                f"give {name} a value before the branch or loop",
+            )
+        return self.values[slot]
+
+    def give_back(self, value, mask: Mask, site: Site) -> None:
+        """``return value`` for the active lanes."""
+        self.result = value if self.returned is None else merged(mask, value, self.result, site)
+        self.returned = join(self.returned, mask)
+
+
+def merged(mask: Mask, value, other, site: Site | None):
+    """``value`` for the active lanes, ``other`` for the rest; tuples item by item.
+
+    Raises UnsupportedError for two arrays, unless both are parts of one: which a line means must not differ between threads.
+    """
+    if isinstance(value, tuple):
+        return tuple(merged(mask, a, b, site) for a, b in zip(value, other, strict=True))
+    if value is other:
+        return value
+    if hasattr(value, "space"):
+        return start(value).merged(mask, other, site)
+    return np.where(mask.lanes, np.asarray(value), np.asarray(other))

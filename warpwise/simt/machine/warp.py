@@ -1,0 +1,265 @@
+"""Warps at work together: shuffles, votes, matches and ``syncwarp``, for all warps of an extent at once, their masks checked.
+
+A lane's number is its column modulo 32 in every extent, as compaction never takes a warp apart. ``words`` are one integer for each
+warp, ``(rows, warps)``, with a bit for each lane; a row stands for all rows of the extent where they are alike. Rules: CUDA C++
+Programming Guide, "Warp Vote", "Warp Match" and "Warp Shuffle Functions"; PTX ISA, ``shfl.sync``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from warpwise.metrics import WARP_SIZE
+from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.mask_errors import different_masks, missing_lane, outside_its_mask, undefined_source
+
+ALL_LANES = 0xFFFFFFFF
+_LANES = np.arange(WARP_SIZE)
+
+
+@dataclass(frozen=True)
+class Members:
+    """Who takes part in a warp-level operation. ``named``: the mask as 32 bits, an int or one for each lane."""
+
+    mask: Mask
+    named: object
+    arrived: np.ndarray  #: words of the active lanes
+
+    @cached_property
+    def lanes(self) -> np.ndarray:
+        """The active lanes, ``(1, threads)`` or ``(rows, threads)``; of a full mask, those that are threads."""
+        lanes, extent = self.mask.lanes, self.mask.extent
+        if lanes is None:
+            return np.ones((1, extent.threads), bool) if extent.filled is None else extent.filled
+        return np.broadcast_to(lanes, (len(lanes), extent.threads))
+
+    def each(self, words: np.ndarray):
+        """Words as every lane sees them: the bits of its own mask. Scalars and ``(rows, 1)`` where lanes do not differ."""
+        threads = self.mask.extent.threads
+        if isinstance(self.named, np.ndarray):
+            return spread(words, threads) & self.named
+        return seen(words & self.named, threads)
+
+
+class Warps:
+    """The part of a batch that knows warps; mixed into ``batch.Batch``."""
+
+    def syncwarp(self, named, mask: Mask, site) -> None:
+        """Lanes that name one another meet; groups of one warp with masks of their own stay apart."""
+        members = self.members(named, mask, site, "syncwarp")
+        if not isinstance(members.named, np.ndarray):
+            self.order.syncwarp(mask, members.lanes)
+            return
+        lowest = np.where(members.lanes, members.named & -members.named, 0)
+        for leader in np.unique(lowest[lowest > 0]):
+            self.order.syncwarp(mask, lowest == leader)
+
+    def shuffle(self, kind: str, named, value, lane, mask: Mask, site):
+        """The value that each lane reads from another. ``kind``: idx, up, down or xor; ``lane``: which, or how far."""
+        members = self.members(named, mask, site, "shuffle")
+        source, beyond = sources(kind, lane, mask.extent.threads)
+        self._need_source(members, source, beyond, site)
+        if not isinstance(value, np.ndarray) or value.shape[1] != mask.extent.threads or mask.extent.threads == 1:
+            return value  # the same in all lanes of a warp
+        if len(source) == 1:
+            return value.take(source[0], axis=1, mode="clip")  # lanes that are not active may name any
+        rows = max(len(source), len(value))
+        source, value = (np.broadcast_to(part, (rows, part.shape[1])) for part in (source, value))
+        return np.take_along_axis(value, np.minimum(source, value.shape[1] - 1), axis=1)
+
+    def vote(self, kind: str, named, agrees, mask: Mask, site):
+        """all, any, eq or ballot over the lanes that each lane's mask names; ``agrees``: booleans."""
+        members = self.members(named, mask, site, "vote")
+        if not isinstance(agrees, np.ndarray):
+            yes = members.arrived if agrees else np.zeros_like(members.arrived)
+        else:
+            yes = packed(members.lanes & agrees)
+        votes = members.each(yes)
+        if kind == "ballot":
+            return as_int32(votes)
+        if kind == "any":
+            return _truth(votes != 0)
+        everybody = members.each(np.broadcast_to(members.arrived, yes.shape))
+        return _truth(votes == everybody if kind == "all" else (votes == everybody) | (votes == 0))
+
+    def match(self, kind: str, named, value, mask: Mask, site):
+        """any: the lanes that have the same value, as int32. all: (the lanes, True) if all that take part have it, else (0, False)."""
+        members = self.members(named, mask, site, "match")
+        alike = members.each(self._alike(members, value))
+        if kind == "any":
+            return as_int32(alike)
+        everybody = members.each(members.arrived)
+        same = alike == everybody  # if one lane finds everybody like itself, all do
+        return as_int32(np.where(same, everybody, 0)[()]), _truth(same)
+
+    def _alike(self, members: Members, value) -> np.ndarray:
+        """For every lane, the word of the active lanes of its warp with the same value; for every warp, if they all have it."""
+        threads = members.mask.extent.threads
+        if not isinstance(value, np.ndarray) or value.shape[1] != threads or threads == 1:
+            return members.arrived
+        value = value.view(f"i{value.itemsize}")  # the machine compares bits
+        rows = max(len(value), len(members.lanes))
+        by_lane = _padded(np.broadcast_to(value, (rows, threads))).reshape(-1, WARP_SIZE)
+        there = _padded(np.broadcast_to(members.lanes, (rows, threads))).reshape(-1, 1, WARP_SIZE)
+        return _words((by_lane[:, :, None] == by_lane[:, None, :]) & there).reshape(rows, -1)[:, :threads]
+
+    def active_lanes(self, mask: Mask):
+        """``activemask``, as uint32."""
+        return np.asarray(seen(_arrived(mask), mask.extent.threads)).astype(np.uint32)[()]
+
+    # --- masks ---
+
+    def members(self, named, mask: Mask, site, word: str) -> Members:
+        """Check the masks of the active lanes. Raises WarpMaskError. ``word``: what the lanes do, for messages."""
+        if not isinstance(named, np.ndarray):
+            named = int(named) & ALL_LANES
+        elif named.shape[1] != mask.extent.threads:
+            named = np.broadcast_to(named.astype(np.int64) & ALL_LANES, (len(named), mask.extent.threads))
+        else:
+            named = named.astype(np.int64) & ALL_LANES
+        members = Members(mask, named, _arrived(mask))
+        if mask.lanes is None and type(named) is int and named == ALL_LANES:
+            return members
+        self._need_own_lane(members, site, word)
+        self._need_named_lanes(members, site, word)
+        if isinstance(named, np.ndarray):
+            self._need_one_mask(members, site, word)
+        return members
+
+    def _need_own_lane(self, members: Members, site, word: str) -> None:
+        outside = (members.named >> _lane(members.mask.extent)) & 1 == 0
+        if outside.any() and (outside := outside & members.lanes).any():
+            raise outside_its_mask(members, outside, site, word)
+
+    def _need_named_lanes(self, members: Members, site, word: str) -> None:
+        """Lanes that are named, have not returned and are elsewhere."""
+        extent = members.mask.extent
+        away = present(extent) & ~members.arrived
+        if not away.any():
+            return
+        if self.exited is not None:
+            away = away & ~packed(self.exited_lanes(extent))
+        absent = spread(away, extent.threads) & members.named  # as each lane sees it
+        if absent.any():
+            absent = np.where(members.lanes, absent, 0)
+            if absent.any():
+                raise missing_lane(members, absent, site, word)
+
+    def _need_one_mask(self, members: Members, site, word: str) -> None:
+        """Lanes that name one another must give one mask; groups of a warp may have masks of their own."""
+        named, lanes = np.broadcast_arrays(members.named, members.lanes)
+        named, lanes = (_padded(part).reshape(-1, WARP_SIZE) for part in (named, lanes))
+        low, high = np.where(lanes, named, ALL_LANES + 1).min(axis=1), np.where(lanes, named, -1).max(axis=1)
+        mixed = np.flatnonzero(low < high)
+        if not mixed.size:
+            return
+        named, lanes = named[mixed], lanes[mixed]
+        names = (named[:, :, None] >> _LANES) & 1 == 1  # [warp, lane, the other lane]
+        bad = names & (named[:, :, None] != named[:, None, :]) & lanes[:, :, None] & lanes[:, None, :]
+        if bad.any():
+            warp, lane, other = (int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
+            raise different_masks(members, int(mixed[warp]), (lane, other), (int(named[warp, lane]), int(named[warp, other])), site, word)
+
+    def _need_source(self, members: Members, source: np.ndarray, beyond: bool, site) -> None:
+        """Every lane that is read takes part. ``beyond``: some sources are no threads of the block."""
+        whole = members.mask.lanes is None and type(members.named) is int and members.named == ALL_LANES
+        if whole and not beyond and members.mask.extent.filled is None:
+            return
+        threads = members.mask.extent.threads
+        inside = np.minimum(source, threads - 1)
+        rows = max(len(source), len(members.lanes))
+        there = np.take_along_axis(np.broadcast_to(members.lanes, (rows, threads)), np.broadcast_to(inside, (rows, threads)), axis=1)
+        there = there & (source < threads) & ((members.named >> source % WARP_SIZE) & 1 == 1)
+        bad = ~there & members.lanes
+        if bad.any():
+            raise undefined_source(self, members, source, bad, site)
+
+
+def packed(lanes: np.ndarray) -> np.ndarray:
+    """Booleans ``(rows, threads)`` as words."""
+    return _words(_padded(lanes).reshape(len(lanes), -1, WARP_SIZE))
+
+
+def spread(words: np.ndarray, threads: int) -> np.ndarray:
+    """Words, or one for each lane already, as ``(rows, threads)``."""
+    return words if words.shape[1] == threads else np.repeat(words, WARP_SIZE, axis=1)[:, :threads]
+
+
+def seen(words: np.ndarray, threads: int):
+    """Words as a value of the kernel: a scalar where all are equal, ``(rows, 1)`` where a row is one warp."""
+    if len(words) == 1 and (words == words[0, 0]).all():
+        return words[0, 0]
+    return words if threads <= WARP_SIZE and words.shape[1] == 1 else spread(words, threads)
+
+
+def present(extent: Extent) -> np.ndarray:
+    """Words of the lanes that are threads."""
+    return _full_words(extent.threads) if extent.filled is None else packed(extent.filled)
+
+
+@lru_cache(maxsize=64)
+def _full_words(threads: int) -> np.ndarray:
+    return packed(np.ones((1, threads), bool))
+
+
+def _arrived(mask: Mask) -> np.ndarray:
+    if mask.lanes is None:
+        return present(mask.extent)
+    return packed(np.broadcast_to(mask.lanes, (len(mask.lanes), mask.extent.threads)))
+
+
+def _words(bits: np.ndarray) -> np.ndarray:
+    """Booleans ``(..., 32)`` as integers."""
+    return np.packbits(bits, axis=-1, bitorder="little").view("<u4")[..., 0].astype(np.int64)
+
+
+def _padded(values: np.ndarray) -> np.ndarray:
+    short = -values.shape[1] % WARP_SIZE
+    return np.pad(values, ((0, 0), (0, short))) if short else np.ascontiguousarray(values)
+
+
+def _lane(extent: Extent) -> np.ndarray:
+    return np.arange(extent.threads)[None, :] % WARP_SIZE
+
+
+def sources(kind: str, lane, threads: int) -> tuple[np.ndarray, bool]:
+    """The column that each lane reads, ``(1, threads)`` or ``(rows, threads)``, and whether some may lie beyond the block.
+
+    Only five bits of ``lane`` count; up and down beyond the warp's edge is the lane itself.
+    """
+    if not isinstance(lane, np.ndarray):
+        return _fixed_sources(kind, int(lane) % WARP_SIZE, threads)
+    source = _sources(kind, lane.astype(np.int64) % WARP_SIZE, threads)
+    return source, True
+
+
+@lru_cache(maxsize=256)
+def _fixed_sources(kind: str, lane: int, threads: int) -> tuple[np.ndarray, bool]:
+    source = _sources(kind, lane, threads)
+    return source, bool((source >= threads).any())
+
+
+def _sources(kind: str, lane, threads: int) -> np.ndarray:
+    column = np.arange(threads)[None, :]
+    own = column % WARP_SIZE
+    if kind == "idx":
+        at = np.broadcast_to(lane, np.broadcast_shapes(np.shape(lane), column.shape))
+    elif kind == "xor":
+        at = own ^ lane
+    else:
+        at = own - lane if kind == "up" else own + lane
+        at = np.where((at < 0) | (at >= WARP_SIZE), own, at)
+    return column - own + at
+
+
+def as_int32(words):
+    """Words as int32, whose highest bit is the sign."""
+    return np.asarray(words).astype(np.uint32).view(np.int32)[()]
+
+
+def _truth(value):
+    return value if isinstance(value, np.ndarray) else bool(value)

@@ -1,0 +1,107 @@
+"""Fences: how one block tells another that its writes are there, as in the last-block pattern.
+
+A thread writes, calls ``threadfence``, then does an atomic; another thread does an atomic later and reads. The writes before the fence
+come before the reads after the second atomic. Both ends reach further through a block barrier: a fence covers what all threads of its
+block did before their last barrier; an atomic of one thread speaks, after a barrier, for all that its block fenced before it, and what
+it learned, all threads of its block know after a barrier (CUDA C++ Programming Guide, "Memory Fence Functions" and "Memory
+Consistency"). ``threadfence_block`` does the same between threads of one block only.
+
+What this leaves out: which address the atomics name, and plain loads and stores of volatile flags. Kept only for kernels that have a
+fence: six integers for each thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.masks import Mask
+
+THREAD_BITS = 34  # of an entry; the rest, without the sign, is its time
+
+
+class _Level:
+    """Fences of one scope. ``given[u]``: what thread u did before this time, whoever knows the atomic ``given_at[u]`` knows of.
+
+    An atomic is named by its entry, time and thread: lanes of one atomic take effect in the order of their threads.
+    """
+
+    def __init__(self, blocks: int, block_threads: int):
+        self.block_threads = block_threads
+        shape = blocks, block_threads
+        self.fenced, self.ready, self.given, self.given_at, self.taken = (np.zeros(shape, np.int64) for _ in range(5))
+        self.wide = np.zeros(shape, np.int64)  #: the barrier before each thread's last fence
+        self.wide_ready, self.wide_given, self.wide_given_at = (np.zeros(blocks, np.int64) for _ in range(3))
+        self.last, self.taken_by_block = np.zeros(blocks, np.int64), np.zeros(blocks, np.int64)
+
+    def fence(self, time: int, blocks: np.ndarray, threads: np.ndarray, barriers) -> None:
+        self.fenced[blocks, threads] = time
+        self.wide[blocks, threads] = barriers
+
+    def atomic(self, entries: np.ndarray, blocks: np.ndarray, threads: np.ndarray) -> None:
+        at = blocks, threads
+        self._give(self.given, self.given_at, at, self.fenced[at], entries)
+        np.maximum.at(self.wide_ready, blocks, self.wide[at])
+        first, where = np.unique(blocks, return_index=True)
+        speakers = entries[where]  # the first atomic of each block
+        self._give(self.wide_given, self.wide_given_at, first, self.wide_ready[first], speakers)
+        self._give(self.given, self.given_at, first, self.ready[first], speakers[:, None])
+        self.taken[at] = entries
+        np.maximum.at(self.last, blocks, entries)
+
+    def _give(self, given, given_at, at, covered, entries) -> None:
+        new = covered > given[at]
+        given_at[at] = np.where(new, entries, given_at[at])
+        given[at] = np.where(new, covered, given[at])
+
+    def barrier(self, blocks) -> None:
+        self.ready[blocks] = self.fenced[blocks]
+        self.wide_ready[blocks] = np.maximum(self.wide_ready[blocks], self.wide[blocks].max(axis=1))
+        self.taken_by_block[blocks] = self.last[blocks]
+
+    def ordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
+        mine, his = me // self.block_threads, other // self.block_threads
+        known = np.maximum(self.taken.reshape(-1)[me], self.taken_by_block[mine])
+        own = (times < self.given.reshape(-1)[other]) & (self.given_at.reshape(-1)[other] <= known)
+        return own | (times < self.wide_given[his]) & (self.wide_given_at[his] <= known)
+
+
+class Fences:
+    """The fences of a launch. Threads below are linear numbers in the launch."""
+
+    def __init__(self, blocks: int, block_threads: int):
+        self.block_threads = block_threads
+        self.levels = {scope: _Level(blocks, block_threads) for scope in ("grid", "block")}
+
+    def fence(self, time: int, mask: Mask, scope: str, barriers) -> None:
+        """``barriers``: the time of the last barrier of each block of the batch, or of all."""
+        blocks, threads = self._threads(mask)
+        if not isinstance(barriers, int):
+            barriers = barriers[blocks - mask.extent.first]
+        for level in self._of(scope):
+            level.fence(time, blocks, threads, barriers)
+
+    def atomic(self, time: int, mask: Mask, scope: str) -> None:
+        """``scope``: "block" for an atomic on shared memory, which no other block knows."""
+        blocks, threads = self._threads(mask)
+        entries = (time << THREAD_BITS) + blocks * self.block_threads + threads
+        for level in self._of(scope):
+            level.atomic(entries, blocks, threads)
+
+    def _of(self, scope: str) -> list[_Level]:
+        return [self.levels["block"]] if scope == "block" else list(self.levels.values())
+
+    def barrier(self, extent: Extent, rows: np.ndarray | None) -> None:
+        """``rows``: the blocks of the batch that pass it, None for all."""
+        blocks = slice(extent.first, extent.first + extent.rows) if rows is None else extent.first + rows
+        for level in self.levels.values():
+            level.barrier(blocks)
+
+    def ordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Whether what ``other`` did at ``times`` comes before what ``me`` does now. Three arrays of one length."""
+        same = me // self.block_threads == other // self.block_threads
+        return self.levels["grid"].ordered(me, other, times) | same & self.levels["block"].ordered(me, other, times)
+
+    def _threads(self, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+        numbers = mask.extent.numbers[mask.grid()]
+        return numbers // self.block_threads, numbers % self.block_threads

@@ -1,0 +1,91 @@
+"""Requests under the sanitizer: each goes to the shadow of its memory, and what that finds becomes an error or a race of the trace."""
+
+from __future__ import annotations
+
+from warpwise.errors import UnwrittenReadError, Where
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.sanitizer.entries import Clash
+from warpwise.trace import Access, Race, unlinear
+
+MAX_RACES = 16
+SCOPES = ("warp", "block", "grid")
+
+
+class Sanitized:
+    """The part of a batch that knows the sanitizer; mixed into ``requests.Requests``."""
+
+    def sanitized(self, array, place, mask: Mask, site, kind: str) -> None:
+        """Look at a request before it happens. Raises UnwrittenReadError."""
+        if array.space == "shared":
+            self._shared(array, place.offset, mask, site, kind)
+        elif array.space == "global":
+            self._global(array, place.addresses, mask, site, kind)
+        elif array.space == "local" and kind != "store" and (missing := array.unwritten(place.offset, mask)) is not None:
+            raise unwritten(array, site.where(**mask.extent.first_of(missing)))
+
+    @property
+    def _looking(self) -> bool:
+        """Whether another race could still be told."""
+        return len(self.launch.races) < MAX_RACES and not self.order.clock.spent
+
+    def _shared(self, array, offset, mask: Mask, site, kind: str) -> None:
+        shadow, (first, span) = array.shadow, array.cells(offset)
+        if kind != "store" and (missing := shadow.unwritten(first, mask, span)) is not None:
+            thread, cell = missing
+            index = ", ".join(map(str, element_index(array.root, cell * array.root.cell)))
+            through = "" if array.name == array.root.name else f" through {array.name}"
+            raise unwritten(array.root, site.where(*self._who(thread)), f"[{index}]", through)
+        if kind == "atomic":
+            self.order.atomic(mask, array.space)
+        if not self._looking:
+            shadow.wrote(kind, first, mask, span)
+            return
+        for clash in shadow.access(kind, first, mask, site, self.order, span):
+            self.note(array.root, clash, clash.cell * array.root.cell)
+
+    def _global(self, array, addresses, mask: Mask, site, kind: str) -> None:
+        if kind == "atomic":
+            self.order.atomic(mask, array.space)
+        root, shadow = array.root, self.launch.shadows.get(id(array.root))
+        if shadow is None or not self._looking:
+            return
+        for clash in shadow.access(kind, addresses, array.dtype.itemsize, mask, site, self.order):
+            self.note(root, clash, shadow.address + clash.cell * shadow.unit - root.address)
+
+    def note(self, array, clash: Clash, at: int) -> None:
+        """Turn what a shadow saw ``at`` some byte of an array into a Race, once for each pair of lines."""
+        sides = clash.first, clash.second
+        sites = [self.order.clock.site(time) for time, _, _ in sides]
+        key = (array.name, *((site.line, kind) for site, (_, _, kind) in zip(sites, sides, strict=True)))
+        if not self._looking or key in self.launch.race_sites:
+            return
+        self.launch.race_sites.add(key)
+        first, second = (
+            Access(*self._who(thread), site.line, kind != "load", kind == "atomic", site.where().place, site.text)
+            for site, (_, thread, kind) in zip(sites, sides, strict=True)
+        )
+        scope = SCOPES[max(int(self.order.distance(clash.first[1], clash.second[1])), 0)]
+        self.launch.races.append(Race(array.name, array.space, element_index(array, at), first, second, scope))
+
+    def _who(self, thread: int) -> tuple:
+        """Block and ``threadIdx`` of a thread by its linear number in the launch."""
+        block, thread = divmod(thread, self.launch.threads)
+        return unlinear(block, self.launch.grid), unlinear(thread, self.launch.block)
+
+
+def unwritten(array, where: Where, element: str = "", through: str = "") -> UnwrittenReadError:
+    return UnwrittenReadError(
+        f"{array.name}{element} is read{through}, but nothing was written there: {array.space} memory starts with whatever was left in it",
+        where,
+        f"should this thread read at all? Check its guard and its index. If it should, write {array.name}{element} first",
+    )
+
+
+def element_index(array, at: int) -> tuple[int, ...]:
+    """The indices of the element that byte ``at`` of an array lies in. Its strides are whole elements and not negative."""
+    element, index = at // array.dtype.itemsize, [0] * array.ndim
+    for axis in sorted(range(array.ndim), key=lambda axis: -array.strides[axis]):
+        if array.strides[axis] and array.shape[axis] > 1:
+            index[axis] = min(element // array.strides[axis], array.shape[axis] - 1)
+            element -= index[axis] * array.strides[axis]
+    return tuple(index)
