@@ -342,7 +342,7 @@ def test_out_of_bounds_of_a_view(body, what):
         ("y = cuda.shared.array(4, float32, alignment=3)", "alignment=16"),
         ("y = cuda.local.array(4, float32)\nz = y.view(float64)", "make it of float64"),
         ("v = 1j // 2", "take its .real"),
-        ("v = np.sqrt(1j)", r"cmath.sqrt\(z\)"),
+        ("v = np.sin(1j)", r"cmath.sin\(z\)"),
         ("v = max(1j, 2)", "take its .real"),
         ("v = int(1j)", "take its .real"),
         ("s = cuda.shared.array(4, PAIR)\nv = s[0].z", "its fields are x, n"),

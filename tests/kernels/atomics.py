@@ -34,7 +34,7 @@ def sums_and_extremes(x, low, high, total, rest):
     i, j = cuda.grid(2)
     if i < x.shape[0] and j < x.shape[1]:
         cuda.atomic.min(low, i, x[i, j])
-        cuda.atomic.max(high, (i,), x[i, j])
+        cuda.atomic.max(high, i, x[i, j])
         cuda.atomic.add(total, (i % 2, j % 3), x[i, j])
         cuda.atomic.sub(rest, -1, x[i, j])
 

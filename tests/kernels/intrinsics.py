@@ -36,10 +36,10 @@ def of_numpy(x, y, out):
     i = cuda.grid(1)
     if i < x.size:
         out[i, 0] = np.maximum(x[i], y[i]) + np.minimum(x[i], 0) + np.fmax(x[i], y[i])
-        out[i, 1] = np.abs(x[i]) * np.sign(x[i]) + np.square(x[i])
-        out[i, 2] = np.power(y[i], x[i]) + np.add(x[i], y[i]) - np.multiply(x[i], y[i])
-        out[i, 3] = np.rint(x[i]) + np.trunc(x[i]) + np.hypot(x[i], y[i]) + np.exp2(x[i])
-        out[i, 4] = np.cbrt(y[i]) + np.deg2rad(x[i]) + np.logaddexp(x[i], y[i]) + np.arcsinh(x[i])
+        out[i, 1] = np.log(y[i]) * np.log2(y[i]) + np.log10(y[i])
+        out[i, 2] = np.sin(x[i]) + np.arctan2(x[i], y[i]) - np.tanh(x[i])
+        out[i, 3] = np.hypot(x[i], y[i]) + np.radians(x[i])
+        out[i, 4] = np.deg2rad(x[i]) + np.arcsinh(x[i])
 
 
 def launches(rng):

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.simt import types
-from warpwise.simt.functions.operations import power
 from warpwise.simt.functions.overloads import Signature, by_rule, one_of
 from warpwise.simt.types import BOOL, FLOAT64, INT64, TupleType, math_half
 
@@ -110,17 +109,15 @@ FUNCTIONS: dict[object, Function] = {getattr(math, f.name.partition(".")[2]): f 
 # --- NumPy ---
 
 _LOOPS = "?bBhHiIlLfd"  # the scalar types for which Numba has NumPy's loops: no float16
+# Those for which Numba's CUDA target has code; the others end in an error of its compiler.
 _SIMPLE = (
-    "add subtract multiply negative positive absolute fabs sign square maximum minimum fmax fmin equal not_equal less less_equal greater "
-    "greater_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert left_shift right_shift floor "
-    "ceil trunc rint isnan isinf isfinite signbit copysign"
+    "maximum minimum fmax fmin equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not "
+    "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift isnan"
 ).split()
 _SPECIAL = (
-    "divide floor_divide remainder fmod power float_power divmod reciprocal sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan "
-    "sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh arctan2 hypot deg2rad rad2deg degrees radians logaddexp logaddexp2 "
-    "nextafter spacing gcd lcm"
+    "divide log log2 log10 sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh arctan2 hypot "
+    "deg2rad rad2deg degrees radians"
 ).split()
-_FLOPS = ("add", "subtract", "multiply", "divide", "square", "sqrt")
 
 
 def _numpy_rule(ufunc: np.ufunc) -> Callable:
@@ -143,8 +140,7 @@ def _numpy_rule(ufunc: np.ufunc) -> Callable:
 
 def _numpy_function(name: str, op_class: str) -> Function:
     ufunc = getattr(np, name)
-    run = power if name == "power" else ufunc
-    return Function(f"np.{name}", ufunc.nin, run, _numpy_rule(ufunc), flops=int(name in _FLOPS), op_class=op_class)
+    return Function(f"np.{name}", ufunc.nin, ufunc, _numpy_rule(ufunc), flops=int(name == "divide"), op_class=op_class)
 
 
 FUNCTIONS |= {getattr(np, name): _numpy_function(name, "") for name in _SIMPLE}

@@ -6,16 +6,12 @@ import ast
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warpwise.errors import ArithmeticFault
 from warpwise.simt import types
 from warpwise.simt.types import INT64, wrap_int64
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

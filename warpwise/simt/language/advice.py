@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import islice
 from types import FunctionType, ModuleType
@@ -121,9 +122,20 @@ def on_call(node: ast.Call, function: object, types_of: Mapping[str, object], ou
         return f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block; then fill it in a loop"
     if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
         return f"if {name} is meant for kernels, write @cuda.jit(device=True) above it"
+    if isinstance(function, np.ufunc):
+        return _instead_of_ufunc(node, function.__name__)
     if function in (sum, sorted, any, all, round) or getattr(np, name, None) is function:
         return "write a loop over the elements; math.* functions, min, max and abs work on numbers"
     return "a kernel can call math.* functions, min, max, abs and device functions"
+
+
+def _instead_of_ufunc(node: ast.Call, name: str) -> str:
+    """What to write for one of NumPy's functions of numbers that Numba's CUDA compiler has no code for."""
+    a, b = [*map(ast.unparse, node.args), "a", "b"][:2]
+    known = {"absolute": f"abs({a})", "square": f"{a} * {a}", "power": f"{a} ** {b}", "reciprocal": f"1 / {a}", "rint": f"round({a})"}
+    if hasattr(math, name):
+        known.setdefault(name, f"math.{name}({', '.join(map(ast.unparse, node.args))})")
+    return known.get(name, "math.* functions and operators") + ": Numba's compiler has no such code for a GPU"
 
 
 def _on_call_of_a_value(node: ast.Call, t: object) -> str:

@@ -34,6 +34,10 @@ class AtomicCalls:
         self._check_atomic(node, kind, array.type)
         index = ast.Constant(0) if kind == "compare_and_swap" else parts[1]
         element = ast.fix_missing_locations(ast.copy_location(ast.Subscript(parts[0], index, ast.Load()), node))
+        if isinstance(element.slice, ast.Tuple) and len(element.slice.elts) == 1:
+            index = ast.unparse(element.slice.elts[0])
+            what = f"{ast.unparse(node)}: Numba's compiler takes no tuple of one index here"
+            self.refuse(node, what, f"{index} without the brackets and the comma")
         indices = self.indices(element, array)
         dtype, site, wanted = array.type.dtype, self.site(node), node not in self._unused_calls
         runs = [converted(self.scalar(part), dtype).run for part in parts[1 if kind == "compare_and_swap" else 2 :]]

@@ -60,6 +60,7 @@ CALLS = {
     "reversed": Refused("reversed", "for k in reversed(range(3)):\n    pass", "count down: range(n - 1, -1, -1)"),
     "mixed": Refused("a loop over a tuple of several types", "for v in (1, 2.5):\n    pass", "items of one type, such as (1.0, 2.5)"),
     "arrays": Refused("NumPy's functions of arrays", "v = np.dot(x, x)", "write a loop over the elements"),
+    "ufuncs": Refused("np.sqrt, np.exp, np.abs, np.floor and more: Numba has no GPU code for them", "v = np.sqrt(2.0)", "math.sqrt(2.0)"),
     "made": Refused("np.zeros, np.empty and their like", "v = np.zeros(3)", "cuda.local.array(3, np.float32) for one thread"),
     "strings": Refused("strings, other than in print", "v = 'text'", "use numbers"),
     "print": Refused("sep= and end= of print", "print(i, sep='')", "leave sep= out"),
