@@ -365,7 +365,7 @@ IMPORTED = {
     "from numba import cuda\nfrom numba.types import float32 as real, boolean": ("cuda.jit", "real(0.1) + boolean(3)", 1 + np.float32(0.1)),
     "from numba import cuda\nfrom numba.cuda import libdevice as lib":
         ("cuda.jit('void(float64[:])')", "lib.mul24(3, 4) + lib.sqrt(4.0)", 14),
-    "from numba import cuda\nfrom numba.cuda.libdevice import sqrtf": ("cuda.jit(['void(float32[:])'], fastmath=True)", "sqrtf(9)", 3),
+    "from numba import cuda\nfrom numba.cuda.libdevice import sqrtf": ("cuda.jit(['void(float64[:])'], fastmath=True)", "sqrtf(9)", 3),
     "from warpwise import cuda\nfrom math import pi as PI\nimport math as m\nTURN = 2 * m.pi": ("cuda.jit", "TURN - PI - m.pi", 0),
     "from numba import cuda\nimport enum\nclass Kind(enum.IntEnum):\n    A = 3\n    B = 4\n    __doc__ = 5":
         ("cuda.jit", "Kind.A * Kind.B", 12),

@@ -20,7 +20,26 @@ def bind(kernel: Kernel, args: tuple) -> tuple:
     if len(args) != len(kernel.parameters):
         raise LaunchError(_on_count(kernel, args))
     space = _Allocations()
-    return tuple(_bound(kernel, name, value, space) for name, value in zip(kernel.parameters, args, strict=True))
+    bound = tuple(_bound(kernel, name, value, space) for name, value in zip(kernel.parameters, args, strict=True))
+    return _as_signed(kernel, bound, args) if kernel.signatures else bound
+
+
+def _as_signed(kernel: Kernel, bound: tuple, args: tuple) -> tuple:
+    """Numbers as the kernel's signature has them, the first that fits. Raises LaunchError where none does."""
+    for signature in kernel.signatures:
+        if len(signature) == len(bound) and all(map(_fits, signature, bound)):
+            return tuple(types.cast(value, p.dtype) if p and not p.ndim else value for p, value in zip(signature, bound, strict=True))
+    made = " or ".join(f"({', '.join(str(p or '...') for p in signature)})" for signature in kernel.signatures)
+    passed = ", ".join(map(_described, args))
+    raise LaunchError(f"{kernel.name} is compiled for {made}, and the launch passes {passed}: mend the signature, or leave it out")
+
+
+def _fits(parameter, value) -> bool:
+    if parameter is None:
+        return True
+    if parameter.ndim:
+        return isinstance(value, (Memory, View)) and (value.dtype, value.ndim) == (parameter.dtype, parameter.ndim)
+    return not isinstance(value, (Memory, View, tuple))
 
 
 class _Allocations:

@@ -22,6 +22,7 @@ from warpwise.simt.text.constants import NotConstant, constant
 from warpwise.simt.text.literals import MAKERS, made
 from warpwise.simt.text.matching import without_match
 from warpwise.simt.text.names import CudaName, attribute, imported, resolve
+from warpwise.simt.text.signatures import signatures
 from warpwise.simt.types import ELEMENTS
 
 CELL = "this cell"
@@ -45,6 +46,7 @@ class Kernel:
         self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
         self.captured: tuple[str, ...] = ()  #: variables of the function around it that it reads
         self.assigned = assigned_names(tree)
+        self.signatures = () if device else signatures(tree)
         self.__name__, self.__doc__ = tree.name, ast.get_docstring(tree)
 
     @property
