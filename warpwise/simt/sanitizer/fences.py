@@ -4,7 +4,8 @@ A thread writes, calls ``threadfence``, then does an atomic; another thread does
 come before the reads after the second atomic. Both ends reach further through a block barrier: a fence covers what all threads of its
 block did before their last barrier; an atomic of one thread speaks, after a barrier, for all that its block fenced before it, and what
 it learned, all threads of its block know after a barrier (CUDA C++ Programming Guide, "Memory Fence Functions" and "Memory
-Consistency"). ``threadfence_block`` does the same between threads of one block only.
+Consistency"). A syncwarp does for a warp what a barrier does for a block. ``threadfence_block`` does the same between threads of one
+block only.
 
 What this leaves out: which address the atomics name, and plain loads and stores of volatile flags. Kept only for kernels that have a
 fence: six integers for each thread.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.extent import Extent
 from warpwise.simt.lanes.masks import Mask
 
@@ -30,6 +32,7 @@ class _Level:
         self.block_threads = block_threads
         shape = blocks, block_threads
         self.fenced, self.ready, self.given, self.given_at, self.taken = (np.zeros(shape, np.int64) for _ in range(5))
+        self.met = np.zeros(shape, np.int64)  #: each thread's last syncwarp
         self.wide = np.zeros(shape, np.int64)  #: the barrier before each thread's last fence
         self.wide_ready, self.wide_given, self.wide_given_at = (np.zeros(blocks, np.int64) for _ in range(3))
         self.last, self.taken_by_block = np.zeros(blocks, np.int64), np.zeros(blocks, np.int64)
@@ -37,6 +40,26 @@ class _Level:
     def fence(self, time: int, blocks: np.ndarray, threads: np.ndarray, barriers) -> None:
         self.fenced[blocks, threads] = time
         self.wide[blocks, threads] = barriers
+        met = self.met[blocks, threads]
+        if met.any():
+            self._cover_warps(blocks, threads, met)
+
+    def _cover_warps(self, blocks: np.ndarray, threads: np.ndarray, met: np.ndarray) -> None:
+        """A fence covers what the lanes that met in the thread's last syncwarp did before it."""
+        first = threads - threads % WARP_SIZE
+        for lane in range(WARP_SIZE):
+            others = np.minimum(first + lane, self.block_threads - 1)
+            together = self.met[blocks, others] == met
+            np.maximum.at(self.ready, (blocks[together], others[together]), met[together])
+
+    def syncwarp(self, time: int, blocks: np.ndarray, threads: np.ndarray) -> None:
+        """What one of these lanes fenced, the others of its warp may give away; what one has taken, the others know."""
+        at = blocks, threads
+        self.ready[at] = np.maximum(self.ready[at], self.fenced[at])
+        _, warps = np.unique(blocks * self.block_threads + threads // WARP_SIZE, return_inverse=True)
+        most = np.zeros(warps.max() + 1, np.int64)
+        np.maximum.at(most, warps, self.taken[at])
+        self.taken[at], self.met[at] = most[warps], time
 
     def atomic(self, entries: np.ndarray, blocks: np.ndarray, threads: np.ndarray) -> None:
         at = blocks, threads
@@ -90,6 +113,12 @@ class Fences:
 
     def _of(self, scope: str) -> list[_Level]:
         return [self.levels["block"]] if scope == "block" else list(self.levels.values())
+
+    def syncwarp(self, time: int, mask: Mask) -> None:
+        """The active lanes of each warp meet; the mask that they name is taken to be that."""
+        blocks, threads = self._threads(mask)
+        for level in self.levels.values():
+            level.syncwarp(time, blocks, threads)
 
     def barrier(self, extent: Extent, rows: np.ndarray | None) -> None:
         """``rows``: the blocks of the batch that pass it, None for all."""

@@ -85,6 +85,8 @@ class Order:
     def syncwarp(self, mask: Mask, named) -> None:
         """A syncwarp: the active lanes of a warp that name the same mask meet. ``named``: that mask, an int or one for each lane."""
         time, extent = self.clock.tick(), mask.extent
+        if self.fences is not None:
+            self.fences.syncwarp(time, mask)
         if mask.lanes is None and extent.whole and not isinstance(named, np.ndarray):
             self.warp, self.lanes = time, None
             return
