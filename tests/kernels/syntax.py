@@ -145,9 +145,9 @@ def square(x):
 def arguments(x, out):
     i = gpu.grid(1)
     if i < out.size:
-        pair = (x[i], 5)
+        pair, two = (x[i], 5), (i, i + 1)
         out[i] = scaled(x[i]) + scaled(x[i], 10) + scaled(i, 2, 100) + scaled(*pair)
-        out[i] += sum_of(1, 2, i) + sum_of(i) + sum_of(*(3, 4))
+        out[i] += sum_of(1, 2, i) + sum_of(i) + sum_of(*two)
         out[i] += max(*pair) + sum(LENGTHS) + min(LENGTHS)
 
 
