@@ -147,7 +147,7 @@ def arguments(x, out):
     if i < out.size:
         pair, two = (x[i], 5), (i, i + 1)
         out[i] = scaled(x[i]) + scaled(x[i], 10) + scaled(i, 2, 100) + scaled(*pair)
-        out[i] += sum_of(1, 2, i) + sum_of(i) + sum_of(*two)
+        out[i] += sum_of(1, 2, i) + sum_of(i, 7) + sum_of(*two)
         out[i] += max(*pair) + sum(LENGTHS) + min(LENGTHS)
 
 

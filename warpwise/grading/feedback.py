@@ -29,7 +29,7 @@ EXPLAINED = {
     "unwritten read": "A thread read shared or local memory where nothing had been written.",
     "barrier missed": "Only a part of a block reached a barrier; on a GPU the block would hang.",
     "misaligned access": "An element lies at an address that is no multiple of its size; a GPU stops there.",
-    "lane missing from a warp's operation": "A shuffle, vote or syncwarp names lanes that do not take part; on a GPU it would hang or go wrong.",
+    "lane missing from a warp's operation": "A shuffle, vote or syncwarp names lanes that do not take part.",
     "assertion failed": "An assert of the kernel does not hold in some thread.",
     "name not defined": "The kernel uses a name that nothing defines, most often a misspelling.",
     "not a kernel feature": "The kernel uses something that kernels cannot use.",
