@@ -217,3 +217,30 @@ def test_print_is_silent_where_there_is_no_output(capsys):
     with contextlib.redirect_stdout(None):
         run("print('a finding', i)")
     assert capsys.readouterr().out == ""
+
+
+def test_a_loop_over_a_tuple_within_a_branch_that_some_threads_take_in_some_trips():
+    """Found by the fuzzer: the trip's number, kept from other threads' trips, was no single number any more."""
+    text = '''
+from numba import cuda
+
+@cuda.jit
+def kernel(x, out):
+    i = cuda.grid(1)
+    for k in range(3):
+        if x[i] % 3 != k:
+            for n, v in enumerate((x[i], k, i)):
+                if v == n:
+                    break
+                out[i] += v * n
+'''
+    x, out = np.arange(64), np.zeros(64, np.int64)
+    trace(kernels_in(text)["kernel"], 2, 32, x, out)
+    want = np.zeros(64, np.int64)
+    for i in range(64):
+        for k in (k for k in range(3) if i % 3 != k):
+            for n, v in enumerate((i, k, i)):
+                if v == n:
+                    break
+                want[i] += v * n
+    np.testing.assert_array_equal(out, want)

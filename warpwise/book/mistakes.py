@@ -22,7 +22,7 @@ from warpwise.simt import trace
 
 FOLDER = Path(__file__).parents[2] / "tests" / "faults"
 SEED = 3
-WIDTH = 100  # characters of a line of a message
+WIDTH = 72  # characters of a line of a message
 
 
 class Mistake(SphinxDirective):
