@@ -5,7 +5,6 @@ from numba import cuda, float32, int32, int64
 
 THREADS = 64
 TILE = 8
-PADDED = TILE + 1
 HALO = THREADS + 2  # a name: the compiler takes no computed shape
 
 
@@ -73,16 +72,6 @@ def scan_in_block(x, out):
 
 
 @cuda.jit
-def matmul_naive(a, b, c):
-    col, row = cuda.grid(2)
-    if row < c.shape[0] and col < c.shape[1]:
-        total = np.float32(0)
-        for k in range(a.shape[1]):
-            total += a[row, k] * b[k, col]
-        c[row, col] = total
-
-
-@cuda.jit
 def matmul_tiled(a, b, c):
     tile_a = cuda.shared.array((TILE, TILE), float32)
     tile_b = cuda.shared.array((TILE, TILE), float32)
@@ -98,27 +87,6 @@ def matmul_tiled(a, b, c):
         cuda.syncthreads()
     if row < c.shape[0] and col < c.shape[1]:
         c[row, col] = total
-
-
-@cuda.jit
-def transpose_1_naive(src, dst):
-    col, row = cuda.grid(2)
-    if row < src.shape[0] and col < src.shape[1]:
-        dst[col, row] = src[row, col]
-
-
-@cuda.jit
-def transpose_2_tiled(src, dst):
-    tile = cuda.shared.array((TILE, PADDED), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    if row < src.shape[0] and col < src.shape[1]:
-        tile[ty, tx] = src[row, col]
-    cuda.syncthreads()
-    col = cuda.blockIdx.y * TILE + tx
-    row = cuda.blockIdx.x * TILE + ty
-    if row < dst.shape[0] and col < dst.shape[1]:
-        dst[row, col] = tile[tx, ty]
 
 
 @cuda.jit
@@ -200,10 +168,4 @@ def launches(rng):
     for m, k, n in [(8, 8, 8), (9, 5, 11), (16, 20, 7)]:
         a, b = (rng.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n)))
         grid = (-(-n // TILE), -(-m // TILE))
-        yield matmul_naive, grid, (TILE, TILE), (a, b, np.zeros((m, n), np.float32))
         yield matmul_tiled, grid, (TILE, TILE), (a, b, np.zeros((m, n), np.float32))
-    for rows, cols in [(8, 8), (13, 9), (5, 20)]:
-        src = rng.standard_normal((rows, cols)).astype(np.float32)
-        grid = (-(-cols // TILE), -(-rows // TILE))
-        yield transpose_1_naive, grid, (TILE, TILE), (src, np.zeros((cols, rows), np.float32))
-        yield transpose_2_tiled, grid, (TILE, TILE), (src, np.zeros((cols, rows), np.float32))
