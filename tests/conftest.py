@@ -26,7 +26,7 @@ from warpwise import doctor
 
 ROOT = Path(__file__).parent.parent
 # Programs that tests read: some of them are hostile, and none is a test.
-collect_ignore = ["attacks", "correct", "faults", "hidden", "kernels", "wrong"]
+collect_ignore = ["attacks", "corpus", "correct", "faults", "hidden", "kernels", "wrong"]
 # Keep Chromium from talking to anyone but the site.
 CHROMIUM_FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

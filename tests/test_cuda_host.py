@@ -139,3 +139,45 @@ def test_a_misspelled_name_of_cuda_is_told():
 
 def test_the_package_lists_its_names():
     assert {"jit", "grid", "to_device", "stream", "get_current_device", "shared"} <= set(dir(cuda))
+
+
+@pytest.mark.parametrize("call", [lambda: cuda.grid(1), lambda: cuda.syncthreads(), lambda: cuda.shared.array(3, np.float32)])
+def test_a_word_of_kernels_called_by_python_asks_for_the_decorator(call):
+    with pytest.raises(UnsupportedError, match=r"cuda\.[a-z.]+ means something inside of a kernel only[^$]*is @cuda\.jit missing"):
+        call()
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [({"devcie": True}, "did you mean device"), ({"fast_math": True}, "did you mean fastmath"), ({"x": 1}, "it has inline")],
+)
+def test_an_option_that_numba_does_not_have_is_told(options, said):
+    with pytest.raises(LaunchError, match=said):
+        cuda.jit(**options)
+
+
+def test_a_device_function_is_not_launched():
+    @cuda.jit(device=True)
+    def first(x):
+        x[0] = 1
+
+    with pytest.raises(UnsupportedError, match="only kernels are launched"):
+        first[1, 1](np.zeros(4))
+
+
+def test_arguments_by_name_are_refused_in_one_line():
+    with pytest.raises(LaunchError, match=r"leave x= out"):
+        add_one[1, 32](x=np.zeros(4))
+
+
+def test_as_many_blocks_can_sync_the_grid_as_the_device_holds():
+    """2,048 threads fit a multiprocessor of an H100, which has 132: blocks of 1,024 threads, two on each."""
+    overload = add_one.overloads[("float64[:]",)]
+    assert overload.max_cooperative_grid_blocks(1024) == 264
+    assert overload.max_cooperative_grid_blocks((32, 32), 200 * 1024) == 132
+    assert add_one.overloads.values() == (overload,)
+
+
+def test_states_of_random_numbers_come_from_cuda_random():
+    states = cuda.random.create_xoroshiro128p_states(4, seed=1)
+    assert states.size == 4 and isinstance(states, cuda.DeviceArray)

@@ -20,6 +20,8 @@ from numba import cuda
 MODE = "fast"
 SCALE = np.float32(0.5)
 SIZES = (3, 4)
+WIDTH = 8
+halved = cuda.jit(device=True)(lambda v: v / 2)
 @cuda.jit(device=True)
 def squared(v):
     return v * v

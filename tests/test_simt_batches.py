@@ -39,23 +39,11 @@ def tile(x):
     x[cuda.grid(1)] = s[31 - cuda.threadIdx.x]
 
 
-@cuda.jit
-def spin(flag):
-    if cuda.threadIdx.x == 0:
-        while cuda.atomic.add(flag, 0, 0) != cuda.blockIdx.x:
-            pass
-        cuda.atomic.add(flag, 0, 1)
-
-
 def test_batches_are_sized_by_lanes_and_by_shared_memory(monkeypatch):
     assert sizes_of(monkeypatch, count_down, 40, 1024, np.zeros(40 * 1024, np.int64)) == [16, 16, 8]
     assert sizes_of(monkeypatch, tile, 3000, 32, np.zeros(3000 * 32, np.float32))[1:3] == [512, 512]
     monkeypatch.setattr(batches, "SHARED_BYTES", 1 << 20)
     assert sizes_of(monkeypatch, tile, 600, 32, np.zeros(600 * 32, np.float32)) == [512, 32, 32, 24]
-
-
-def test_blocks_with_a_loop_that_may_wait_run_one_by_one(monkeypatch):
-    assert sizes_of(monkeypatch, spin, 5, 32, np.zeros(1, np.int32)) == [1] * 5
 
 
 ENDLESS = """

@@ -1,6 +1,7 @@
 """Python's syntax in kernels, where Numba's simulator cannot judge: keywords, print, assert, what is known early, and notes."""
 
 import contextlib
+import math
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import numpy as np
 from numba import cuda
 
 MODE = "fast"
+T = 4
 HALF = 0.5
 @cuda.jit(device=True)
 def scaled(x, by=2, extra=None, *more, sign=-1):
@@ -29,6 +31,14 @@ def applied(function, x):
 @cuda.jit(device=True)
 def squared(x):
     return x * x
+cubed = cuda.jit(device=True)(lambda x: x * x * x)
+minus = cuda.jit(lambda x, by=1: x - by, device=True)
+@cuda.jit(device=True)
+def total(*rest):
+    found = 0
+    for value in rest:
+        found += value
+    return found
 @cuda.jit(device=True)
 def again(n):
     return again(n - 1)
@@ -60,7 +70,6 @@ VALUES = {
     "out[i] = x is not None": lambda i: 1,
     "if MODE == 'fast':\n    out[i] = 1\nelse:\n    out[i] = 'no number'": lambda i: 1,
     "if MODE != 'fast':\n    out[i] = 'no number'": lambda i: 0,
-    "for v in ():\n    out[i] = v\nelse:\n    out[i] = 7": lambda i: 7,
     "for k in range(9):\n    if k == i:\n        continue\n    if k > 5:\n        break\n    out[i] += 1\nelse:\n    out[i] = -1":
         lambda i: 6 - (i < 6),
     "for k in range(i):\n    for n in range(3):\n        if n > k:\n            break\n    else:\n        out[i] += 1":
@@ -76,6 +85,25 @@ VALUES = {
     "out[i] = sum((i, 1.5)) + max((i, 3)) + min(*(4, i)) + divmod(i, 3)[1]": lambda i: i + 1.5 + max(i, 3) + min(4, i) + i % 3,
     "out[i] = round(i / 7, 3) + round(i * 111 / 2, -2)": lambda i: round(i / 7, 3) + round(i * 111 / 2, -2),
     "out[i] = float('-inf') if i else float('inf')": lambda i: -np.inf if i else np.inf,
+    "for k in range(math.ceil(x[i] / 4)):\n    out[i] += 1": lambda i: math.ceil(i / 4),
+    "for k in range(x[i] / 2):\n    out[i] += k + 1": lambda i: sum(k + 1 for k in range(i // 2)),
+    "for k in range(0, x[i] + 0.9, 2):\n    out[i] += k": lambda i: sum(range(0, i, 2)),
+    "for k in range(-1.9, np.float32(2.9)):\n    out[i] += 10 + k": lambda i: 9 + 10 + 11,
+    "for k in range(float('nan')):\n    out[i] = 1": lambda i: 0,
+    "for k in range(x[i] * float('inf')):\n    out[i] = k\n    if k == 3:\n        break": lambda i: 3 if i else 0,
+    "for k, (n, m) in enumerate(zip(range(2.5), range(x[i]))):\n    out[i] += 1": lambda i: min(2, i),
+    "out[i] = cubed(i) + minus(i) + minus(1, by=i)": lambda i: i**3,
+    "i > 2 and cuda.atomic.add(out, i, 5)\ni > 4 or i < 1 or cuda.atomic.add(out, i, 1)":
+        lambda i: 5 * (i > 2) + (1 <= i <= 4),
+    "cuda.atomic.add(out, i, 5) if i > 2 else None\ncuda.atomic.add(out, i, 1) if i < 2 else cuda.threadfence()":
+        lambda i: 5 * (i > 2) + (i < 2),
+    "t = cuda.threadIdx\nd = cuda.blockDim\nout[t.x] = t.x + d.x": lambda i: i + N,
+    "add = cuda.atomic.add\nadd(out, i, 2)\nf = math.sqrt\nout[i] += f(16)": lambda i: 6,
+    "small = min\nreal = np.float32\nm = math\nr = range\nfor k in r(2):\n    out[i] += real(small(i, 3)) + m.floor(0.5)":
+        lambda i: 2 * min(i, 3),
+    "f = squared\ndef g(v):\n    return f(v) + 1\nout[i] = g(i)": lambda i: i * i + 1,
+    "mode = 'a'\nif mode == 'a':\n    out[i] = 1\nelse:\n    out[i] = 'no number'": lambda i: 1,
+    "n = T\nm = n\ns = cuda.shared.array((m, n), np.float32)\ns[0, 0] = 1\nout[i] = s.shape[0] + s.shape[1]": lambda i: 8,
 }  # fmt: skip
 
 
@@ -98,6 +126,22 @@ REFUSED = {
     "def f(v):\n    return v + i\nout[i] = applied(f, 1)": ("f reads i of the function that it was defined in", "pass i to it"),
     "for v in (1, 2.5):\n    pass": ("items of several types (int64, float64)", "of one type"),
     "for v in reversed(range(3)):\n    pass": ("reversed", "range(n - 1, -1, -1)"),
+    "for v in ():\n    pass": ("() is a tuple of no items", "leave the loop out"),
+    "out[i] = total()": ("rest is a tuple of no items", "one value or more"),
+    "for p in np.ndindex(3, i):\n    pass": ("np.ndindex cannot be called", "for i in range(3): for j in range(i):"),
+    "a, *b = (1, 2, 3)": ("a, *b = ...: a star is not allowed", "a name for each value, such as a, b"),
+    "print('{}'.format(x[i]))": ("cannot format text", "print(x[i])"),
+    "print('v={}, {}'.format(x[i], i))": ("cannot format text", "print('v=', x[i], i)"),
+    "print('v = %d' % x[i])": ("cannot format text", "print('v =', x[i])"),
+    "print('v = %d %d' % (x[i], i))": ("cannot format text", "print('v =', x[i], i)"),
+    "print('v = ' + str(x[i]))": ("cannot format text", "print('v =', x[i])"),
+    "n = T * 2\ns = cuda.shared.array((n, n), np.float32)": ("must be a constant", "bound to one outside"),
+    "n = T\nn = 5\ns = cuda.shared.array(n, np.float32)": ("n must be a constant", "bound to one outside"),
+    "mode = 'a'\nif i:\n    mode = 'b'\nif mode == 'a':\n    pass": ("constant 'a'", "use numbers"),
+    "f = math.sqrt\nout[i] = f": ("math.sqrt is a function", "call it: math.sqrt(...)"),
+    "t = cuda.threadIdx\nout[t] = 1": ("three parts", "cuda.threadIdx.x"),
+    "i > 2 and x[i]": ("a value that is not used", "delete the line"),
+    "i > 2 and x[minus(i)]": ("x[minus(i)]: a value that is not used", "delete the line"),
     "for x[i] in zip(x, x):\n    pass": ("gives its items to names", "value in values"),
     "for v in enumerate():\n    pass": ("enumerate takes", "enumerate(x, 1)"),
     "for v in zip():\n    pass": ("zip takes", "zip(x, y)"),
@@ -123,6 +167,23 @@ def test_what_is_refused_says_what_to_write(body):
     with pytest.raises((UnsupportedError, KernelTypeError)) as error:
         run(body)
     assert what in error.value.what and try_this in error.value.try_this
+
+
+def test_a_short_name_that_hides_a_mistake_is_told_at_its_line():
+    with pytest.raises(UndefinedNameError) as error:
+        run("f = nowhere\nout[i] = 1\nout[i] = f(i)")
+    assert error.value.what.startswith("nowhere is not defined") and error.value.where.text == "f = nowhere"
+
+
+def test_a_pair_of_indices_among_others_says_what_to_write():
+    text = "from numba import cuda\n@cuda.jit\ndef k(x):\n    i = cuda.grid(2)\n    x[i] = 1\n    x[i, 0] = 1\n"
+    with pytest.raises(UnsupportedError) as error:
+        trace(kernels_in(text)["k"], 1, (2, 2), np.zeros((2, 2)))
+    assert error.value.what == "x[i, 0]: i is a pair of indices: i[0] is one"
+    assert error.value.try_this == "x[i], or x[i[0], 0], or i, j = cuda.grid(2)"
+    with pytest.raises(UnsupportedError) as error:
+        trace(kernels_in(text.replace("x[i] = 1", "pass"))["k"], 1, (2, 2), np.zeros((2, 2, 2)))
+    assert error.value.try_this == "x[i[0], i[1], 0], or i, j = cuda.grid(2)"
 
 
 def test_an_inner_function_whose_variable_has_no_value_yet():
@@ -207,7 +268,7 @@ def test_what_stays_float32_has_no_note(body):
 
 def test_a_line_has_one_note_and_a_saved_trace_keeps_it(tmp_path):
     _, t = run("out[i] = x[i] * 0.5 + x[i] * 0.25\nout[i] = x[i] / 3.0", np.float32)
-    assert [note.line for note in t.notes] == [25, 26]
+    assert [note.line for note in t.notes] == [34, 35]
     t.save(tmp_path / "t.npz")
     assert type(t).load(tmp_path / "t.npz").notes == t.notes
 

@@ -267,6 +267,7 @@ def match_in_an_uneven_loop(x, out):
         out[i] += cuda.match_any_sync(0xFFFFFFFF, x[i])
 
 
+DEPENDS = ", and what the kernel does depends on such values"
 WRONG = [
     (shuffle_in_a_branch, 3, 64, (1, 0, 0), (16, 0, 0), "lane 16 (thread (16, 0, 0)) is named in the mask 0xffffffff and does not reach "
      "this shuffle: only lanes 0-15 do"),
@@ -274,13 +275,13 @@ WRONG = [
     (two_masks, 1, 64, (0, 0, 0), (0, 0, 0), "lane 0 (thread (0, 0, 0)) makes this syncwarp with the mask 0xffffffff, which names lane 20, "
      "and that lane's mask is 0xfffff000"),
     (reads_who_returned, 2, 64, (1, 0, 0), (22, 0, 0), "lane 22 (thread (22, 0, 0)) reads from lane 26, whose thread (26, 0, 0) has "
-     "returned from the kernel: the value is undefined"),
+     "returned from the kernel: the value is undefined" + DEPENDS),
     (reads_outside_its_mask, 1, 32, (0, 0, 0), (0, 0, 0), "lane 0 (thread (0, 0, 0)) reads from lane 8, which its mask 0x000000ff does not "
-     "name: the value is undefined"),
+     "name: the value is undefined" + DEPENDS),
     (reads_beyond_the_block, 2, 40, (0, 0, 0), (32, 0, 0), "lane 0 (thread (32, 0, 0)) reads from lane 16, which is no thread: the block "
-     "ends before it: the value is undefined"),
+     "ends before it: the value is undefined" + DEPENDS),
     (reads_who_is_elsewhere, 1, 32, (0, 0, 0), (8, 0, 0), "lane 8 (thread (8, 0, 0)) reads from lane 16, whose thread (16, 0, 0) does not "
-     "take part in this shuffle: the value is undefined"),
+     "take part in this shuffle: the value is undefined" + DEPENDS),
     (match_in_an_uneven_loop, 1, 32, (0, 0, 0), (0, 0, 0), "lane 0 (thread (0, 0, 0)) is named in the mask 0xffffffff and does not reach "
      "this match: only lanes 1-4, 6-9, 11-14, 16-19, 21-24, 26-29, 31 do"),
 ]  # fmt: skip
@@ -310,6 +311,271 @@ def test_lanes_that_have_returned_need_not_come():
     out = np.zeros(128, np.int64)
     trace(some_have_returned, 2, 64, np.arange(128), out)
     assert out[0] == np.int64(np.uint32(0xAAAAAAAA).view(np.int32)) and out[89] == 0x02AAAAAA and not out[90:].any()
+
+
+# --- values that are undefined, and thrown away or not ---
+
+
+@cuda.jit
+def sum_of_those_in_a_ballot(x, o):
+    t = cuda.threadIdx.x
+    mask = cuda.ballot_sync(0xFFFFFFFF, t < 20)
+    if t < 20:
+        v = x[t]
+        for d in (16, 8, 4, 2, 1):
+            u = cuda.shfl_down_sync(mask, v, d)
+            if t + d < 20:
+                v += u
+        if t == 0:
+            o[0] = v
+
+
+@cuda.jit
+def sum_of_half_a_warp(x, o):
+    lane = cuda.laneid
+    if lane < 16:
+        v = x[cuda.grid(1)]
+        for d in (8, 4, 2, 1):
+            v += cuda.shfl_down_sync(0xFFFF, v, d)
+        if lane == 0:
+            o[cuda.blockIdx.x] = v
+
+
+@cuda.jit
+def sum_after_some_have_returned(x, o):
+    lane = cuda.laneid
+    if lane >= 16:
+        return
+    v = x[cuda.grid(1)]
+    for d in (8, 4, 2, 1):
+        v += cuda.shfl_down_sync(0xFFFFFFFF, v, d)
+    if lane == 0:
+        o[cuda.blockIdx.x] = v
+
+
+@cuda.jit
+def sum_of_a_block_that_ends_before_its_warp(x, o):
+    t = cuda.threadIdx.x
+    v = x[t]
+    for d in (16, 8, 4, 2, 1):
+        u = cuda.shfl_down_sync(0xFFFFFFFF, v, d)
+        v = v + u if t + d < 20 else v
+    if t == 0:
+        o[0] = v
+
+
+@cuda.jit(device=True)
+def from_above(v, d):
+    return cuda.shfl_down_sync(0xFFFF, v, d)
+
+
+@cuda.jit
+def sum_by_a_device_function(x, o):
+    if cuda.laneid < 16:
+        v = x[cuda.grid(1)]
+        for d in (8, 4, 2, 1):
+            v = v + from_above(v, d)
+        if cuda.laneid == 0:
+            cuda.atomic.add(o, cuda.blockIdx.x, v)
+
+
+@cuda.jit
+def maximum_of_half_a_warp(x, o):
+    lane = cuda.laneid
+    if lane < 16:
+        v, at = x[cuda.grid(1)], lane
+        for d in (8, 4, 2, 1):
+            u, there = cuda.shfl_down_sync(0xFFFF, v, d), cuda.shfl_down_sync(0xFFFF, at, d)
+            at = there if u > v else at
+            v = max(u, v)
+        if lane == 0:
+            o[cuda.blockIdx.x] = v + 1000 * at
+
+
+@cuda.jit
+def stored_and_overwritten(x, o):
+    lane = cuda.laneid
+    if lane < 16:
+        o[lane] = cuda.shfl_down_sync(0xFFFF, x[lane], 8)
+        if lane >= 8:
+            o[lane] = 0
+
+
+HARMLESS = [
+    (sum_of_those_in_a_ballot, 1, 32, lambda x: [x[:20].sum()]),
+    (sum_of_those_in_a_ballot, 1, 64, lambda x: [x[:20].sum()]),
+    (sum_of_half_a_warp, 1, 32, lambda x: [x[:16].sum()]),
+    (sum_of_half_a_warp, 600, 32, lambda x: x.reshape(-1, 32)[:, :16].sum(axis=1)),  # more than one batch
+    (sum_after_some_have_returned, 3, 32, lambda x: x.reshape(-1, 32)[:, :16].sum(axis=1)),
+    (sum_of_a_block_that_ends_before_its_warp, 1, 20, lambda x: [x.sum()]),
+    (sum_by_a_device_function, 3, 32, lambda x: x.reshape(-1, 32)[:, :16].sum(axis=1)),
+    (maximum_of_half_a_warp, 1, 32, lambda x: [x[:16].max() + 1000 * x[:16].argmax()]),
+    (stored_and_overwritten, 1, 32, lambda x: [*x[8:16], *[0] * 8]),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize(("kernel", "blocks", "threads", "want"), HARMLESS, ids=lambda v: getattr(v, "__name__", None))
+def test_an_undefined_value_that_is_thrown_away_is_no_mistake(kernel, blocks, threads, want, dtype):
+    x = np.random.default_rng(blocks).integers(-99, 99, blocks * threads).astype(dtype)
+    o = np.zeros(len(want(x)), dtype)
+    trace(kernel, blocks, threads, x, o)
+    np.testing.assert_array_equal(o, want(x))
+
+
+@cuda.jit
+def sums_of_half_warps_in_uneven_loops(x, trips, o, kept):
+    i = cuda.grid(1)
+    lane, total, v = cuda.laneid, 0, 0
+    for _ in range(trips[i // 32]):
+        if lane < 16:
+            v = x[i]
+            for d in (8, 4, 2, 1):
+                v += cuda.shfl_down_sync(0xFFFF, v, d)
+            total += v
+    if lane < kept:
+        o[i // 32] = total
+
+
+def test_undefined_values_in_loops_that_go_on_compacted():
+    x, trips, o = np.arange(24 * 64), np.arange(48) % 3, np.zeros(48, np.int64)
+    trips[5] = 400
+    trace(sums_of_half_warps_in_uneven_loops, 24, 64, x, trips, o, 1)
+    np.testing.assert_array_equal(o, trips * x.reshape(48, 32)[:, :16].sum(axis=1))
+    with pytest.raises(WarpMaskError, match=r"lane 8 .* reads from lane 16"):
+        trace(sums_of_half_warps_in_uneven_loops, 24, 64, x, trips, o, 9)
+
+
+def test_a_launch_that_runs_again_is_counted_and_recorded_once():
+    x, o = np.arange(64.0), np.zeros(2)
+    t = trace(sum_of_half_a_warp, 2, 32, x, o, record=(0, 1))
+    assert [(e.kind, e.block[0]) for e in t.accesses()] == [("load", 0), ("load", 1), ("store", 0), ("store", 1)]
+    assert t.metrics.op_communication == 2 * 16 * 4
+    assert t.metrics.global_load_requests == 2 and t.metrics.global_bytes_distinct == 2 * 16 * 8 + 2 * 8
+
+
+def test_a_launch_that_runs_again_starts_from_what_the_arrays_held():
+    """What the kernel adds to, in every element of a view with gaps, NaN too."""
+    x, held = np.arange(64.0), np.full((2, 3), np.nan)
+    held[:, 1] = 100, 200
+    trace(sum_by_a_device_function, 2, 32, x, held[:, 1])
+    np.testing.assert_array_equal(held[:, 1], [100 + x[:16].sum(), 200 + x[32:48].sum()])
+    assert np.isnan(held[:, ::2]).all()
+
+
+@cuda.jit
+def sum_that_prints(x, o):
+    lane = cuda.laneid
+    if lane < 16:
+        v = x[lane]
+        for d in (8, 4, 2, 1):
+            v += cuda.shfl_down_sync(0xFFFF, v, d)
+        if lane == 0:
+            print("sum", v, lane)
+            o[0] = v
+
+
+def test_what_a_launch_that_runs_again_prints_comes_once(capsys):
+    trace(sum_that_prints, 1, 32, np.arange(32), np.zeros(1, np.int64))
+    assert capsys.readouterr().out == "sum 120 0\n"
+
+
+USES = {
+    "an index": "o[int(u)] = 1",
+    "an index that stays within": "o[abs(int(u)) % 32] = 1",
+    "a condition": "if u > 0: o[lane] = 1",
+    "a test for zero": "o[lane] = 1 if u != 0 else 0",
+    "an absolute value": "o[lane] = abs(u)",
+    "a parity": "o[lane] = int(u) & 1",
+    "a remainder": "o[lane] = int(u) % 7",
+    "a bit": "o[lane] = int(u) >> 16 & 1",
+    "the trips of a loop": "n = 0\n        for _ in range(min(int(u), 5)): n += 1\n        o[lane] = n",
+    "print": "print(u)",
+    "a sum by atomics": "cuda.atomic.add(o, 0, u)",
+    "a maximum by atomics": "cuda.atomic.max(o, 0, u)",
+    "a vote": "o[lane] = cuda.any_sync(0xffff, u > 50)",
+    "a match": "o[lane] = cuda.match_any_sync(0xffff, u) == 1 << lane",
+    "another shuffle": "o[lane] = cuda.shfl_xor_sync(0xffff, u, 8)",
+    "shared memory": "s = cuda.shared.array(32, x.dtype)\n        s[lane] = u\n        cuda.syncwarp(0xffff)\n        o[lane] = s[lane]",
+    "the lane of a shuffle": "o[lane] = cuda.shfl_sync(0xffff, v, int(u) & 7)",
+    "an assert": "assert u < 100",
+    "two undefined values that are compared": "w = cuda.shfl_down_sync(0xffff, v, 8)\n        o[lane] = u < w",
+}
+
+
+HARMLESS = {
+    "an index of a read within the array": "v = x[int(u) & 31]\n        if lane == 0: o[0] = v",
+    "a maximum by a branch": "if u > v: v = u\n        if lane == 0: o[0] = v",
+}
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("use", HARMLESS)
+def test_an_undefined_value_of_which_nothing_comes_is_none(use, dtype):
+    o = np.zeros(32, dtype)
+    trace(kernels_in(UNDEFINED.format(use=HARMLESS[use]))["k"], 1, 32, np.arange(32).astype(dtype), o)
+    assert o[0] == 8
+
+
+UNDEFINED = """
+from numba import cuda
+@cuda.jit
+def k(x, o):
+    lane = cuda.laneid
+    if lane < 16:
+        v = x[lane]
+        u = cuda.shfl_down_sync(0xffff, v, 8)
+        {use}
+"""
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("use", USES)
+def test_an_undefined_value_that_is_used_is_a_mistake_at_the_shuffle(use, dtype, capsys):
+    text = UNDEFINED.format(use=USES[use])
+    with pytest.raises(WarpMaskError, match=r"lane 8 \(thread \(8, 0, 0\)\) reads from lane 16, whose thread") as caught:
+        trace(kernels_in(text)["k"], 1, 32, np.arange(32).astype(dtype), np.zeros(32, dtype), progress=False)
+    assert caught.value.where.text == "u = cuda.shfl_down_sync(0xffff, v, 8)" and caught.value.__context__ is None
+    assert capsys.readouterr().out.count("\n") <= 16
+
+
+@cuda.jit
+def sum_of_more_lanes_than_the_mask(x, o):
+    lane = cuda.laneid
+    if lane < 20:
+        v = x[lane]
+        for d in (16, 8, 4, 2, 1):
+            v += cuda.shfl_down_sync(0xFFFFF, v, d)
+        if lane == 0:
+            o[0] = v
+
+
+@cuda.jit
+def sum_of_those_that_stay(x, o):
+    lane = cuda.laneid
+    if lane >= 20:
+        return
+    v = x[lane]
+    for d in (16, 8, 4, 2, 1):
+        v += cuda.shfl_down_sync(0xFFFFFFFF, v, d)
+    if lane == 0:
+        o[0] = v
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("kernel", "threads", "says"),
+    [
+        (sum_of_more_lanes_than_the_mask, 32, "lane 20, whose thread (20, 0, 0) does not take part in this shuffle"),
+        (sum_of_those_that_stay, 32, "lane 20, whose thread (20, 0, 0) has returned from the kernel"),
+        (sum_of_those_that_stay, 20, "lane 20, which is no thread: the block ends before it"),
+    ],
+)
+def test_a_sum_that_an_undefined_value_reaches(kernel, threads, says, dtype):
+    with pytest.raises(WarpMaskError) as caught:
+        trace(kernel, 1, threads, np.arange(32).astype(dtype), np.zeros(1, dtype))
+    assert caught.value.what == f"lane 4 (thread (4, 0, 0)) reads from {says}: the value is undefined{DEPENDS}"
+    assert "shfl_down_sync" in caught.value.where.text
 
 
 # --- types ---

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections import namedtuple
 from functools import cache
 from pathlib import Path
 
@@ -451,6 +452,23 @@ def test_types_are_those_of_the_first_launch():
     assert compile_kernel(kernel).signature == "inner(float64[::1])"
 
 
+Parameters = namedtuple("Parameters", "factor start")
+
+
+@cuda.jit
+def with_named_tuple(parameters, states, x):
+    i = cuda.grid(1)
+    x[i] = parameters.factor * cuda.random.xoroshiro128p_uniform_float32(states, i) + parameters.start
+
+
+@pytest.mark.parametrize("start", [np.float32(1), np.int64(1)], ids=["types_alike", "types_not_alike"])
+def test_named_tuples_and_states_of_random_numbers_have_types_by_a_launch(start):
+    with_named_tuple.programs.clear()
+    states = cuda.random.create_xoroshiro128p_states(32, seed=1)
+    warpwise.trace(with_named_tuple, 1, 32, Parameters(np.float32(2), start), states, np.ones(32, np.float32))
+    assert compile_kernel(with_named_tuple).registers > 8
+
+
 @pytest.mark.parametrize("given", ["float31[:], int64", "float32[:", "3, 4", "__import__('os'), int64", "float32[:]", "", "'x', 'y'"])
 def test_types_that_are_none_are_one_line(given):
     with pytest.raises(ToolchainError, match="--types") as error:
@@ -479,11 +497,31 @@ def shape_that_is_computed(x, n):
     x[0] = tile[0]
 
 
+def root_by_numpy(x):
+    x[0] = np.sqrt(x[1])
+
+
+def size_by_numpy(x):
+    x[0] = np.abs(x[1])
+
+
+@cuda.jit(device=True)
+def root(value):
+    return np.sqrt(value)
+
+
+def root_in_a_device_function(x):
+    x[0] = root(x[1])
+
+
 REFUSED = {
     attribute_of_a_number: "Unknown attribute 'foo' of type int64    x[i] = i.foo(3)",
     name_that_nothing_defines: "name 'undefined_thing' is not defined",
     value_returned: "CUDA kernel must have void return type",
     shape_that_is_computed: "No implementation of function",
+    root_by_numpy: "np.sqrt: write math.sqrt(x[1]): Numba's compiler has no such code for a GPU    x[0] = np.sqrt(x[1])",
+    size_by_numpy: "np.abs: write abs(x[1])",
+    root_in_a_device_function: "np.sqrt: Numba has no code of it for a GPU    def root_in_a_device_function(x):",
     too_much_shared_memory: "ptxas: Entry function 'too_much_shared_memory' uses too much shared data",
 }
 
@@ -602,6 +640,72 @@ def test_cells_of_a_notebook_are_gone_through_and_lines_are_those_of_the_file(fo
     assert [(Path(line.file).name, line.line) for line in stores] == [place]
     if name == "notes.md":
         assert TEXT_NOTEBOOK.splitlines()[place[1] - 1].endswith("# here")
+
+
+ON_NUMBA = """
+import numba as nb
+from numba import cuda, float32, void
+from numba.cuda import jit
+
+@cuda.jit("void(float32[:], float32)", fastmath=True)
+def text(x, a):
+    x[cuda.grid(1)] *= a
+
+@cuda.jit([void(float32[:, ::1]), "void(float64[:, ::1])"])
+def several(x):
+    x[cuda.grid(1), 0] = 1
+
+@nb.cuda.jit((float32[::1],))
+def types(x):
+    x[nb.cuda.grid(1)] = doubled(x[0])
+
+@jit("float32(float32)", device=True)
+def doubled(a):
+    return a + a
+
+def made(factor):
+    @jit("void(int32[:])")
+    def inner(x):
+        x[cuda.grid(1)] *= factor
+    return inner
+
+closure = made(3)
+called = cuda.jit("void(int64[:])")(lambda x: None)
+
+@cuda.jit
+def last(x):
+    x[0] = 1
+"""
+SIGNED = {"text": "float32[:], float32", "several": "float32[:, ::1]", "types": "float32[::1]", "closure": "int32[:]"}
+
+
+@pytest.fixture(params=["signed.py", "signed.ipynb", "signed.md"])
+def signed(tmp_path, request) -> Path:
+    """A file for Numba with signatures, as a module, and as notebooks with a kernel to a cell."""
+    import jupytext
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    path = tmp_path / request.param
+    notebook = new_notebook(cells=[new_code_cell(text) for text in ON_NUMBA.strip().split("\n\n")])
+    if path.suffix == ".py":
+        path.write_text(ON_NUMBA)
+    else:
+        jupytext.write(notebook, path, fmt="md:myst" if path.suffix == ".md" else "ipynb")
+    return path
+
+
+def test_signatures_for_numba_need_no_gpu_and_give_the_types(signed):
+    found = load(signed)
+    assert found.failure == ""
+    assert list(found.kernels) == ["text", "several", "types", "closure", "called", "last"]
+    for name, types in SIGNED.items():
+        assert compile_kernel(found.kernel(name)).signature.partition("(")[2] == f"{types})"
+    assert compiled(found.kernel("last"), VECTOR).registers > 0
+
+
+def test_a_signature_for_the_simulator_stays(tmp_path):
+    (tmp_path / "ours.py").write_text("from warpwise import cuda\n" + ON_NUMBA.split("\n\n")[1])
+    assert len(load(tmp_path / "ours.py").kernel("text").signatures) == 1
 
 
 def command(*arguments: object, **options) -> subprocess.CompletedProcess:

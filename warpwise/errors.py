@@ -9,7 +9,7 @@
     │   ├── UnwrittenReadError      shared or local memory, or a variable, was read before anything was written there
     │   ├── MisalignedError         an element of 2, 4, 8 or 16 bytes at an address that is no multiple of its size
     │   ├── BarrierError            a barrier that only a part of a block reached
-    │   ├── WarpMaskError           a warp-level operation whose mask names a lane that does not take part, or that reads from one
+    │   ├── WarpMaskError           a warp-level operation whose mask names a lane that does not take part, or that uses its value
     │   ├── KernelAssertionError    an assert of the kernel that does not hold in some thread
     │   ├── ArithmeticFault         an integer divided by zero
     │   └── StepLimitError          a kernel that did not end within its budget of steps
@@ -103,7 +103,10 @@ class MisalignedError(KernelError):
 
 
 class WarpMaskError(KernelError):
-    """A warp-level operation (shuffle, vote, match, syncwarp) whose mask and whose lanes do not agree."""
+    """A warp-level operation (shuffle, vote, match, syncwarp) whose mask and whose lanes do not agree.
+
+    A shuffle that reads from a lane which does not take part is one where what the kernel does depends on the value.
+    """
 
 
 class KernelAssertionError(KernelError):

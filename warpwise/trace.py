@@ -7,6 +7,7 @@ it needs nothing of the simulator.
 
 from __future__ import annotations
 
+import ast
 import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -122,6 +123,8 @@ class Race:
     @property
     def try_this(self) -> str:
         a, b = self.first, self.second
+        if a.line == b.line and a.text == b.text and (atomic := _as_atomic(a.text)):
+            return f"{atomic}: several threads update one element here, and each must see what the others wrote"
         if a.line == b.line and a.writes and b.writes and not (a.atomic or b.atomic):
             return f"let one thread alone write an element of {self.array}; to combine what several bring, cuda.atomic.add and its kin"
         order = _ORDER[self.scope]
@@ -134,6 +137,29 @@ class Race:
 
     def __str__(self) -> str:
         return "\n".join(part for part in (self.what, self.places, f"  Try: {self.try_this}") if part)
+
+
+_ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
+
+
+def _as_atomic(text: str) -> str:
+    """``cuda.atomic.add(hist, i, 1)`` for ``hist[i] += 1``, and the same for ``hist[i] = hist[i] + 1`` and max and min; "" for others."""
+    try:
+        (node,) = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    match node:
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value) if type(op) in _ATOMIC:
+            name = _ATOMIC[type(op)]
+        case ast.Assign(targets=[ast.Subscript() as target], value=ast.BinOp(left=left, op=op, right=value)) if type(op) in _ATOMIC:
+            name = _ATOMIC[type(op)] if ast.unparse(left) == ast.unparse(target) else ""
+        case ast.Assign(targets=[ast.Subscript() as target], value=ast.Call(func=ast.Name(id="min" | "max" as name), args=[left, value])):
+            name = name if ast.unparse(left) == ast.unparse(target) else ""
+        case _:
+            return ""
+    index = ast.unparse(target.slice)
+    index = f"({index})" if isinstance(target.slice, ast.Tuple) and not index.startswith("(") else index
+    return name and f"cuda.atomic.{name}({ast.unparse(target.value)}, {index}, {ast.unparse(value)})"
 
 
 _ORDER = {

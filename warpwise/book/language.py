@@ -20,9 +20,13 @@ SYNTAX = {
     "assignment, also nested, unpacked, augmented and annotated": "(a, b), c = (i, 1), 2\nfirst = last = a\nlast += b\ncount: int = c",
     "if, elif, else; conditional expressions; chained comparisons": "if 0 < i <= 3:\n    out[i] = 1 if x[i] > 2 else 0",
     "and, or, not: they give one of their values": "v = i or 7\nw = i and not x[i]",
+    "a call under a condition, on a line of its own": "i > 3 and cuda.atomic.add(out, 0, 1)\ncuda.syncwarp() if SCALE < 1 else None",
+    "short names for what CUDA, modules and Python give":
+        "t = cuda.threadIdx\nadd = cuda.atomic.add\nsmall = min\nadd(out, t.x, small(i, 3))",
     "comparison with None, which is known before the launch": "v = None\nif v is None:\n    out[i] = 1",
     "membership in a tuple": "if i in (1, 3):\n    out[i] = 1",
     "for over range": "for k in range(i, 10, 2):\n    out[i] += k",
+    "for over range of floating-point numbers: their fractions are cut off": "for k in range(math.ceil(i / 4)):\n    out[i] += k",
     "for over an array": "for v in x:\n    out[i] += v",
     "for over a tuple or a list of values of one type": "for v in (1, 2, i):\n    out[i] += v",
     "enumerate and zip, also nested": "for k, (a, b) in enumerate(zip(x, range(i)), 1):\n    out[i] += k * a * b",
@@ -34,6 +38,9 @@ SYNTAX = {
         "def shifted(v, by=1):\n    return v + by + i\ndouble = lambda v: 2 * v\nout[i] = double(shifted(3))",
     "device functions with defaults, keywords and *values": "out[i] = scaled(i, by=3) + scaled(*(i, 2))",
     "device functions as values and arguments": "f = squared\nout[i] = applied(f, i)",
+    "device functions made from a lambda, outside the kernel": "out[i] = halved(i)",
+    "sizes of arrays: numbers, constants from outside, and names for one of these":
+        "n = WIDTH\ntile = cuda.shared.array((n, 4), np.float32)\ntile[0, 0] = 1\nout[i] = tile.size",
     "assert, checked in every launch": "assert i >= 0, 'never negative'",
     "raise, which ends the launch": "if i < 0:\n    raise ValueError('negative')",
     "print of numbers, tuples and plain text": "if i == 0:\n    print('first of', x.size, (i, x[i]))",
@@ -100,6 +107,11 @@ _LAST = """
 - `print` writes at most 1,000 lines of a launch, in the order of the threads that run together.
 - What the device approximates (`fast_sinf`, `htanh_approx`) is computed exactly.
 - `nanosleep` takes no time.
+- In a kernel with a loop that waits for other threads, warps take turns, by block and then by warp; atomic operations happen in that order.
+  A turn ends after a trip of such a loop, at a barrier, or with the kernel; a warp that would only look in vain is passed over.
+- Of such a kernel at most 1,024 warps are in flight, as if their blocks were resident together; later blocks begin as room gets free.
+- The lanes of a warp stay together: a lane that waits for another of its warp is an error here. On a GPU since Volta it can get on.
+- A kernel that both syncs its grid and waits in loops runs in step, and its warps cannot wait for one another.
 """
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import functools
 import os
+from importlib import import_module
 
 from warpwise.cuda import arrays, device, kernels, streams
 from warpwise.cuda.arrays import DeviceArray
@@ -50,6 +51,8 @@ HOST = {name: value for part in (arrays, device, kernels, streams) for name, val
 def __getattr__(name: str):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "random":
+        return import_module("warpwise.cuda.random")
     if backend() == "gpu":
         from numba import cuda
 

@@ -103,8 +103,22 @@ def _scalar(kernel: Kernel, name: str, value):
         value = value[()]
     kind = types.of_constant(value)
     if kind is None or not types.is_scalar(kind):
-        raise LaunchError(f"{kernel.name}: argument {name} is a {type(value).__name__}; a kernel takes arrays and numbers")
+        what = f"{kernel.name}: argument {name} is a {type(value).__name__}; a kernel takes arrays and numbers"
+        raise LaunchError(f"{what}. Try: {_instead(kernel, name, value)}")
     return types.cast(value, kind)
+
+
+def _instead(kernel: Kernel, name: str, value) -> str:
+    """What to pass instead of something that is no array and no number."""
+    if name == "self":
+        return f"define {kernel.name} outside of the class, without self, and pass it arrays and numbers"
+    if isinstance(value, (list, set, range)):
+        return f"np.array({name})" if isinstance(value, list) else f"np.array(list({name}))"
+    if isinstance(value, dict):
+        return f"its numbers as an array: np.array(list({name}.values()))"
+    if isinstance(value, (str, bytes)):
+        return f"its characters as numbers: np.frombuffer({name}{'.encode()' if isinstance(value, str) else ''}, np.uint8)"
+    return "a number, an array such as np.array([1.0, 2.0]), or a tuple of these"
 
 
 def _as_array(value) -> np.ndarray | None:
@@ -124,6 +138,11 @@ def type_of(value):
 def _on_count(kernel: Kernel, args: tuple) -> str:
     count = len(kernel.parameters)
     passed = ", ".join(map(_described, args)) or "nothing"
+    if kernel.parameters[:1] == ("self",):
+        return (
+            f"{kernel.name} has the parameter self, and a kernel belongs to no object: the launch passes {passed}. "
+            f"Try: define {kernel.name} outside of the class, or as @staticmethod above @cuda.jit, without self"
+        )
     return (
         f"{kernel.name}({', '.join(kernel.parameters)}) takes {count} argument{'s' * (count != 1)}, and the launch passes {len(args)}: "
         f"{passed}. Give the kernel one parameter for each, in this order"

@@ -20,6 +20,7 @@ from warpwise.simt.language.notes import about_float64
 from warpwise.simt.machine.batch import Launch
 from warpwise.simt.machine.batches import run
 from warpwise.simt.machine.memory import GlobalArray
+from warpwise.simt.machine.undefined import Attempt, settled
 from warpwise.simt.machine.views import arrays_of
 from warpwise.simt.sanitizer.fences import Fences
 from warpwise.simt.sanitizer.global_shadow import shadows_of
@@ -53,30 +54,43 @@ def trace(
     nobody wrote. ``progress``: a bar that counts blocks; None shows it on a terminal or in a notebook, once the launch has taken a second.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the kernel. Races do not raise:
-    they are in ``Trace.races``.
+    they are in ``Trace.races``. A kernel whose shuffles read from lanes that do not take part runs again, to see if it uses the values.
     """
     kernel = as_kernel(kernel)
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
     _check_limits(grid, block, shared_bytes, device)
-    recorder = Recorder(tuple(record), block[0] * block[1] * block[2], max_records)
-    launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block, shared_bytes, sanitize,
-                    block_shared_limit=device.sm.shared_bytes_per_block)  # fmt: skip
-    bound = bind(kernel, args)
+    recorded, bound = tuple(record), bind(kernel, args)
     argument_types = tuple(type_of(value) for value in bound)
     program = compile_function(kernel, argument_types)
-    if sanitize:
-        _watch(kernel, launch, bound)
-    with np.errstate(all="ignore"):
-        run(program, launch, bound, device, progress)
-    notes = program.notes if about_float64(argument_types) else ()
-    return replace(_trace(kernel, launch, arrays_of(bound)), notes=notes)
+
+    def attempted(attempt: Attempt) -> Trace:
+        """One run of the launch; all but the first bind the arguments anew, so that nothing is counted twice."""
+        arguments = bind(kernel, args) if attempt.number else bound
+        recorder = Recorder(recorded, block[0] * block[1] * block[2], max_records)
+        launch = Launch(grid, block, recorder, max_steps, device.shared_bytes_per_block, shared_bytes, sanitize,
+                        block_shared_limit=device.sm.shared_bytes_per_block, attempt=attempt)  # fmt: skip
+        if sanitize:
+            _watch(kernel, launch, arguments)
+        with np.errstate(all="ignore"):
+            run(program, launch, arguments, device, progress)
+        return _trace(kernel, launch, arrays_of(arguments))
+
+    if program.shuffles:
+        made = settled(attempted, [root.raw for root in _written(kernel, bound) if root.raw.flags.writeable])
+    else:
+        made = attempted(Attempt())
+    return replace(made, notes=program.notes if about_float64(argument_types) else ())
+
+
+def _written(kernel: Kernel, bound: tuple) -> list[GlobalArray]:
+    """The memory that the kernel may write."""
+    written, arguments = written_parameters(kernel), zip(kernel.parameters, bound, strict=True)
+    return [array.root for name, value in arguments if name in written for array in arrays_of(value)]
 
 
 def _watch(kernel: Kernel, launch: Launch, bound: tuple) -> None:
     """Prepare the sanitizer for what the kernel may write, and for its fences."""
-    written, arguments = written_parameters(kernel), zip(kernel.parameters, bound, strict=True)
-    roots = [(name, array.root) for name, value in arguments for array in arrays_of(value)]
-    launch.shadows = shadows_of([root for _, root in roots], [root for name, root in roots if name in written])
+    launch.shadows = shadows_of([array.root for array in arrays_of(bound)], _written(kernel, bound))
     if has_fence(kernel):
         launch.fences = Fences(math.prod(launch.grid), launch.threads)
 

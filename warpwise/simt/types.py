@@ -237,7 +237,7 @@ def of_constant(value):
         return value.dtype
     if isinstance(value, tuple):
         items = tuple(of_constant(v) for v in value)
-        return None if any(t is None for t in items) else TupleType(items)
+        return None if any(t is None for t in items) else TupleType(items, getattr(value, "_fields", ()))
     return NONE if value is None else None
 
 

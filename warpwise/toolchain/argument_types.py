@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
@@ -80,7 +82,7 @@ def _launched(kernel: Kernel) -> tuple | None:
 
 def _launched_on_gpu(kernel) -> tuple | None:
     """From Numba's first launch of the kernel: a dispatcher keeps what it compiled, by the types of the arguments."""
-    return next(iter(getattr(kernel, "overloads", ())), None)
+    return None if isinstance(kernel, Kernel) else next(iter(getattr(kernel, "overloads", ())), None)
 
 
 def _numba_type(t) -> types.Type:
@@ -88,5 +90,6 @@ def _numba_type(t) -> types.Type:
     if isinstance(t, ArrayType):
         return types.Array(from_dtype(t.dtype), t.ndim, "C")
     if isinstance(t, TupleType):
-        return types.Tuple([_numba_type(item) for item in t.items])
+        named = namedtuple("named", t.names) if t.names else None
+        return types.BaseTuple.from_types([_numba_type(item) for item in t.items], named)
     return from_dtype(t)

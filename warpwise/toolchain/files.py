@@ -2,6 +2,9 @@
 
 Launches that it makes run in the simulator, or on the GPU where there is one, and their types are remembered by the kernels. What it
 prints is dropped. If it fails, in a launch for lack of a GPU or in a plot, the kernels that were defined by then count.
+
+Numba compiles a kernel that has a signature where it is defined, which needs a GPU. So its ``jit`` is called without the signature.
+``argument_types`` reads that from the kernel's text.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import ast
 import contextlib
 import io
 import linecache
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -134,7 +138,7 @@ def _executed(cell: Cell, module: ModuleType) -> str:
     """Execute a cell; what went wrong in one line, or ""."""
     _show_to_linecache(cell)
     try:
-        tree = ast.increment_lineno(ast.parse(cell.text, cell.file), cell.first - 1)
+        tree = ast.increment_lineno(WithoutSignatures().visit(ast.parse(cell.text, cell.file)), cell.first - 1)
         exec(compile(tree, cell.file, "exec", dont_inherit=True), vars(module))
     except SyntaxError as error:
         return f"{Path(cell.file).name}:{(error.lineno or 1) + cell.first - 1}: {error.msg}"
@@ -143,6 +147,32 @@ def _executed(cell: Cell, module: ModuleType) -> str:
         said = " ".join(str(error).split())
         return f"{Path(cell.file).name}:{lines[-1] if lines else cell.first}: {type(error).__name__}: {said[:200]}"
     return ""
+
+
+class WithoutSignatures(ast.NodeTransformer):
+    """``@cuda.jit(signature, ...)`` without what stands by position, where ``cuda.jit`` turns out to be Numba's as the file runs."""
+
+    NUMBAS = "{}.__module__.startswith('numba.cuda')"
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.decorator_list = [self._eager(decorator) for decorator in node.decorator_list]
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        if isinstance(node.func, ast.Call):  # cuda.jit(signature)(function)
+            node.func = self._eager(node.func)
+        return self.generic_visit(node)
+
+    def _eager(self, node: ast.expr) -> ast.expr:
+        """Only a name, or a name of a module, is looked up twice: nothing happens twice."""
+        if not (isinstance(node, ast.Call) and node.args and re.fullmatch(r"(\w+\.)*jit", ast.unparse(node.func))):
+            return node
+        test = ast.parse(self.NUMBAS.format(ast.unparse(node.func)), mode="eval").body
+        kept = ast.IfExp(test, ast.Tuple([], ast.Load()), ast.Tuple(node.args, ast.Load()))
+        inner = ast.Call(node.func, [ast.Starred(kept, ast.Load())], node.keywords)
+        for new in ast.walk(test):
+            ast.copy_location(new, node)
+        return ast.fix_missing_locations(ast.copy_location(inner, node))
 
 
 def _show_to_linecache(cell: Cell) -> None:

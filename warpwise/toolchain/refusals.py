@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
+import numpy as np
+
+from warpwise.simt.language.advice import on_call
 from warpwise.simt.text.source import Kernel
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -16,10 +20,31 @@ LONGEST = 300  # characters
 
 def one_line(kernel: Kernel, error: Exception) -> str:
     """Where in the kernel, what the compiler says, and the text of the line."""
+    if isinstance(error, KeyError):
+        return _of_key(kernel, error.args[0] if error.args else None)
     message = _COLOUR.sub("", str(error)) or type(error).__name__
-    line = _line(kernel, message)
+    return _placed(kernel, _line(kernel, message), _said(message))
+
+
+def _placed(kernel: Kernel, line: int, said: str) -> str:
     text = kernel.lines.get(line, "").strip()
-    return f"{_file(kernel)}:{line}: {_said(message)}" + (f"    {text}" if text else "")
+    return f"{_file(kernel)}:{line}: {said}" + (f"    {text}" if text else "")
+
+
+def _of_key(kernel: Kernel, key: object) -> str:
+    """A KeyError says only which key: one of NumPy's functions, which the compiler has a type for and no code."""
+    if not isinstance(key, np.ufunc):
+        return _placed(kernel, kernel.tree.lineno, f"the compiler fails with KeyError: {key}")
+    calls = (node for node in ast.walk(kernel.tree) if isinstance(node, ast.Call) and _name(node.func) is key)
+    call = next(calls, None)
+    if call is None:  # in a function that the kernel calls, or in an operator on whole arrays
+        return _placed(kernel, kernel.tree.lineno, f"np.{key.__name__}: Numba has no code of it for a GPU")
+    return _placed(kernel, call.lineno, f"{ast.unparse(call.func)}: write {on_call(call, key, {}, {})}")
+
+
+def _name(node: ast.expr) -> object:
+    """What NumPy calls so: ``abs`` and ``absolute`` are one function."""
+    return getattr(np, node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", ""), None)
 
 
 def _said(message: str) -> str:

@@ -12,6 +12,7 @@ from functools import reduce
 from types import CellType, CodeType, FunctionType, ModuleType
 
 from numba import cuda
+from numba.cuda import random  # noqa: F401  makes cuda.random, which a kernel's names may lead to
 
 from warpwise.errors import ToolchainError
 from warpwise.simt.text.source import CudaName, Kernel

@@ -21,7 +21,7 @@ from warpwise.simt.machine.records import RecordType
 from warpwise.simt.text.refused import CUDA
 from warpwise.simt.text.source import CudaName, Kernel, resolve
 from warpwise.simt.text.words import AXES, CALLED, READ, TOP, VECTOR_TYPES
-from warpwise.simt.types import SCALARS, ArrayType, TupleType, is_float, is_scalar
+from warpwise.simt.types import NONE, SCALARS, ArrayType, TupleType, is_float, is_scalar
 
 LONGEST, MOST = 40, 2000  # characters of a name, names: no more is compared
 NEAR = 0.65  # difflib's ratio, from which a name counts as a misspelling of another: two of three letters
@@ -122,11 +122,17 @@ def on_call(node: ast.Call, function: object, types_of: Mapping[str, object], ou
         return f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block; then fill it in a loop"
     if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
         return f"if {name} is meant for kernels, write @cuda.jit(device=True) above it"
+    if function is np.ndindex:
+        return f"a loop in a loop: {_nested(node.args)}"
     if isinstance(function, np.ufunc):
         return _instead_of_ufunc(node, function.__name__)
     if function in (sum, sorted, any, all, round) or getattr(np, name, None) is function:
         return "write a loop over the elements; math.* functions, min, max and abs work on numbers"
     return "a kernel can call math.* functions, min, max, abs and device functions"
+
+
+def _nested(sizes: list[ast.expr]) -> str:
+    return " ".join(f"for {name} in range({ast.unparse(size)}):" for name, size in zip("ijklmnopq", sizes, strict=False))
 
 
 def _instead_of_ufunc(node: ast.Call, name: str) -> str:
@@ -170,10 +176,15 @@ def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
         return f"one of its parts: {text}.x"
     if isinstance(t, RecordType):
         return f"one of its fields: {text}.{t.dtype.names[0]}"
+    return on_result(node, tree) or "give it a number"
+
+
+def on_result(node: ast.expr, tree: ast.AST) -> str:
+    """What to do about a function that returns nothing; "" if ``node`` is no result of one."""
     made_by = _call_behind(node, tree)
     if made_by.endswith("syncthreads"):
         return f"{made_by} returns nothing: call it on a line of its own"
-    return f"end the device function {made_by} with return ..." if made_by else "give it a number"
+    return f"{made_by} returns nothing: end it with return ..." if made_by else ""
 
 
 def _call_behind(node: ast.expr, tree: ast.AST) -> str:
@@ -192,6 +203,26 @@ def on_index(node: ast.expr, t: object) -> str:
     if is_scalar(t) and is_float(t):
         return f"int({text}), or // instead of / where it is computed"
     return "an integer for each dimension"
+
+
+def on_pair(node: ast.Subscript, part: ast.expr, count: int, ndim: int, tree: ast.AST) -> str:
+    """What to write for ``x[i, 0]`` where ``part``, ``i``, is a tuple of ``count`` indices, and the array has ``ndim`` dimensions."""
+    array, pair = ast.unparse(node.value), ast.unparse(part)
+    whole = ", ".join(f"{pair}[{k}]" for k in range(count))
+    apart = [whole if one is part else ast.unparse(one) for one in node.slice.elts]
+    given = [f"{pair}[0]" if one is part else ast.unparse(one) for one in node.slice.elts]
+    found = [f"{array}[{pair}]"] if count == ndim else []
+    found += [f"{array}[{', '.join(apart)}]"] if len(given) - 1 + count == ndim else []
+    found += [f"{array}[{', '.join(given)}]"] if len(given) == ndim else []
+    found += [f"{letters(count)} = cuda.grid({count})"] if _call_behind(part, tree).endswith("grid") else []
+    return ", or ".join(found) or f"its parts one by one: {pair}[0]"
+
+
+def on_stored(target: ast.AST, t: object, tree: ast.AST) -> str:
+    """What to write where a value of type ``t``, which is no number, is assigned to an element. ``tree``: the function that it is in."""
+    values = (a.value for a in ast.walk(tree) if isinstance(a, ast.Assign) and target in a.targets)
+    value = next(values, None) if t is NONE else None
+    return (value and on_result(value, tree)) or f"store one number: {ast.unparse(target)} = ..."
 
 
 def on_count_of_indices(node: ast.Subscript, ndim: int, tree: ast.AST) -> str:

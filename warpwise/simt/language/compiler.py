@@ -10,6 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import EnumMeta
 from functools import cached_property
 
 import numpy as np
@@ -42,7 +43,8 @@ from warpwise.simt.machine.batch import Site
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.text.assigned import unsure_reads
 from warpwise.simt.text.constants import NotConstant, constant
-from warpwise.simt.text.source import Kernel, Outside, attribute, resolve
+from warpwise.simt.text.names import NAMESPACES
+from warpwise.simt.text.source import Kernel, Members, Outside, attribute, resolve
 from warpwise.simt.text.waiting import Waiting
 from warpwise.simt.types import NONE, FunctionType
 from warpwise.trace import Note
@@ -62,6 +64,7 @@ class Program:
     barriers: int  #: places in it and in what it calls where all threads of a block meet
     grid_syncs: int = 0  #: and where all of the grid do
     atomics: int = 0  #: atomic operations
+    shuffles: int = 0
     waits: bool = False  #: a loop may wait for other threads
     notes: tuple[Note, ...] = ()
 
@@ -112,7 +115,7 @@ class Compiler(
         self.env: dict[str, object] | None = {}
         self.results: list[tuple[object, ast.AST]] = []
         self.loops: list[Loop] = []
-        self.loop_count = self.compiled = self.barriers = self.grid_syncs = self.atomics = 0
+        self.loop_count = self.compiled = self.barriers = self.grid_syncs = self.atomics = self.shuffles = 0
         self.waits = False
         self._check_signature(arguments)
         self.assigned = kernel.assigned.union(kernel.captured)
@@ -133,7 +136,7 @@ class Compiler(
         if self.results and self.env is not None:
             self.results.append((NONE, self.kernel.tree))
         result = self._result_type()
-        counts = self.barriers, self.grid_syncs, self.atomics
+        counts = self.barriers, self.grid_syncs, self.atomics, self.shuffles
         return Program(self.kernel, run, len(self.slots), self.loop_count, result, *counts, self.waits, self.notes.all())
 
     def _result_type(self):
@@ -168,12 +171,24 @@ class Compiler(
             base = self.static(node.value)
             if base is NotImplemented or types.of_constant(base) is not None or isinstance(base, (np.ndarray, FunctionType)):
                 return NotImplemented
+            self._need_namespace(node, base)
             try:
                 value = attribute(base, node.attr)
             except AttributeError:
                 self.refuse(node, *advice.unknown_attribute(base, node.attr, ast.unparse(node.value)), UndefinedNameError)
             return resolve(value)
         return NotImplemented
+
+    def _need_namespace(self, node: ast.Attribute, base: object) -> None:
+        """Numba's compiler reads modules and the members of enums, and no attributes of other classes and objects."""
+        is_class = isinstance(base, type)
+        if isinstance(base, (*NAMESPACES, Members, np.dtype, EnumMeta)) or (is_class and issubclass(base, np.generic)):
+            return
+        value = getattr(base, node.attr, None)
+        is_constant = types.of_constant(value) is not None
+        if is_class or is_constant:
+            what = f"{ast.unparse(node)} is an attribute of {'a class' if is_class else 'an object'}, which a kernel cannot read"
+            self.refuse(node, what, f"a module constant: {node.attr} = {value!r}" if is_constant else "a name at the top of the file")
 
     def _outside(self, node: ast.Name):
         """What a name means outside the function."""
@@ -185,7 +200,8 @@ class Compiler(
             self.refuse(node, f"{node.id} is not a device function", f"write @cuda.jit(device=True) above def {node.id}")
         if isinstance(value, Outside):
             what = f"{node.id} is no plain constant outside the kernel, and a kernel reads nothing else there"
-            self.refuse(node, what, f"pass {node.id} as an argument, or set it to a number")
+            plain = f"pass {node.id} as an argument, or set it to a number"
+            self.refuse(node, what, "write its constants at the top, such as N = 4" if value.is_class else plain)
         return value
 
     def constant(self, node: ast.expr):
@@ -194,7 +210,7 @@ class Compiler(
         def lookup(name: str):
             return self._only_values[name] if name in self.assigned else self.kernel.lookup(name)
 
-        for name in [n for n in ast.walk(node) if isinstance(n, ast.Name)]:
+        for name in [n for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))]:
             self.static(name)  # a name that nothing defines is told as such
         try:
             return constant(node, lookup)
@@ -207,12 +223,29 @@ class Compiler(
 
     @cached_property
     def _only_values(self) -> dict[str, int]:
-        """The variables that one line sets to a plain integer, and no other line to anything: constants, as the compiler sees them."""
+        """The variables that one line sets to an integer or to the name of one, and no other line to anything: constants for Numba."""
         nodes = list(ast.walk(self.kernel.tree))
         times = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         single = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name)]
-        plain = {n.targets[0].id: n.value.value for n in single if isinstance(n.value, ast.Constant) and type(n.value.value) is int}
-        return {name: value for name, value in plain.items() if times[name] == 1 and name not in self.kernel.parameters}
+        found: dict[str, int] = {}
+        for n in sorted(single, key=lambda n: (n.lineno, n.col_offset)):
+            name, value = n.targets[0].id, self._plain_value(n.value, found)
+            if type(value) is int and times[name] == 1 and name not in self.kernel.parameters:
+                found[name] = value
+        return found
+
+    def _plain_value(self, node: ast.expr, found: dict[str, int]) -> object:
+        """A number, or what a name outside or one of ``found`` stands for; None for anything else."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if not isinstance(node, ast.Name):
+            return None
+        if node.id in self.assigned:
+            return found.get(node.id)
+        try:
+            return self.kernel.lookup(node.id)
+        except KeyError:
+            return None
 
     def variable(self, node: ast.Name) -> Code:
         name, site = node.id, self.site(node)
@@ -245,6 +278,7 @@ class Compiler(
         self.barriers += program.barriers
         self.grid_syncs += program.grid_syncs
         self.atomics += program.atomics
+        self.shuffles += program.shuffles
         self.waits |= program.waits
         self.notes.merge(program.notes)
         return program

@@ -14,6 +14,7 @@ from warpwise.simt import types
 from warpwise.simt.language.compiled import Code, cast_code, constant_code
 from warpwise.simt.text.assigned import own_nodes
 from warpwise.simt.text.constants import MAX_ITEMS, NotConstant, constant
+from warpwise.simt.text.lambdas import as_function
 from warpwise.simt.text.source import Kernel, as_kernel, resolve
 from warpwise.simt.types import FunctionType, TupleType
 
@@ -117,9 +118,7 @@ class DeviceCalls:
         return do
 
     def _Lambda(self, node: ast.Lambda) -> Code:
-        body = ast.copy_location(ast.Return(node.body), node.body)
-        tree = ast.copy_location(ast.FunctionDef(self.target or "lambda", node.args, [body], [], type_params=[]), node)
-        return self.function_value(self._inner(node, tree))
+        return self.function_value(self._inner(node, as_function(node, self.target or "lambda")))
 
     def _inner(self, node: ast.AST, tree: ast.FunctionDef) -> Kernel:
         """The device function that a ``def`` or a lambda within this one makes; the same each time it is compiled."""

@@ -118,7 +118,10 @@ class Iterating:
         return Items(lambda frame, mask: frame.values[slot].shape[0], lambda: self.expression(element), [keep])
 
     def _tuple_items(self, loop: ast.For, node: ast.expr, values: Code, trip: str) -> Items:
-        t = values.type.items[0] if values.type.items else INT64  # of no items, the loop makes no trip
+        if not values.type.items:
+            what = f"{ast.unparse(node)} is a tuple of no items, and Numba's compiler cannot make a loop of it"
+            self.refuse(loop, what, "give it one value or more, or leave the loop out")
+        t = values.type.items[0]
         if any(item != t for item in values.type.items):
             found = ", ".join(map(str, values.type.items))
             self.refuse(loop, f"{ast.unparse(node)} has items of several types ({found})", "items of one type, such as (1.0, 2.5)")
@@ -178,13 +181,21 @@ class Iterating:
         """Start, stop and step of ``range(...)``."""
         if not 1 <= len(call.args) <= 3 or call.keywords:
             self.refuse(loop, f"{ast.unparse(call)}: range takes one to three integers", "range(stop) or range(start, stop, step)")
-        runs = [converted(self._whole(loop, part), INT64).run for part in call.args]
+        codes = [self.scalar(part) for part in call.args]
+        for part, code in zip(call.args, codes, strict=True):
+            self._need_real_end(loop, part, code)
+        runs = [converted(code, INT64).run if is_integer(code.type) else _truncated(code, codes) for code in codes]
+        self.cost.add("conversion", sum(not is_integer(code.type) for code in codes))
         return (_zero, runs[0], _one) if len(runs) == 1 else (*runs, _one)[:3]
+
+    def _need_real_end(self, loop: ast.For, part: ast.expr, code: Code) -> None:
+        if types.is_complex(code.type):
+            raise KernelTypeError(f"range() needs integers, not {code.type}", self.kernel.where(loop), f"int({ast.unparse(part)}.real)")
 
     def _whole(self, loop: ast.For, part: ast.expr) -> Code:
         code = self.scalar(part)
         if not is_integer(code.type):
-            what = f"range() needs integers, not {code.type}"
+            what = f"enumerate() starts at an integer, not {code.type}"
             raise KernelTypeError(what, self.kernel.where(loop), advice.on_index(part, code.type))
         return code
 
@@ -193,6 +204,23 @@ class Iterating:
         if step == 0 if type(step) is int else (mask.grid() & (step == 0)).any():
             raise UnsupportedError("range() with step 0", self.kernel.where(loop), "a step that is not 0 in any thread")
         return step if type(step) is int else np.where(step == 0, 1, step)
+
+
+def _truncated(code: Code, beside: list[Code]) -> Callable:
+    """A floating-point end of a range as Numba's compiler takes it: without its fraction, in 32 bits unless another end has 64.
+
+    A number beyond the range of the integer becomes the nearest one, NaN becomes 0: PTX ISA, "cvt". 64 bits are cut at 2**62 here.
+    """
+    wide = any(is_integer(other.type) and (other.type.itemsize == 8 or other.type == np.uint32) for other in beside)
+    low, high = (-(2**62), 2**62) if wide else (-(2**31), 2**31 - 1)
+    run = code.run
+
+    def whole(frame, mask):
+        value = np.asarray(run(frame, mask), np.float64)
+        cut = np.clip(np.nan_to_num(value), low, high).astype(np.int64)
+        return cut if cut.ndim else int(cut)
+
+    return whole
 
 
 def _smaller(a, b):

@@ -84,7 +84,10 @@ class Loops(Iterating):
                 if few.wanted(active):
                     (active,) = few.narrow(active, done)
                     done = None
-                frame.batch.step(site, active, waits, next(trips))
+                trip = next(trips)
+                frame.batch.step(site, active, waits is not None, trip)
+                if waits is not None:
+                    frame.batch.wait(site, active, frame, waits, trip)
                 charge(frame, active)
                 go, left = split(active, condition(frame, active))
                 frame.batch.branch(line, active, go, left)

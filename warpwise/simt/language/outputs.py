@@ -37,8 +37,8 @@ class Outputs:
         text = self.text_constant(node)
         if text is not None:
             return lambda frame, mask: text[:MAX_TEXT]
-        if isinstance(node, ast.JoinedStr):
-            self.refuse(node, f"{ast.unparse(node)}: a kernel cannot format text", "print the values one after another: print('x', x)")
+        if (plain := _plainly(node)) is not None:
+            self.refuse(node, f"{ast.unparse(node)}: a kernel cannot format text", f"print the values one after another: {plain}")
         code = self.expression(node)
         if not (is_scalar(code.type) or isinstance(code.type, TupleType)) or not _printable(code.type):
             self.refuse(node, f"{ast.unparse(node)} is {types.described(code.type)} and cannot be printed", "print numbers and text")
@@ -83,6 +83,23 @@ class Outputs:
         return do
 
 
+def _plainly(node: ast.expr) -> str | None:
+    """``print('v =', x)`` for ``f"v = {x}"``, ``"v = %d" % x``, ``"v = {}".format(x)`` and ``"v = " + str(x)``; None for no such text."""
+    match node:
+        case ast.JoinedStr():
+            return "print('x', x)"
+        case ast.BinOp(left=ast.Constant(value=str() as text), op=ast.Mod(), right=ast.Tuple(elts=values)):
+            pass
+        case ast.BinOp(left=ast.Constant(value=str() as text), op=ast.Mod() | ast.Add(), right=value):
+            values = value.args if isinstance(value, ast.Call) and ast.unparse(value.func) == "str" else [value]
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format"), args=values):
+            pass
+        case _:
+            return None
+    label = text.partition("{" if isinstance(node, ast.Call) else "%")[0].strip()[:MAX_TEXT]
+    return f"print({', '.join([*([repr(label)] if label else []), *map(ast.unparse, values)])})"
+
+
 def _printable(t) -> bool:
     return all(map(_printable, t.items)) if isinstance(t, TupleType) else is_scalar(t) and t.kind in "biuf"
 
@@ -96,9 +113,9 @@ def _print(frame, mask: Mask, parts: list[Callable]) -> None:
     places = places[np.argsort(mask.extent.numbers.reshape(-1)[places], kind="stable")]
     columns = [part(frame, mask) for part in parts]
     for place in places[:free]:
-        print(*(column if isinstance(column, str) else column(place) for column in columns))
+        launch.attempt.say(" ".join(column if isinstance(column, str) else column(place) for column in columns))
     if len(places) > free:
-        print(f"... and more: a launch prints {MAX_LINES:,} lines here")
+        launch.attempt.say(f"... and more: a launch prints {MAX_LINES:,} lines here")
     launch.printed += len(places)
 
 

@@ -73,6 +73,8 @@ class Statements:
     def _do_Expr(self, node: ast.Expr) -> Callable | None:
         if isinstance(node.value, ast.Constant):
             return None
+        if isinstance(node.value, (ast.BoolOp, ast.IfExp)) and any(isinstance(n, ast.Call) for n in ast.walk(node.value)):
+            return self._do_If(_as_if(node.value))
         if not isinstance(node.value, ast.Call):
             self.refuse(node, f"{ast.unparse(node)}: a value that is not used", advice.on_unused(node.value, self._meaning(node.value)))
         code = self.expression(node.value)
@@ -141,6 +143,10 @@ class Statements:
         return self.refuse(target, what, "assign to a name, or to an element: out[i] = ...")
 
     def _unpacking(self, target: ast.Tuple, t) -> Callable:
+        if any(isinstance(name, ast.Starred) for name in target.elts):
+            plain = ", ".join(ast.unparse(name).lstrip("*") for name in target.elts)
+            what = f"{ast.unparse(target).strip('()[]')} = ...: a star is not allowed in a kernel's assignment"
+            self.refuse(target, what, f"a name for each value, such as {plain}")
         if not isinstance(t, TupleType) or len(t.items) != len(target.elts):
             count = len(target.elts)
             try_this = f"unpack {count} values; cuda.grid({count}) gives {count}" if count in (2, 3) else "as many names as values"
@@ -237,6 +243,18 @@ def _leave_kernel(frame: Frame, mask: Mask) -> None:
 
 def _leave_function(frame: Frame, mask: Mask) -> None:
     return None
+
+
+def _as_if(node: ast.BoolOp | ast.IfExp) -> ast.If:
+    """``c and f(x)``, ``c or f(x)`` and ``f(x) if c else None`` as statements."""
+    if isinstance(node, ast.IfExp):
+        test, body, orelse = node.test, node.body, [ast.copy_location(ast.Expr(node.orelse), node.orelse)]
+    else:
+        *conditions, body = node.values
+        test = conditions[0] if len(conditions) == 1 else ast.copy_location(ast.BoolOp(node.op, conditions), node)
+        test = test if isinstance(node.op, ast.And) else ast.copy_location(ast.UnaryOp(ast.Not(), test), node)
+        orelse = []
+    return ast.copy_location(ast.If(test, [ast.copy_location(ast.Expr(body), body)], orelse), node)
 
 
 def _loaded(target: ast.expr) -> ast.expr:

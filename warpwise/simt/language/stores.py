@@ -13,6 +13,7 @@ import numpy as np
 from warpwise.errors import KernelTypeError
 from warpwise.simt import types
 from warpwise.simt.lanes.masks import split
+from warpwise.simt.language import advice
 from warpwise.simt.language.compiled import Code, Cost, charging
 from warpwise.simt.language.subscripts import Element
 from warpwise.simt.machine.records import RecordType, leaves
@@ -60,8 +61,8 @@ class Stores:
 
     def need_storable(self, target: ast.AST, t, dtype: np.dtype) -> None:
         if not is_scalar(t):
-            what, name = f"{types.described(t)} cannot be stored in an array", ast.unparse(target)
-            raise KernelTypeError(what, self.kernel.where(target), f"store one number: {name} = ...")
+            what = f"{types.described(t)} cannot be stored in an array"
+            raise KernelTypeError(what, self.kernel.where(target), advice.on_stored(target, t, self.kernel.tree))
         if is_complex(t) and not is_complex(dtype):
             what = f"a complex number cannot be stored in {ast.unparse(target)}, which is {dtype}"
             raise KernelTypeError(what, self.kernel.where(target), "store its .real, its .imag or its abs()")

@@ -79,7 +79,7 @@ class Subscripts:
             what = f"{ast.unparse(node.value)} is {types.described(base.type)} and cannot be indexed"
             self.refuse(node, what, self._no_index(node, base))
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        parts = [part for one in nodes for part in self._part(node, one)]
+        parts = [part for one in nodes for part in self._part(node, one, base.type.ndim)]
         taken = sum(part.type is not NEW for part in parts if part.type is not REST)
         if taken > base.type.ndim:
             self._refuse_count(node, base, taken)
@@ -89,7 +89,7 @@ class Subscripts:
         name = ast.unparse(node.value)
         return f"{name}.x, .y ..." if isinstance(base.type, VectorType) else f"use {name} without [ ]: only arrays and tuples have elements"
 
-    def _part(self, node: ast.Subscript, part: ast.expr) -> list[Code]:
+    def _part(self, node: ast.Subscript, part: ast.expr, ndim: int) -> list[Code]:
         if isinstance(part, ast.Slice):
             return [self._bounds(part)]
         if isinstance(part, ast.Constant) and part.value is Ellipsis:
@@ -97,6 +97,10 @@ class Subscripts:
         code = self.expression(part)
         if code.type is types.NONE:
             return [Code(lambda f, m: NEW_AXIS, NEW)]
+        if isinstance(code.type, TupleType) and isinstance(node.slice, ast.Tuple):
+            text, count = ast.unparse(part), len(code.type.items)
+            described = f"a pair of indices: {text}[0] is one" if count == 2 else f"a tuple of {count}: {text}[0] is one of them"
+            self.refuse(node, f"{ast.unparse(node)}: {text} is {described}", advice.on_pair(node, part, count, ndim, self.kernel.tree))
         codes = _unpacked(code)
         for one in codes:
             if not is_integer(one.type):

@@ -61,6 +61,7 @@ class WarpCalls:
             wider = wider if wider in SHUFFLED else np.dtype(np.int64)
             raise KernelTypeError(what, self.kernel.where(parts[1]), f"np.{wider}({ast.unparse(parts[1])})")
         self.cost.add("communication")
+        self.shuffles += 1
         run, at = value.run, lane.run
         return Code(lambda f, m: f.batch.shuffle(kind, named(f, m), run(f, m), at(f, m), m, site), value.type)
 

@@ -1,8 +1,9 @@
 """Atomic operations on global and shared memory: what they leave there, and the old value that each lane gets.
 
 A GPU lets the lanes of one statement take their turns in any order. Here the order is fixed: by block, then by thread, so that
-results are the same from run to run, those of floating-point sums included. All lanes that name one cell form a *line*; lines are
-worked off together, without a Python loop over lanes. What this leaves out: the order of a real machine.
+results are the same from run to run, those of floating-point sums included; where warps wait for one another, each statement of a warp
+comes when that warp has its turn (``waiting_warps``). All lanes that name one cell form a *line*; lines are worked off together, without
+a Python loop over lanes. What this leaves out: the order of a real machine.
 """
 
 from __future__ import annotations
@@ -194,8 +195,11 @@ class Atomics:
         self._count_atomic(place.addresses, mask, self.counts[site.line])
         memory, cells = _cells(array, place.addresses, mask)
         values = [_of_lanes(operand, mask, array.dtype) for operand in operands]
-        old = carry_out(kind, memory, cells, values, wanted)
+        old = self.carry_out(kind, memory, cells, values, wanted)
         return array.dtype.type(0) if old is None or not wanted else _to_lanes(old, mask)
+
+    def carry_out(self, kind: str, memory: np.ndarray, cells: np.ndarray, operands: list, wanted: bool):
+        return carry_out(kind, memory, cells, operands, wanted)
 
     def _count_atomic(self, addresses, mask: Mask, counts) -> None:
         counts.atomics += mask.threads

@@ -21,13 +21,7 @@ class Barriers:
     def voting_barrier(self, kind: str, agrees, mask: Mask, site):
         """A barrier at which the threads of each block vote: count, and, or. ``agrees``: booleans. Returns int32, by block."""
         self.barrier(mask, site)
-        here = np.ones((1, mask.extent.threads), bool) if mask.lanes is None else mask.lanes
-        votes = np.broadcast_to(here & agrees, np.broadcast_shapes(here.shape, np.shape(agrees), (1, mask.extent.threads)))
-        count = np.count_nonzero(votes, axis=1, keepdims=True)
-        if kind == "and":
-            count = count == np.count_nonzero(np.broadcast_to(here, votes.shape), axis=1, keepdims=True)
-        result = (count > 0 if kind == "or" else count).astype(np.int32)
-        return result if len(result) > 1 else result[0, 0]
+        return votes(kind, agrees, mask)
 
     def grid_barrier(self, mask: Mask, site):
         """``cg.this_grid().sync()``: every thread of the launch must be here. Raises BarrierError."""
@@ -68,3 +62,14 @@ class Barriers:
             site.where(**who),
             "move the sync out of the branch or loop, and guard the work instead of returning early: all threads of the grid must pass it",
         )
+
+
+def votes(kind: str, agrees, mask: Mask):
+    """What the votes of the active threads come to, by block."""
+    here = np.ones((1, mask.extent.threads), bool) if mask.lanes is None else mask.lanes
+    ayes = np.broadcast_to(here & agrees, np.broadcast_shapes(here.shape, np.shape(agrees), (1, mask.extent.threads)))
+    count = np.count_nonzero(ayes, axis=1, keepdims=True)
+    if kind == "and":
+        count = count == np.count_nonzero(np.broadcast_to(here, ayes.shape), axis=1, keepdims=True)
+    result = (count > 0 if kind == "or" else count).astype(np.int32)
+    return result if len(result) > 1 else result[0, 0]

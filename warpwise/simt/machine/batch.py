@@ -23,6 +23,7 @@ from warpwise.simt.machine.barriers import Barriers
 from warpwise.simt.machine.block_memory import LocalArray, SharedArray
 from warpwise.simt.machine.requests import Place, Requests
 from warpwise.simt.machine.steps import endless
+from warpwise.simt.machine.undefined import Attempt
 from warpwise.simt.machine.views import View
 from warpwise.simt.machine.warp import Warps
 from warpwise.simt.sanitizer.fences import Fences
@@ -55,6 +56,7 @@ class Launch:
     shared_limit: int
     dynamic_bytes: int = 0  #: of shared memory, asked for at the launch
     sanitize: bool = True
+    attempt: Attempt = field(default_factory=Attempt)
     counts: dict[int, LineCounts] = field(default_factory=lambda: defaultdict(LineCounts))
     tallies: dict[Work, np.ndarray] = field(default_factory=dict)  #: warps by number of active lanes, over all passes
     races: list[Race] = field(default_factory=list)
@@ -111,6 +113,11 @@ class Batch(Requests, Barriers, Warps, Atomics, Allocation):
         most = self.launch.max_steps
         if self.steps > most and (trip * trip >= most or self.steps > most + most // 8):
             raise endless(self.launch.max_steps, site, mask, waits)
+
+    def wait(self, site: Site, mask: Mask, frame, slots: tuple[int, ...], trip: int) -> None:
+        """A trip of a loop that may wait begins. ``slots``: variables that decide what it does. Others run between trips only in
+        ``waiting_batch``.
+        """
 
     def issue(self, work: Work, mask: Mask) -> None:
         """Count a pass of the active lanes over a piece of code."""

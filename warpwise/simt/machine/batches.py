@@ -1,8 +1,8 @@
 """Going through the blocks of a launch in batches: how many blocks run together.
 
 Blocks are independent, so that any number of them can run together, up to what fits a core's cache. Two kinds of kernels are not: one
-that syncs the grid needs all its blocks in one batch, and one with a loop that may wait runs block by block, so that a block finds
-what those before it have done.
+that syncs the grid needs all its blocks in one batch, and one with a loop that may wait runs warp by warp, see ``waiting_warps``. One
+that does both goes by batch: there a wait ends only if lanes that are in no loop have given the signal before.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from warpwise.errors import LaunchError
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.machine.batch import Batch, Launch
 from warpwise.simt.machine.progress import Progress
+from warpwise.simt.machine.waiting_warps import Flight
 
 BATCH_LANES = 16_384  # sized to a core's cache: larger batches are slower
 MOST_BATCH_LANES = 64 * BATCH_LANES  # where few of a batch's warps run for most of its time
@@ -28,9 +29,10 @@ def run(program, launch: Launch, bound: tuple, device: Device, progress: bool | 
     blocks = math.prod(launch.grid)
     if program.grid_syncs:
         _check_cooperative(launch, blocks, device)
-    sizes = Sizes(program, launch, blocks)
     with Progress(program.kernel.name, blocks, progress) as bar:
-        first = 0
+        if program.waits and not program.grid_syncs:
+            return Flight(program, launch, bound, bar).run()
+        sizes, first = Sizes(program, launch, blocks), 0
         while first < blocks:
             count = min(sizes.count, blocks - first)
             batch = Batch(launch, first, count)
@@ -47,7 +49,7 @@ class Sizes:
 
     def __init__(self, program, launch: Launch, blocks: int):
         self.launch, self.lanes = launch, BATCH_LANES
-        self.fixed = blocks if program.grid_syncs else 1 if program.waits else 0
+        self.fixed = blocks if program.grid_syncs else 0
 
     @property
     def count(self) -> int:

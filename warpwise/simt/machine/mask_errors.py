@@ -61,6 +61,7 @@ def different_masks(members, warp: int, lanes: tuple[int, int], masks: tuple[int
 
 
 def undefined_source(batch, members, source: np.ndarray, bad: np.ndarray, site) -> WarpMaskError:
+    """``bad``: the lanes that read an undefined value. Raised only if that is more than thrown away: see ``undefined``."""
     extent = members.mask.extent
     row, column = _first(bad, extent.shape)
     at = int(np.broadcast_to(source, extent.shape)[row, column])
@@ -74,7 +75,8 @@ def undefined_source(batch, members, source: np.ndarray, bad: np.ndarray, site) 
     else:
         why = f"which its mask {_named(members, row, column):#010x} does not name"
     return WarpMaskError(
-        f"lane {column % WARP_SIZE} (thread {who['thread']}) reads from lane {lane}, {why}: the value is undefined",
+        f"lane {column % WARP_SIZE} (thread {who['thread']}) reads from lane {lane}, {why}: the value is undefined, and what the kernel "
+        "does depends on such values",
         site.where(**who),
         _NEUTRAL,
     )

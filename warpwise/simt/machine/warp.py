@@ -62,14 +62,16 @@ class Warps:
         """The value that each lane reads from another. ``kind``: idx, up, down or xor; ``lane``: which, or how far."""
         members = self.members(named, mask, site, "shuffle")
         source, beyond = sources(kind, lane, mask.extent.threads)
-        self._need_source(members, source, beyond, site)
+        undefined = self._undefined(members, source, beyond, site)
         if not isinstance(value, np.ndarray) or value.shape[1] != mask.extent.threads or mask.extent.threads == 1:
-            return value  # the same in all lanes of a warp
-        if len(source) == 1:
-            return value.take(source[0], axis=1, mode="clip")  # lanes that are not active may name any
-        rows = max(len(source), len(value))
-        source, value = (np.broadcast_to(part, (rows, part.shape[1])) for part in (source, value))
-        return np.take_along_axis(value, np.minimum(source, value.shape[1] - 1), axis=1)
+            read = value  # the same in all lanes of a warp
+        elif len(source) == 1:
+            read = value.take(source[0], axis=1, mode="clip")  # lanes that are not active may name any
+        else:
+            rows = max(len(source), len(value))
+            source, value = (np.broadcast_to(part, (rows, part.shape[1])) for part in (source, value))
+            read = np.take_along_axis(value, np.minimum(source, value.shape[1] - 1), axis=1)
+        return read if undefined is None else self.launch.attempt.filled(read, undefined)
 
     def vote(self, kind: str, named, agrees, mask: Mask, site):
         """all, any, eq or ballot over the lanes that each lane's mask names; ``agrees``: booleans."""
@@ -164,19 +166,25 @@ class Warps:
             warp, lane, other = (int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
             raise different_masks(members, int(mixed[warp]), (lane, other), (int(named[warp, lane]), int(named[warp, other])), site, word)
 
-    def _need_source(self, members: Members, source: np.ndarray, beyond: bool, site) -> None:
-        """Every lane that is read takes part. ``beyond``: some sources are no threads of the block."""
+    def _undefined(self, members: Members, source: np.ndarray, beyond: bool, site) -> np.ndarray | None:
+        """The lanes that read one that does not take part, if there are any; the first such read is kept. See ``undefined``.
+
+        ``beyond``: some sources are no threads of the block.
+        """
         whole = members.mask.lanes is None and type(members.named) is int and members.named == ALL_LANES
         if whole and not beyond and members.mask.extent.filled is None:
-            return
+            return None
         threads = members.mask.extent.threads
         inside = np.minimum(source, threads - 1)
         rows = max(len(source), len(members.lanes))
         there = np.take_along_axis(np.broadcast_to(members.lanes, (rows, threads)), np.broadcast_to(inside, (rows, threads)), axis=1)
         there = there & (source < threads) & ((members.named >> source % WARP_SIZE) & 1 == 1)
         bad = ~there & members.lanes
-        if bad.any():
-            raise undefined_source(self, members, source, bad, site)
+        if not bad.any():
+            return None
+        attempt = self.launch.attempt
+        attempt.error = attempt.error or undefined_source(self, members, source, bad, site)
+        return bad
 
 
 def packed(lanes: np.ndarray) -> np.ndarray:

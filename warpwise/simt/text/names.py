@@ -15,6 +15,7 @@ from types import ModuleType
 
 import numpy as np
 
+from warpwise.errors import UnsupportedError
 from warpwise.simt.text.words import CALLED, TOP
 from warpwise.simt.types import ELEMENTS
 
@@ -48,6 +49,10 @@ class CudaName:
         if name.startswith("__"):
             raise AttributeError(name)
         return CudaName(f"{self.path}.{name}" if self.path else name)
+
+    def __call__(self, *args, **kwargs):
+        what = f"{self} means something inside of a kernel only, and Python has called it"
+        raise UnsupportedError(what, try_this="is @cuda.jit missing above the function that this line is in?")
 
     def __eq__(self, other) -> bool:
         return isinstance(other, CudaName) and other.path == self.path
@@ -134,6 +139,9 @@ class Package:
         if value is None:
             raise AttributeError(name)
         return value
+
+
+NAMESPACES = (ModuleType, CudaName, Package)  #: whose attributes a kernel can read
 
 
 def from_import(module: str, name: str) -> object:

@@ -17,8 +17,10 @@ from enum import IntEnum
 from types import FunctionType
 
 from warpwise.errors import UnsupportedError, Where
+from warpwise.simt.text.aliases import without_aliases
 from warpwise.simt.text.assigned import assigned_names, parameters
 from warpwise.simt.text.constants import NotConstant, constant
+from warpwise.simt.text.lambdas import as_function, decorated, is_lambda, read_lambda
 from warpwise.simt.text.literals import MAKERS, made
 from warpwise.simt.text.matching import without_match
 from warpwise.simt.text.names import CudaName, attribute, imported, resolve
@@ -36,7 +38,7 @@ class Kernel:
         self, tree: ast.FunctionDef, lookup: Callable[[str], object], file: str, lines: Mapping[int, str], device: bool = False,
         names: Callable[[], Mapping[str, object]] = dict,
     ):  # fmt: skip
-        tree = without_match(tree)
+        tree = without_aliases(without_match(tree))
         self.tree, self.lookup, self.file, self.lines, self.device = tree, lookup, file, lines, device
         self.names = names  #: what ``lookup`` knows, apart from Python's own names: for messages
         self.name = tree.name
@@ -95,27 +97,34 @@ def _from_function(function: FunctionType, device: bool) -> Kernel:
 def from_function(function: FunctionType, device: bool = False, make: type[Kernel] = Kernel) -> Kernel:
     """Read a function's text into a Kernel (or a subclass, ``make``).
 
-    Raises UnsupportedError where Python keeps no text (typed at a bare prompt), or where it is no ``def``.
+    Raises UnsupportedError where Python keeps no text (typed at a bare prompt), or where it cannot be told which is the function's.
     """
     try:
-        text, first = inspect.getsourcelines(function)
+        tree, lines = (read_lambda if is_lambda(function) else _read)(function) or (None, {})
     except (OSError, TypeError) as error:
         raise UnsupportedError(
             f"the text of {function.__name__} cannot be found, and kernels are read from their text",
             try_this="define it in a file or a notebook cell",
         ) from error
-    lines = {first + i: line.rstrip("\n") for i, line in enumerate(text)}
-    try:
-        tree = ast.parse(textwrap.dedent("".join(text))).body[0]
-    except SyntaxError:  # a lambda in the middle of a call
-        tree = None
-    if not isinstance(tree, ast.FunctionDef):
+    if tree is None:
         raise UnsupportedError(f"{function.__name__} is not a function defined with def", try_this="write the kernel with def")
-    ast.increment_lineno(tree, first - 1)
     see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
     kernel = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
     kernel.function = function
     return kernel
+
+
+def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | None:
+    """The tree and the lines of a ``def``."""
+    text, first = inspect.getsourcelines(function)
+    try:
+        tree = ast.parse(textwrap.dedent("".join(text))).body[0]
+    except SyntaxError:
+        return None
+    if not isinstance(tree, ast.FunctionDef):
+        return None
+    ast.increment_lineno(tree, first - 1)
+    return tree, {first + i: line.rstrip("\n") for i, line in enumerate(text)}
 
 
 def _shown(file: str) -> str:
@@ -163,16 +172,16 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names.update(imported(node))
+        elif (found := _function(node, names)) is not None:
+            tree, options = found
+            see = functools.partial(_named, names)
+            kernels[tree.name] = names[tree.name] = Kernel(tree, see, file, lines, options.get("device", False), names.copy)
         elif isinstance(node, ast.Assign):
             names.update(_literal(node, names))
-        elif isinstance(node, ast.FunctionDef) and (options := _jit_options(node, names)) is not None:
-            kernels[node.name] = names[node.name] = Kernel(
-                node, functools.partial(_named, names), file, lines, options.get("device", False), names.copy
-            )
         elif isinstance(node, ast.ClassDef) and any(_dotted(base, names) is IntEnum for base in node.bases):
             names[node.name] = Members(node, names)
         for name in _bound(node):
-            names.setdefault(name, Outside(isinstance(node, ast.FunctionDef)))
+            names.setdefault(name, Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef)))
     return kernels
 
 
@@ -181,6 +190,7 @@ class Outside:
     """What a name stands for that text binds to something else than a constant: known to be there, and no more."""
 
     is_function: bool
+    is_class: bool = False
 
 
 class Members:
@@ -240,13 +250,18 @@ def _value(node: ast.expr, names: dict[str, object]) -> object:
         raise NotConstant(str(error)) from error
 
 
-def _jit_options(node: ast.FunctionDef, names: dict[str, object]) -> dict | None:
-    """The literal keyword options of ``@cuda.jit``; None if no decorator is ``cuda.jit``."""
-    for decorator in node.decorator_list:
-        call = decorator if isinstance(decorator, ast.Call) else None
-        if _dotted(call.func if call else decorator, names) == CudaName("jit"):
-            keywords = call.keywords if call else []
-            return {k.arg: k.value.value for k in keywords if isinstance(k.value, ast.Constant)}
+def _function(node: ast.stmt, names: dict[str, object]) -> tuple[ast.FunctionDef, dict] | None:
+    """A function that ``cuda.jit`` decorates, a lambda too, and the options that are literals; None for anything else."""
+    made = []
+    if isinstance(node, ast.FunctionDef):
+        calls = [(d.func, d.keywords) if isinstance(d, ast.Call) else (d, []) for d in node.decorator_list]
+        made = [(node, jit, keywords) for jit, keywords in calls]
+    elif isinstance(node, ast.Assign) and (found := decorated(node)) is not None:
+        inner, jit, keywords = found
+        made = [(as_function(inner, node.targets[0].id), jit, keywords)]
+    for tree, jit, keywords in made:
+        if _dotted(jit, names) == CudaName("jit"):
+            return tree, {k.arg: k.value.value for k in keywords if isinstance(k.value, ast.Constant)}
     return None
 
 

@@ -1,0 +1,25 @@
+"""Functions that Numba has GPU code for: those of math, min, max, abs and pow, and a cast and a constant of NumPy."""
+
+import math
+
+import numpy as np
+
+from warpwise import cuda
+
+rng = np.random.default_rng(3)
+
+
+@cuda.jit
+def k(x, o):
+    i = cuda.grid(1)
+    if i < x.size:
+        o[i] = (
+            math.exp(-abs(x[i])) + max(x[i], 0) * np.pi + np.float32(math.floor(x[i])) + min(x[i], 1.0, 2) + math.fabs(x[i]) + pow(x[i], 2)
+        )
+
+
+def check():
+    x = rng.normal(size=30)
+    o = np.zeros(30)
+    k[1, 32](x, o)
+    assert np.allclose(o, np.exp(-abs(x)) + np.maximum(x, 0) * np.pi + np.floor(x) + np.minimum(x, 1) + abs(x) + x**2)

@@ -1,0 +1,46 @@
+"""The programs of ``corpus/`` run as they stand: kernels with host code, as people who know CUDA and not this simulator write them.
+
+Each has a ``check()``, which launches its kernels and compares with NumPy, or with what a reader can count. A race is a failure too.
+They are of many hands' styles on purpose: puzzles (a function that is given ``cuda`` makes the kernel), what a manual shows, what a
+textbook shows, warps, numbers, host code. Faulty programs are in ``faults/``, kernels for comparison with Numba in ``kernels/``.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import warnings
+from pathlib import Path
+
+import pytest
+
+from warpwise.cuda import backend
+
+FOLDER = Path(__file__).parent / "corpus"
+NAMES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.glob("*/*.py"))
+
+
+@pytest.fixture(autouse=True)
+def simulator(monkeypatch):
+    """On a machine with a GPU as well."""
+    monkeypatch.setenv("WARPWISE_BACKEND", "simulator")
+    backend.cache_clear()
+    yield
+    backend.cache_clear()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_program_computes_what_it_should_without_a_warning(name):
+    spec = importlib.util.spec_from_file_location(f"corpus.{name.replace('/', '.')}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spec.loader.exec_module(module)
+        module.check()
+
+
+def test_each_program_says_what_it_is_in_a_line_and_is_one_of_its_kind():
+    lines = {name: ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) for name in NAMES}
+    assert len(NAMES) > 100
+    assert [name for name, line in lines.items() if not line or "\n" in line or not line.endswith(".")] == []
+    assert len(set(lines.values())) == len(lines)

@@ -1,0 +1,78 @@
+"""Functions that pause and go on later: each has a thread of its own, and exactly one of them, or their caller, runs at a time.
+
+A compiled kernel is closures within closures, so that a warp can stop in the middle of a loop only on a stack of its own. Who runs
+next is the caller's choice alone: results do not depend on the system's scheduler. What this leaves out: anything done at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+class Stopped(BaseException):
+    """Ends a coroutine that nobody will resume."""
+
+
+class Coroutine:
+    """``function()``, which runs while the caller is in ``resume`` and calls ``pause`` to go back there.
+
+    Raises RuntimeError where the system gives no thread.
+    """
+
+    def __init__(self, function: Callable):
+        from threading import Lock, Thread  # no other kernel needs them
+
+        self.ended, self._error, self._stopping = False, None, False
+        self._own, self._callers = Lock(), Lock()  # whoever may run has acquired his
+        self._own.acquire()
+        self._callers.acquire()
+        self._thread = Thread(target=self._run, args=(function,), daemon=True)
+        self._thread.start()
+
+    def resume(self) -> None:
+        """Let it run until it pauses or ends; what it raises is raised here."""
+        self._own.release()
+        self._callers.acquire()
+        if self.ended:
+            self._thread.join()
+            if self._error is not None:
+                raise self._error
+
+    def pause(self) -> None:
+        """Called within it."""
+        self._callers.release()
+        self._own.acquire()
+        self.check()
+
+    def check(self) -> None:
+        """Called within it, now and then: an interrupt of the caller ends it here."""
+        if self._stopping:
+            raise Stopped
+
+    def stop(self) -> None:
+        """End it wherever it is, and wait until its thread is gone."""
+        self._stopping = True
+        if self._own.locked():
+            self._own.release()
+        self._thread.join()
+
+    @property
+    def gone(self) -> bool:
+        return not self._thread.is_alive()
+
+    def _run(self, function: Callable) -> None:
+        self._own.acquire()
+        try:
+            self.check()
+            with np.errstate(all="ignore"):  # which a thread does not inherit
+                function()
+        except Stopped:
+            pass
+        except BaseException as error:
+            self._error = error
+        finally:
+            self.ended = True
+            if self._callers.locked():
+                self._callers.release()

@@ -1,0 +1,113 @@
+"""Running a kernel whose warps or blocks may wait for one another: warp by warp, in turn.
+
+As many blocks as fit are in flight, as if they were resident together on a GPU; those after them begin as room gets free. In each round
+every warp in flight has its turn, by block and then by warp: so the order of its atomic operations is that too, and is the same in
+every run. A turn ends after a trip of a loop that waits, at a barrier, or with the kernel.
+
+A warp whose trip reads one place only, and goes like the one before, makes the next when something else is there: how often it would
+look in vain on a GPU nobody knows. A wait that can never end is told at once: in a whole round nobody did anything but make the same
+trip once more, and memory stayed as it was. Waits that look different every time, as one that counts its trips in memory, are left to
+the budget of steps.
+
+What this leaves out: lanes of one warp that wait for each other, warps that interrupt one another in the middle of a trip, and the
+limits of registers and shared memory on what is resident.
+"""
+
+from __future__ import annotations
+
+import math
+
+from warpwise.metrics import WARP_SIZE
+from warpwise.simt.machine.batch import Batch, Launch
+from warpwise.simt.machine.progress import Progress
+from warpwise.simt.machine.steps import endless, stuck
+from warpwise.simt.machine.waiting_batch import WaitingBatch, Warp, stop
+
+WARPS_IN_FLIGHT = 1024  # each has a thread of the system; one block may have 32
+IDLE_SHARE = 10  # of max_steps, trips for which all warps may wait without a change of memory
+
+
+class Flight:
+    """The blocks of a launch that run together, and what has happened since one of them got on."""
+
+    def __init__(self, program, launch: Launch, bound: tuple, bar: Progress):
+        self.program, self.launch, self.bound, self.bar = program, launch, bound, bar
+        self.blocks, self.begun, self.room = math.prod(launch.grid), 0, WARPS_IN_FLIGHT
+        self.warps: list[Warp] = []
+        self.running: Warp | None = None
+        self.quiet = 0  #: turns since anything changed
+        self.idle = 0  #: since memory changed
+        self.trips = 0  #: since a warp ended or a block began or passed a barrier
+
+    def run(self) -> None:
+        try:
+            while self._begin_blocks() or self.warps:
+                for warp in tuple(self.warps):
+                    if warp.sleeps:
+                        self.quiet += 1
+                    elif warp.arrival is None:
+                        self._turn(warp)
+        finally:
+            stop(sorted(self.warps, key=lambda warp: warp is not self.running))  # who runs must end before others wake up
+
+    def _turn(self, warp: Warp) -> None:
+        block, before, changes = warp.batch, warp.wait, warp.batch.changes
+        self.running = warp
+        warp.turn()
+        if warp.ended:
+            self._end(warp)
+        if block.all_arrived:
+            block.pass_barrier()
+        if warp.wait is None:
+            self.quiet = self.idle = self.trips = 0
+            return
+        changed = block.changes != changes
+        if changed or before is None or warp.wait.state != before.state:
+            self.quiet = 0
+        else:
+            self.quiet += 1
+            warp.sleep()
+        self.idle = 0 if changed else self.idle + 1
+        self.trips += 1
+        if self.trips > self.launch.max_steps or self.idle * IDLE_SHARE > self.launch.max_steps:
+            raise endless(min(self.trips, self.launch.max_steps), warp.wait.site, warp.wait.mask, True)
+
+    def _end(self, warp: Warp) -> None:
+        self.warps.remove(warp)
+        warp.batch.in_flight.remove(warp)
+        if not warp.batch.in_flight:
+            self.bar.advance(1)
+
+    # --- blocks ---
+
+    def _begin_blocks(self) -> bool:
+        """Let blocks begin for which there is room. Raises StepLimitError where none does and nobody else can go on."""
+        size, begun = -(-self.launch.threads // WARP_SIZE), self.begun
+        while self.begun < self.blocks and (not self.warps or len(self.warps) + size <= self.room):
+            self._begin()
+        if begun != self.begun:
+            self.quiet = self.idle = self.trips = 0
+        elif self.warps and self.quiet >= sum(warp.arrival is None for warp in self.warps):
+            raise stuck(self.warps, self.blocks - self.begun)
+        return bool(self.warps)
+
+    def _begin(self) -> None:
+        before, block = len(self.warps), WaitingBatch(self.launch, self.begun)
+        self.warps += block.in_flight
+        try:
+            for warp in block.in_flight:
+                warp.start(self.program, self.bound)
+            self.begun += 1
+        except RuntimeError:  # the system gives no more threads, or has none at all, as in a browser
+            stop(block.in_flight)
+            del self.warps[before:]
+            self.room = before
+            if not self.warps:
+                self._run_whole()
+
+    def _run_whole(self) -> None:
+        """Without threads: a block by itself, its warps in step, so that it can wait for blocks before it only."""
+        batch = Batch(self.launch, self.begun, 1)
+        self.program.run(self.program.frame(batch, self.bound, batch.full), batch.full)
+        self.begun += 1
+        self.bar.advance(1)
