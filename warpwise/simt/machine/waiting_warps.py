@@ -24,7 +24,7 @@ from warpwise.simt.machine.steps import endless, stuck
 from warpwise.simt.machine.waiting_batch import WaitingBatch, Warp, stop
 
 WARPS_IN_FLIGHT = 1024  # each has a thread of the system; one block may have 32
-IDLE_SHARE = 10  # of max_steps, trips for which all warps may wait without a change of memory
+SHARE = 10  # of max_steps, which of these slower trips count as the whole budget
 
 
 class Flight:
@@ -36,7 +36,6 @@ class Flight:
         self.warps: list[Warp] = []
         self.running: Warp | None = None
         self.quiet = 0  #: turns since anything changed
-        self.idle = 0  #: since memory changed
         self.trips = 0  #: since a warp ended or a block began or passed a barrier
 
     def run(self) -> None:
@@ -59,7 +58,7 @@ class Flight:
         if block.all_arrived:
             block.pass_barrier()
         if warp.wait is None:
-            self.quiet = self.idle = self.trips = 0
+            self.quiet = self.trips = 0
             return
         changed = block.changes != changes
         if changed or before is None or warp.wait.state != before.state:
@@ -67,10 +66,9 @@ class Flight:
         else:
             self.quiet += 1
             warp.sleep()
-        self.idle = 0 if changed else self.idle + 1
         self.trips += 1
-        if self.trips > self.launch.max_steps or self.idle * IDLE_SHARE > self.launch.max_steps:
-            raise endless(min(self.trips, self.launch.max_steps), warp.wait.site, warp.wait.mask, True)
+        if self.trips * SHARE > self.launch.max_steps:
+            raise endless(self.trips, warp.wait.site, warp.wait.mask, True)
 
     def _end(self, warp: Warp) -> None:
         self.warps.remove(warp)
@@ -86,7 +84,7 @@ class Flight:
         while self.begun < self.blocks and (not self.warps or len(self.warps) + size <= self.room):
             self._begin()
         if begun != self.begun:
-            self.quiet = self.idle = self.trips = 0
+            self.quiet = self.trips = 0
         elif self.warps and self.quiet >= sum(warp.arrival is None for warp in self.warps):
             raise stuck(self.warps, self.blocks - self.begun)
         return bool(self.warps)
