@@ -30,7 +30,7 @@ serve: $(READY) $(INDEX) ## show the site on localhost
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
 test: system lint ## run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lab: $(READY) ## open JupyterLab on the labs
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) labs

@@ -444,7 +444,7 @@ def kernel(z, out):
 
 ADVICE = {
     "out[0] = x[i]": "let one thread alone write an element of out",
-    "out[i // 40] += x[i]": "cuda.atomic.add(out, index, value) if several threads add",
+    "out[i // 40] += x[i]": "cuda.atomic.add(out, i // 40, x[i]): several threads update one element",
     "s[t] = x[i]\n        out[i] = s[t ^ 1]": "cuda.syncwarp()",
     "s[t] = x[i]\n        out[i] = s[t ^ 32]": "cuda.syncthreads()",
     "if t == 0:\n            out[0] = 1\n        if t == 40:\n            cuda.atomic.add(out, 0, 1)": "or let both be atomic",
