@@ -13,6 +13,7 @@ from html import escape
 from warpwise.metrics import SECTOR_BYTES
 from warpwise.trace import Trace
 from warpwise.views import html, strip
+from warpwise.views.controls import Choice, Slider
 from warpwise.views.listing import Listing, listing, who
 from warpwise.views.request import ITEMSIZES, TOY_BURST, Request, plural, strided
 
@@ -21,7 +22,7 @@ WIDTH = 720  #: pixels; of a picture in a file
 STILL_WIDTH = 620  #: before a script knows the room: a column of text on a screen
 FOLLOWED = 0  #: the lane that is followed at first
 
-LANE = html.slider("lane", "follow lane", 0, 31, FOLLOWED)
+LANE = Slider("lane", "follow lane", 0, 31, FOLLOWED).html
 # Where the script puts picture, numbers and sentences; it also fills in what a unit and a part are called.
 STAGE = (
     '<div class="picture"></div><div class="key"><span><i class="used"></i><b class="part"></b>s used</span>'
@@ -56,9 +57,9 @@ def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool
     request = strided(stride, offset, dtype, toy)
     sentence = f"Stride {stride}, offset {offset}, {'toy memory' if toy else dtype}. {request.sentence}"
     memories = {"real": f"{SECTOR_BYTES}-byte sectors", "toy": f"toy: bursts of {TOY_BURST}"}
-    choices = html.choice("memory", "memory", memories, "toy" if toy else "real")
-    choices += html.choice("dtype", "element type", {name: name for name in ITEMSIZES}, dtype)
-    sliders = html.slider("stride", "stride", 0, MOST, stride) + html.slider("offset", "offset", 0, MOST, offset) + LANE
+    choices = Choice("memory", "memory", memories, "toy" if toy else "real").html
+    choices += Choice("dtype", "element type", {name: name for name in ITEMSIZES}, dtype).html
+    sliders = Slider("stride", "stride", 0, MOST, stride).html + Slider("offset", "offset", 0, MOST, offset).html + LANE
     body = f"<form>{choices}{sliders}</form>{STAGE}"
     data = {"style": html.style("burst"), "body": body, "itemsizes": ITEMSIZES, "sector": SECTOR_BYTES}
     return View(sentence, data, _still(request, f"Lane i reads x[{offset} + {stride} * i]", sentence))
@@ -112,7 +113,7 @@ def _still(request: Request, caption: str, sentence: str) -> str:
 def _data(listed: Listing) -> dict:
     """What the script needs of a trace, JSON-ready."""
     source = f'<form class="source">{listed.table(radios=True)}</form><p class="note">{escape(listed.note)}</p>'
-    step = f'<button type="button">Previous</button>{html.slider("step", "request", 1, 1, 1)}<button type="button">Next</button>'
+    step = f'<button type="button">Previous</button>{Slider("step", "request", 1, 1, 1).html}<button type="button">Next</button>'
     steps = f'<form class="steps"><div>{step}</div>{LANE}</form>{STAGE}' if listed.chosen else ""
     line, kind = (listed.chosen.line, listed.chosen.kind) if listed.chosen else (0, "")
     selected = {"lines": listed.lines, "line": line, "kind": kind}

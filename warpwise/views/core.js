@@ -4,13 +4,14 @@
 const ENTITIES = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#x27" };
 export const escape = (text) => text.replace(/[&<>"']/g, (c) => `&${ENTITIES[c]};`);
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+export const thousands = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 export const percent = (part, whole) => `${Math.floor((part / whole) * 1000 + 0.5) / 10} %`;
 
 // What the controls of a form say, by name; the number beside each slider is brought up to date.
 export function read(form) {
   const values = {};
-  for (const { name, value, type } of form.elements) {
-    values[name] = type === "range" ? +value : value;
+  for (const { name, value, type, checked } of form.elements) {
+    values[name] = type === "range" ? +value : type === "checkbox" ? checked : value;
     if (type === "range") form.querySelector(`output[for=${name}]`).value = value;
   }
   return values;
@@ -32,7 +33,9 @@ function mount(host, start, data, model) {
   const body = root.lastChild, ends = [], ui = {
     body,
     find: (css) => body.querySelector(css),
-    redraw: () => ui.draw?.(Math.max(280, body.clientWidth)),
+    width: () => Math.max(280, body.clientWidth),
+    redraw: () => ui.draw?.(ui.width()),
+    end: (what) => ends.push(what),
     tell: (name, value) => model && (model.set(name, value), model.save_changes()),
     hear(name, told) {
       const heard = () => told(model.get(name));

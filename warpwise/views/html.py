@@ -1,4 +1,4 @@
-"""What every widget's Python side needs: its script and style, and the HTML element that carries all a page must have.
+"""What a widget's Python side needs of its files: its script and style, and the HTML element that carries all a page must have.
 
 The element holds, in this order, a picture and text that are there before any script runs, the data as JSON, and the script. Each copy
 of the script is the whole script, and defines the element only once, so a page may hold any number of widgets from any number of cells.
@@ -7,29 +7,33 @@ of the script is the whole script, and defines the element only once, so a page 
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib.resources import files
 
-SCRIPT_BUDGET = 12_000  #: bytes of a widget's script, core included
+SCRIPT_BUDGET = 12_000  #: bytes of a widget's script, with what it imports
 DATA_BUDGET = 60_000  #: bytes of a widget's data, gzipped
+
+_IMPORT = re.compile(r'import .* from "\./(\w+)\.js";')
 
 
 @cache
 def script(name: str) -> str:
-    """The ES module of a widget: ``core.js`` and its own script in one, without comments and indentation."""
-    lines = [line.strip() for part in ("core", name) for line in _read(f"{part}.js").splitlines()]
-    return "\n".join(_plain(line) for line in lines if line and not line.startswith(("//", "import ")))
+    """The ES module of a widget: what it imports and its own script in one, without comments and indentation."""
+    return "\n".join(line for part in _parts(name) for line in _lines(part))
 
 
 @cache
 def style(name: str) -> str:
-    """The style sheet of a widget: what all share, then its own."""
-    return _read("core.css") + _read(f"{name}.css")
+    """The style sheet of a widget: what all share, then its picture's."""
+    return _read("core.css") + picture_style(name)
 
 
+@cache
 def picture_style(name: str) -> str:
-    """The part of the style sheet that the picture alone needs."""
-    return _read(f"{name}.css")
+    """The part of the style sheet that the picture alone needs: for the shapes of ``draw.js``, and the widget's own."""
+    shapes = _read("picture.css") if "draw" in _parts(name) else ""
+    return shapes + (_read(f"{name}.css") if _file(f"{name}.css").is_file() else "")
 
 
 def element(name: str, data: dict, fallback: str) -> str:
@@ -40,30 +44,26 @@ def element(name: str, data: dict, fallback: str) -> str:
     )
 
 
-def slider(name: str, label: str, least: int, most: int, value: int) -> str:
-    """A range input with its label and, beside it, its value."""
-    control = f'<input type="range" id="{name}" name="{name}" min="{least}" max="{most}" value="{value}">'
-    return _field(name, f'<label for="{name}">{label}</label><output for="{name}">{value}</output>', control)
+def _parts(name: str) -> tuple[str, ...]:
+    """The names of the modules that a module imports, and its own, each once, after those that it imports."""
+    imported = [part for found in _IMPORT.findall(_read(f"{name}.js")) for part in _parts(found)]
+    return (*dict.fromkeys(imported), name)
 
 
-def choice(name: str, label: str, options: dict[str, str], value: str) -> str:
-    """A select input; ``options`` maps what the script sees to what the reader sees."""
-    listed = "".join(f'<option value="{key}"{" selected" if key == value else ""}>{text}</option>' for key, text in options.items())
-    return _field(name, f'<label for="{name}">{label}</label>', f'<select id="{name}" name="{name}">{listed}</select>')
-
-
-def _field(name: str, head: str, control: str) -> str:
-    return f'<div class="field {name}"><span>{head}</span>{control}</div>'
-
-
-def _plain(line: str) -> str:
-    """The line without ``export``, which only the default (what a lab asks for) keeps: in one file nothing else is imported."""
-    return line if line.startswith("export default ") else line.removeprefix("export ")
+def _lines(name: str) -> list[str]:
+    """A module without comments, indentation and imports. Of exports only the default is kept, which a lab asks for."""
+    lines = [line.strip() for line in _read(f"{name}.js").splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("//", "import "))]
+    return [line if line.startswith("export default ") else line.removeprefix("export ") for line in kept]
 
 
 def _json(data: dict) -> str:
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
+def _file(name: str):
+    return files("warpwise.views") / name
+
+
 def _read(name: str) -> str:
-    return (files("warpwise.views") / name).read_text(encoding="utf-8")
+    return _file(name).read_text(encoding="utf-8")

@@ -1,0 +1,32 @@
+// Shapes as SVG text, for pictures that are drawn with and without a page. Lengths are CSS pixels; a shape's look is its class.
+import { escape } from "./core.js";
+
+export const n = (value) => Math.floor(value * 10 + 0.5) / 10;
+export const rect = (name, x, y, w, h, more = "") => `<rect class="${name}" x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"${more}/>`;
+export const path = (name, d) => `<path class="${name}" d="${d}"/>`;
+export const line = (name, x1, y1, x2, y2) => path(name, `M${n(x1)} ${n(y1)}L${n(x2)} ${n(y2)}`);
+export const circle = (name, x, y, r, more = "") => `<circle class="${name}" cx="${n(x)}" cy="${n(y)}" r="${n(r)}"${more}/>`;
+export const text = (name, x, y, what) => `<text class="${name}" x="${n(x)}" y="${n(y)}">${what}</text>`;
+export const letters = (what, size = 12) => String(what).length * size * 0.56; // about as wide as it will be
+
+// The way to say a press: <rect ... data-set="lane=5"> brings the control "lane" to 5.
+export const press = (values) => ` data-set="${escape(new URLSearchParams(values).toString())}"`;
+
+// The picture itself. label says in a few words what it is; what it shows stands in the sentence below it.
+export const svg = (width, height, label, shapes) =>
+  `<svg class="ww-svg" viewBox="0 0 ${n(width)} ${n(height)}" width="${n(width)}" height="${n(height)}" role="img" aria-label="${escape(label)}">${HATCH}${
+    shapes.flat(Infinity).join("")}</svg>`;
+const HATCH = `<pattern id="ww-hatching" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">${path("hatch", "M0 0V5")}</pattern>`;
+
+// What the looks mean: [class, words] in rows of at most width pixels; gives the shapes and the height they take.
+export function legend(items, width, y = 0) {
+  let x = 0, row = 0;
+  const shapes = items.map(([name, words]) => {
+    const wide = 46 + letters(words);
+    if (x && x + wide - 18 > width) [x, row] = [0, row + 1];
+    const top = y + 20 * row, shape = rect(name, x, top, 20, 12) + text("", x + 27, top + 10.5, escape(words));
+    x += wide;
+    return shape;
+  });
+  return { shapes, height: 20 * (row + 1) };
+}
