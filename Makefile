@@ -8,7 +8,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test lab labs bench gpu lint clean system
+.PHONY: help book serve photos test lab labs bench gpu lint clean system
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -28,6 +28,9 @@ $(INDEX):
 
 serve: $(READY) $(INDEX) ## show the site on localhost
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+photos: system $(READY) $(INDEX) ## photograph every page and widget, light, dark and on a phone, into _build/photos
+	$(BIN)/python tests/photograph.py
 
 test: system lint ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder

@@ -88,8 +88,8 @@ def prose_lines(text: str) -> list[str]:
     """The lines that a reader reads: no header, cells, options, fences; links and roles by their text."""
     body = re.sub(r"\A---.*?^---$", "", text, flags=re.DOTALL | re.MULTILINE)
     body = re.sub(r"^```\{code-cell\}.*?^```$", "", body, flags=re.DOTALL | re.MULTILINE)
-    lines = [line for line in body.splitlines() if line.strip() and not re.match(r"[`:]{3,}(?!\{dropdown|\{exercise)|:\w+:", line)]
-    return [re.sub(r"^(?:`{3,}|:{3,})\{(?:dropdown|exercise)\} ", "", line) for line in lines]
+    lines = [line for line in body.splitlines() if line.strip() and not re.match(r"[`:]{3,}(?!\{exercise)|:\w+:", line)]
+    return [re.sub(r"^(?:`{3,}|:{3,})\{exercise\} |^- \[[ x]\] |^  ", "", line) for line in lines]
 
 
 def plain(line: str) -> str:
@@ -197,18 +197,19 @@ class Question:
 @pytest.fixture(scope="module")
 def quiz(text) -> list[Question]:
     part = text[text.index("## Quiz") : text.index("## Exercises")]
-    questions = re.split(r"^\*\*\d\.\*\* ", part, flags=re.MULTILINE)[1:]
-    answer = re.compile(r"^:::\{dropdown\} (.*?)\n(.*?)^:::$", re.DOTALL | re.MULTILINE)
-    return [Question(q[: q.index(":::")].strip(), {m[1]: m[2].strip() for m in answer.finditer(q)}) for q in questions]
+    bodies = re.findall(r"^::::\{quiz\} coalescing-[\w-]+\n(.*?)^::::$", part, re.DOTALL | re.MULTILINE)
+    return [Question(body[: body.index("\n- [")].strip(), answers_of(body)) for body in bodies]
 
 
-def test_quiz_explains_each_answer(quiz):
+def answers_of(body: str) -> dict[str, str]:
+    """Option -> verdict and explanation."""
+    found = re.findall(r"^- \[([ x])\] (.*)\n\n((?:  .*\n)+)", body, re.MULTILINE)
+    return {option: f"{'Right' if mark == 'x' else 'No'}. {why.strip()}" for mark, option, why in found}
+
+
+def test_quiz_has_four_to_eight_questions_of_three_options(quiz):
     assert 4 <= len(quiz) <= 8
-    for question in quiz:
-        assert len(question.answers) >= 3
-        assert question.right
-        for why in question.answers.values():
-            assert re.match(r"(Right|No)\.\n\S", why), why
+    assert all(len(question.answers) >= 3 and question.right for question in quiz)
 
 
 def test_right_answers_are_right(quiz):
@@ -288,14 +289,6 @@ def page_of(browser, site):
     yield open_page
     for context in contexts:
         context.close()
-
-
-def test_quiz_works_without_scripts(page_of):
-    page = page_of(1000, scripts=False)
-    answer = page.get_by_text("Column by column, sum_rows_1 would be the coalesced one.")
-    assert not answer.is_visible()
-    page.get_by_text("NumPy stores matrices column by column").click()
-    assert answer.is_visible()
 
 
 def test_page_is_no_wider_than_a_phone(page_of):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import pytest
 
-from warpwise.devices import A100, DEVICES, H100, H100_PCIE, KB, MULTIPROCESSORS, RTX_4090, T4, V100, Device, find
+from warpwise.devices import A100, DEVICES, H100, H100_PCIE, KB, MEASURED, MULTIPROCESSORS, RTX_4090, T4, V100, Device, Figure, find
 from warpwise.errors import LaunchError
+
+ROOT = Path(__file__).parent.parent
 
 # Boost clocks in MHz, of the products' whitepapers; none of them went into the table.
 BOOST = {
@@ -71,3 +75,22 @@ def test_a_compute_capability_without_limits_is_refused_in_one_line():
 def test_a_device_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         H100.sms = 1
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_what_was_measured_is_in_the_order_of_the_hierarchy(name):
+    """Each level is slower than the one before it, and L2 delivers more than DRAM, less than all of L1."""
+    device, seen = find(name), MEASURED[name]
+    clocks = [one.value for one in (seen.register_clocks, seen.shared_clocks, seen.l1_clocks, seen.l2_clocks, seen.dram_clocks) if one]
+    assert clocks == sorted(set(clocks)) and len(clocks) >= 4
+    l1_gb_per_s = device.sms * device.sm.l1_bytes_per_clock * device.clock_hz / 1e9
+    assert device.dram_gb_per_s < seen.l2_gb_per_s.value < l1_gb_per_s
+    assert seen.unified_bytes > device.sm.shared_bytes
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_each_measured_figure_names_a_source_of_the_bibliography(name):
+    keys = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "chapters" / "references.bib").read_text("utf-8"), re.MULTILINE))
+    figures = [value for value in vars(MEASURED[name]).values() if isinstance(value, Figure)]
+    assert len(figures) >= 5 and {figure.source for figure in figures} <= keys
+    assert all(figure.how for figure in figures)

@@ -330,7 +330,7 @@ def test_the_picture_opens_on_the_side_that_is_over_budget(tmp_path):
     ran = run_notebook(notebook, tmp_path)
     (shown,) = (c.outputs[-1].data for c in ran.cells if c.id == "check-transpose")
     state = ran.metadata.widgets["application/vnd.jupyter.widget-state+json"].state
-    assert state[shown["application/vnd.jupyter.widget-view+json"]["model_id"]].state.data.kind == "load"
+    assert state[shown["application/vnd.jupyter.widget-view+json"]["model_id"]].state["values"]["row"].endswith(" load")
 
 
 @pytest.mark.parametrize("stem", STEMS)

@@ -17,6 +17,7 @@ from warpwise import cuda, model, trace
 from warpwise.devices import A100, DEVICES, H100, H200, KB, L4, MULTIPROCESSORS, RTX_3090, RTX_4090, T4, V100, Device, Multiprocessor
 from warpwise.errors import LaunchError
 from warpwise.metrics import Metrics
+from warpwise.model import matmul
 
 OF_EACH_KIND = {cc: Device(f"cc {cc}", cc, 10, 10, 10, 10, 1) for cc in MULTIPROCESSORS}
 BLACKWELL = OF_EACH_KIND[12, 0]
@@ -208,6 +209,79 @@ def test_waves_in_words():
     assert str(model.waves(16, H100, 8)) == "16 blocks of 1,056 at a time: 1.5 % of one wave"
     assert str(model.waves(264, H100)) == "264 blocks of 132 at a time: 2 waves, all full"
     assert str(model.waves(1200, H100, 8)) == "1,200 blocks of 1,056 at a time: 2 waves, the last 14 % full"
+
+
+# Matrix products
+
+
+def loads_of_a_slice(width: int) -> int:
+    """Loads and stores of lanes for 8 columns of A's tile and 8 rows of B's, counted one by one."""
+    turns = 0
+    for _row in range(256 + 128):
+        for first in range(0, 16, width):
+            turns += 1 if first + width <= 16 else 0
+            turns += 1 if width == 2 else 0  # from a register to shared memory
+    return turns
+
+
+@pytest.mark.parametrize(("n", "width"), [(1792, 16), (1800, 16), (1796, 8), (1794, 4), (1793, 2), (8, 16), (1, 2)])
+def test_the_widest_load_that_fits_every_row(n, width):
+    assert matmul.load_width(n) == width
+    assert all(2 * n * row % width == 0 for row in range(9))
+    assert width == 16 or any(2 * n * row % (2 * width) for row in range(9))
+
+
+@pytest.mark.parametrize("device", matmul.KNOWN, ids=str)
+@pytest.mark.parametrize("n", [1792, 1793, 1794, 1796, 2048, 2049, 3001, 5000])
+def test_a_product_takes_rounds_of_tiles_and_of_loads(n, device):
+    """Told as a story: every SM takes its turn, and every turn its products and the loads that are more than need be."""
+    rounds, left = 0, -(-n // 256) * -(-n // 128)
+    while left > 0:
+        left, rounds = left - device.sms, rounds + 1
+    products = rounds * n * 2 * 256 * 128 / (device.tensor16_tflops * 1e12 / device.sms)
+    more = loads_of_a_slice(matmul.load_width(n)) - loads_of_a_slice(16)
+    waited = rounds * n * more / 8 / 32 / device.clock_hz
+    assert matmul.product(n, device).seconds == pytest.approx(products + waited)
+
+
+@pytest.mark.parametrize("device", matmul.KNOWN, ids=str)
+def test_where_rows_are_aligned_tiles_and_waves_decide(device):
+    for n in range(512, 4096, 8):
+        assert matmul.product(n, device).share == pytest.approx(share_of_peak(n, device))
+
+
+@pytest.mark.parametrize("device", matmul.KNOWN, ids=str)
+def test_without_causes_there_is_the_peak_and_memory_alone_is_the_roofline(device):
+    knee = 3 * device.tensor16_tflops * 1e12 / (device.dram_gb_per_s * 1e9)
+    for n in range(64, 3073, 61):
+        assert matmul.product(n, device, ()).share == pytest.approx(1)
+        assert matmul.product(n, device, ("memory",)).share == pytest.approx(min(1, n / knee))
+
+
+def test_the_causes_of_the_lecture_s_cliff():
+    """1,792 to 1,793 on 108 SMs: the second wave halves the speed, and the odd rows take the rest."""
+    before, after = matmul.product(1792, A100), matmul.product(1793, A100)
+    assert (before.share, after.share) == (pytest.approx(0.907, abs=5e-4), pytest.approx(0.267, abs=5e-4))
+    assert matmul.product(1793, A100, ("memory", "tiles", "waves")).share == pytest.approx(0.454, abs=5e-4)
+    assert matmul.limiter(1792, A100)[0] == "waves" and matmul.limiter(1793, H100)[0] == "alignment"
+    assert matmul.limiter(200, A100, ("memory", "alignment"))[0] == "memory" and matmul.limiter(200, A100, ()) == ("", 1.0)
+    assert matmul.limiter(2048, A100, ("alignment",)) == ("", 1.0)
+
+
+@pytest.mark.parametrize("device", matmul.KNOWN, ids=str)
+def test_the_slope_at_small_sizes_is_the_first_wave_s_and_not_memory_s(device):
+    """As the gallery says. Without tiles and waves it is memory's, up to the knee."""
+    without_memory = ("tiles", "waves", "alignment")
+    for n in range(64, 3073):
+        assert matmul.product(n, device) == matmul.product(n, device, without_memory)
+    assert matmul.limiter(256, device, ("memory", "alignment"))[0] == "memory"
+
+
+def test_the_model_of_products_says_what_it_does_not_know():
+    with pytest.raises(LaunchError, match=r"^the load/store units of T4 are not in the model; it knows A100 40 GB SXM, .*, H200 SXM$"):
+        matmul.product(512, T4)
+    with pytest.raises(LaunchError, match=r"^n is 0; it can be 1 or more$"):
+        matmul.product(0, A100)
 
 
 # Roofline

@@ -7,17 +7,20 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from html.parser import HTMLParser
 from itertools import pairwise, product
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from spoken import sentence, share
+from traitlets import TraitError
 
 from warpwise import cuda, trace
 from warpwise.errors import TraceError
 from warpwise.trace import Trace
-from warpwise.views import burst, html, strip
+from warpwise.views import burst, html
 from warpwise.views.request import ITEMSIZES, requests_of, strided
 
 
@@ -143,10 +146,25 @@ def test_toy_bursts_of_four_give_the_lectures_factor():
 
 
 def test_sentence_says_the_counts_and_what_would_do():
-    assert strided(2, 1).sentence == (
-        "The request touches 8 sectors of 32 bytes and uses 128 of the 256 bytes moved, 50 %. 4 sectors could hold what it uses."
+    assert burst.explorer(2, 1).sentence == (
+        "Stride 2, offset 1, float32. The request touches 8 sectors of 32 bytes and uses 128 of the 256 bytes moved, 50 %. "
+        "4 sectors could hold what it uses. Lane 0 reads bytes 4 to 7 of x, in sector 0: the 1st of the 8 touched."
     )
-    assert strided(0).sentence == "The request touches 1 sector of 32 bytes and uses 4 of the 32 bytes moved, 12.5 %."
+    assert burst.explorer(0).sentence == (
+        "Stride 0, offset 0, float32. The request touches 1 sector of 32 bytes and uses 4 of the 32 bytes moved, 12.5 %. "
+        "Lane 0 reads bytes 0 to 3 of x, in sector 0: the only one touched."
+    )
+
+
+@pytest.mark.parametrize("toy", [False, True])
+@pytest.mark.parametrize(("dtype", "stride", "offset"), [*product(ITEMSIZES, (0, 1, 3, 8, 32), (0, 1, 31))])
+def test_script_counts_what_python_counts(dtype, stride, offset, toy):
+    """Sentence and numbers of the script, run without a browser, beside the closed form, which the test above holds to traces."""
+    view, request = burst.explorer(stride, offset, dtype, toy), strided(stride, offset, dtype, toy)
+    assert f" {sentence(request)} Lane 0 reads" in view.sentence
+    (_, sectors, fewest), (_, used, moved), _ = view.shown["rows"]
+    found = (sectors, fewest, used, moved)
+    assert found == (request.sectors, f"fewest possible: {request.ideal}", request.used, f"of {request.moved} moved")
 
 
 @pytest.mark.parametrize("make", [traced_transpose, traced_gather], ids=["transpose", "gather"])
@@ -164,31 +182,30 @@ def test_trace_is_listed_by_line_worst_line_first():
     t = traced_transpose()
     view = burst.of_trace(t)
     load, store = line_of("= src[y, x]", t), line_of("dst[x, y] =", t)
-    assert view.data["line"] == store
-    assert [(row["number"], row["total"]) for row in view.data["lines"]] == [(load, 8), (store, 8)]
+    assert view.values["row"] == f"{store} store"
+    assert [(row["row"], row["total"]) for row in view.data["lines"]] == [(f"{load} load", 8), (f"{store} store", 8)]
     assert view.sentence.startswith(f"Line {store}: warp 0 of block (0, 0, 0) writes dst with 32 lanes. The request touches 32 sectors")
-    assert burst.of_trace(t, load).data["line"] == load
+    assert burst.of_trace(t, load).values["row"] == f"{load} load"
 
 
 def test_bad_store_is_not_hidden_behind_the_good_loads_of_its_line():
     t = traced_at_once()
     line, view = line_of("dst[x, y] =", t), burst.of_trace(t)
-    assert [(row["number"], row["kind"], row["total"], row["opens"]) for row in view.data["lines"]] == [
-        (line, "load", 8, False), (line, "store", 8, True),
+    assert [(row["row"], row["total"], row["opens"]) for row in view.data["lines"]] == [
+        (f"{line} load", 8, False), (f"{line} store", 8, True),
     ]  # fmt: skip
-    assert (view.data["line"], view.data["kind"]) == (line, "store")
+    assert view.values["row"] == f"{line} store"
     assert view.sentence.startswith(f"Line {line}: warp 0 of block (0, 0, 0) writes dst with 32 lanes. The request touches 32 sectors")
     for kind in ("load", "store"):
-        assert f'value="{line} {kind}"' in view.data["body"]
+        assert f'value="{line} {kind}"' in view.payload["body"]
 
 
 def test_kind_says_what_is_shown_first_and_is_passed_over_where_there_is_none():
     t = traced_transpose()
     load, store = line_of("= src[y, x]", t), line_of("dst[x, y] =", t)
     for kind, first in (("load", (load, "load")), ("store", (store, "store")), ("atomic", (store, "store")), (None, (store, "store"))):
-        data = burst.of_trace(t, kind=kind).data
-        assert (data["line"], data["kind"]) == first
-    assert burst.of_trace(t, load, "store").data["line"] == load
+        assert burst.of_trace(t, kind=kind).values["row"] == "{} {}".format(*first)
+    assert burst.of_trace(t, load, "store").values["row"] == f"{load} load"
     one_line = traced_at_once()
     assert "reads src" in burst.of_trace(one_line, line_of("dst[x, y] =", one_line), "load").sentence
     with pytest.raises(ValueError, match="kind is 'stores'; requests are of kind load, store, atomic"):
@@ -199,7 +216,8 @@ def test_shown_first_is_the_request_that_wastes_most_not_the_first():
     """Rows of 33 floats: the warp of row 0 is aligned, that of row 1 is not."""
     t = trace(copy_rows, 1, (32, 8), np.zeros((8, 33), np.float32), np.zeros((8, 32), np.float32))
     view = burst.of_trace(t)
-    assert [(row["kind"], row["worst"]) for row in view.data["lines"]] == [("load", 2), ("store", 1)]
+    assert [(row["row"].split()[1], row["worst"]) for row in view.data["lines"]] == [("load", 2), ("store", 1)]
+    assert view.values["step"] == 2
     assert "warp 1 of block (0, 0, 0) reads src" in view.sentence and "5 sectors" in view.sentence
 
 
@@ -213,16 +231,39 @@ def test_worst_request_is_carried_however_late_it_comes():
 
 def test_note_says_where_bank_conflicts_are_if_there_is_shared_memory():
     shared, without = burst.of_trace(traced_transpose()), burst.of_trace(traced_at_once())
-    for text in (shared.fallback, shared.data["body"]):
+    for text in (shared.plain, shared.above):
         assert "The picture shows global memory only: bank conflicts" in text
-    assert "bank conflict" not in without.fallback + without.data["body"]
+    assert "bank conflict" not in without.plain + without.above
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3, 8, 12, 32, 96, 256, 1024])
+def labels(view, width: float, y: float) -> list[tuple[float, str]]:
+    """Left ends and words of the letters at a height of the picture."""
+    return [(float(x), words) for x, words in re.findall(rf'<text class="[^"]*" x="([\d.]+)" y="{y}">([^<]*)<', view.svg(width))]
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 8, 12, 32])
+@pytest.mark.parametrize("width", [288, 328, 620, 768])
+def test_byte_labels_stand_at_equal_distances_and_apart(stride, width):
+    drawn = labels(burst.explorer(stride), width, 216)
+    found = [int(words.removeprefix("byte ")) for _, words in drawn]
+    assert found[0] == 0 and len(found) > 1
+    assert len({after - before for before, after in pairwise(found)}) == 1
+    assert all(left + 6 * len(words) < right for (left, words), (right, _) in pairwise(drawn))
+
+
+@pytest.mark.parametrize("stride", [4, 5, 8])
+@pytest.mark.parametrize("offset", [0, 5, 7])
+def test_counts_of_sectors_stand_apart(stride, offset):
+    drawn = labels(burst.explorer(stride, offset), 328, 197)
+    assert all(right - left > 12 for (left, _), (right, _) in pairwise(drawn))
+    assert int(drawn[-1][1]) == strided(stride, offset).sectors
+
+
+@pytest.mark.parametrize("stride", [96, 256, 1024])
 @pytest.mark.parametrize("width", [328, 620, 768])
-def test_byte_labels_stand_at_equal_distances(stride, width):
-    drawn = strip.picture(strided(stride), width, -1, "")
-    found = [int(text) for text in re.findall(rf'y="{strip.BOTTOM + 34}">(?:byte )?(\d+)<', drawn)]
+def test_byte_labels_of_far_sectors_stand_at_equal_distances(stride, width):
+    drawn = burst.shown("sheet", {"requests": [asdict(strided(stride))], "captions": [""]}, {}, width)["picture"]
+    found = [int(text) for text in re.findall(r'y="216">(?:byte )?(\d+)<', drawn)]
     assert found[0] == 0 and len(found) > 1
     assert len({after - before for before, after in pairwise(found)}) == 1
 
@@ -230,9 +271,9 @@ def test_byte_labels_stand_at_equal_distances(stride, width):
 def test_table_has_the_counters_of_each_line_and_no_empty_column():
     t = traced_transpose()
     load = line_of("= src[y, x]", t)
-    assert f'value="{load} load"' in burst.of_trace(t).data["body"]
-    assert f"<td>{load}</td><td>4</td><td></td><td>0</td><td><code" in burst.of_trace(t).fallback
-    assert "bank conflicts" not in burst.of_trace(traced_copy(1, 0, "float32")).fallback
+    assert f'value="{load} load"' in burst.of_trace(t).above
+    assert f"<td>{load}</td><td>32</td><td>4</td><td></td><td>0</td><td><code" in burst.of_trace(t).plain
+    assert "bank conflicts" not in burst.of_trace(traced_copy(1, 0, "float32")).plain
 
 
 def test_line_without_a_request_is_refused_with_those_that_have():
@@ -244,8 +285,9 @@ def test_line_without_a_request_is_refused_with_those_that_have():
 
 def test_kernel_without_requests_is_listed():
     view = burst.of_trace(trace(idle, 1, 32, np.zeros(32, np.float32)))
-    assert (view.data["lines"], view.data["line"]) == ([], 0)
-    assert "made no global request" in view.fallback and "x[i] = 1" in view.fallback
+    assert (view.data["lines"], view.controls) == ([], ())
+    assert "made no global request" in view.sentence and "x[i] = 1" in view.plain
+    assert burst.widget(trace(idle, 1, 32, np.zeros(32, np.float32))).line == 0
 
 
 def test_cut_off_trace_is_listed_with_counters_and_the_reason():
@@ -254,7 +296,7 @@ def test_cut_off_trace_is_listed_with_counters_and_the_reason():
     assert t.truncated
     view = burst.of_trace(t)
     assert "made more events than the trace keeps" in view.sentence
-    assert "<td>4</td>" in view.fallback
+    assert "<td>4</td>" in view.plain
 
 
 @pytest.mark.parametrize(
@@ -294,26 +336,35 @@ class Elements(HTMLParser):
 def test_html_has_picture_and_sentence_before_data_and_script(make):
     view = make()
     found = Elements(view._repr_html_())
-    first = [found.tags.index(tag) for tag in ("ww-burst", "svg", "p", "script")]
-    assert first == sorted(first)
+    first = [found.tags.index(tag) for tag in (f"ww-{view.name}", "svg", "p", "script")]
+    assert first[:2] == sorted(first[:2]) and first[-1] == max(first)
     assert found.tags.count("script") == 2
-    assert json.loads(found.scripts["application/json"]) == json.loads(json.dumps(view.data))
-    assert found.scripts["module"] == html.script("burst")
+    assert json.loads(found.scripts["application/json"]) == json.loads(json.dumps(view.payload))
+    assert found.scripts["module"] == html.script(view.name)
 
 
-def test_script_keeps_to_its_budget():
-    assert len(html.script("burst").encode()) <= html.SCRIPT_BUDGET
+@pytest.mark.parametrize("name", ["burst", "requests"])
+def test_script_keeps_to_its_budget(name):
+    assert len(html.script(name).encode()) <= html.SCRIPT_BUDGET
+
+
+def test_script_has_what_it_uses_and_nothing_else():
+    """Of draw.js, burst takes rectangles and no circles; a shape that is dropped by mistake would stop the script."""
+    for name, kept in (("burst", False), ("roofline", True)):
+        assert ("const circle = " in html.script(name)) == kept
+    assert "const rect = " in html.script("burst")
+    assert "//" not in html.script("burst").replace("http://", "")
 
 
 @pytest.mark.parametrize("make", [burst.explorer, lambda: burst.of_trace(traced_gather(32))], ids=["explorer", "trace"])
 def test_data_keeps_to_its_budget(make):
-    assert len(gzip.compress(json.dumps(make().data).encode())) <= html.DATA_BUDGET
+    assert len(gzip.compress(json.dumps(make().payload).encode())) <= html.DATA_BUDGET
 
 
 def test_svg_is_xml_with_one_panel_for_each_request():
     root = ElementTree.fromstring(burst.svg(strided(1), strided(32), captions=("x[i] & so on", "x[32 * i]")))
     texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"x[i] & so on", "x[32 * i]", "bytes used", "left out", strided(1).share, strided(32).share} <= set(texts)
+    assert {"x[i] & so on", "x[32 * i]", "bytes used", "left out", share(strided(1)), share(strided(32))} <= set(texts)
     assert len({node.get("id") for node in root.iter() if node.get("id")}) == 1
 
 
@@ -321,11 +372,30 @@ def test_lab_widget_selects_the_worst_line_and_keeps_its_text():
     t = traced_transpose()
     widget = burst.widget(t)
     assert widget.line == line_of("dst[x, y] =", t)
-    assert widget.data == burst.of_trace(t).data
+    assert widget.data == burst.of_trace(t).payload
     load = burst.widget(t, kind="load")
-    assert (load.line, load.data["kind"]) == (line_of("= src[y, x]", t), "load")
+    assert (load.line, load.values["row"].split()[1]) == (line_of("= src[y, x]", t), "load")
     texts = {json.dumps(burst.widget(x)._repr_mimebundle_()[0]["text/plain"]) for x in (t, traced_gather())}
     assert len(texts) == 1
+
+
+def test_line_of_the_lab_widget_follows_the_reader_is_observed_and_is_set():
+    t = traced_at_once()
+    line, widget, seen = line_of("dst[x, y] =", t), burst.widget(t, kind="load"), []
+    widget.observe(seen.append, "line")
+    assert (widget.line, widget.values["row"]) == (line, f"{line} load")
+    widget.line = line  # the reader's choice within the line stays
+    assert (widget.values["row"], seen) == (f"{line} load", [])
+
+    t = traced_transpose()
+    load, store = line_of("= src[y, x]", t), line_of("dst[x, y] =", t)
+    widget = burst.widget(t)
+    widget.observe(lambda change: seen.append(change["new"]), "line")
+    widget.values = widget.values | {"row": f"{load} load", "step": 3}
+    widget.line = store
+    assert (seen, widget.values["row"], widget.values["step"]) == ([load, store], f"{store} store", 1)
+    with pytest.raises(TraitError, match=f"line 1 has no request to show; lines that have: {load}, {store}"):
+        widget.line = 1
 
 
 def test_pages_need_no_anywidget():

@@ -3,8 +3,8 @@
 Limits per compute capability: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; the sizes in
 which registers and shared memory are handed out: ``cuda_occupancy.h`` of the CUDA toolkit. Lanes per clock: CUDA C++ Best Practices
 Guide, "Throughput of Native Arithmetic Instructions". Peaks and bandwidths (dense rates): NVIDIA's datasheets and architecture
-whitepapers of the product named. Clocks and float64 rates are derived from these. What L2 can deliver is left out: NVIDIA gives it
-for few products.
+whitepapers of the product named. Clocks and float64 rates are derived from these. How long a memory takes to answer, and how much
+L2 delivers, NVIDIA does not promise: ``MEASURED`` has what others found, for the few products that they looked at.
 """
 
 from __future__ import annotations
@@ -97,6 +97,79 @@ H100 = Device("H100 SXM", (9, 0), 132, 67, 989, 3350, 50 * MB)
 H200 = Device("H200 SXM", (9, 0), 132, 67, 989, 4800, 50 * MB)
 B200 = Device("B200", (10, 0), 148, 75, 2250, 8000, 126 * MB)  # L2: Blackwell Tuning Guide
 DEVICES = (T4, V100, A100_40, A100, RTX_3090, L4, RTX_4090, H100_PCIE, H100, H200, B200)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that is no promise: ``source`` is a key of the book's bibliography, ``how`` says what was done or where it stands."""
+
+    value: float
+    source: str
+    how: str
+
+
+@dataclass(frozen=True)
+class Memories:
+    """What was measured of a product's memories, None where we know of no measurement. Clocks: from an instruction to its result.
+
+    The latencies are those of one warp that waits for each load before the next, on a GPU that does nothing else.
+    """
+
+    unified_bytes: int  #: of an SM: L1 and shared memory together (NVIDIA's architecture whitepapers)
+    dram_gib: tuple[int, ...]  #: the sizes that the product is sold with (datasheets)
+    register_clocks: Figure | None  #: of a float32 instruction whose operand the one before it made
+    shared_clocks: Figure | None
+    l1_clocks: Figure | None
+    l2_clocks: Figure | None  #: found in the nearer part, where L2 has two
+    dram_clocks: Figure | None
+    l2_gb_per_s: Figure | None
+
+
+def _chased(clocks: float, card: str) -> Figure:
+    """A reading of the repository's ``gpu-latency`` where its curve is flat."""
+    return Figure(clocks, "ernst_gpu_benches", f"gpu-latency on {card}: pointers chased through 69 (L1), 4,333 (L2) and 340,388 kB (DRAM)")
+
+
+def _streamed(gb_per_s: float, benchmark: str, kilobytes: str, card: str) -> Figure:
+    return Figure(gb_per_s, "ernst_gpu_benches", f"{benchmark} on {card}: {kilobytes} kB read again and again")
+
+
+_V100, _A100, _H100 = "a V100 at 1,380 MHz", "an A100 80 GB at 1,410 MHz", "an H100 PCIe at 1,755 MHz"
+_LUO = "pointers chased through shared memory, on A100 and H100 PCIe alike"
+
+#: By the name of the product. The far part of the L2 of an A100 or an H100 takes longer; its curve is nowhere flat, so it is left out.
+MEASURED = {
+    V100.name: Memories(
+        128 * KB,
+        (16, 32),
+        Figure(4, "cuda_guide", "Multiprocessor Level: most arithmetic instructions, compute capability 7.x"),
+        None,
+        _chased(30.1, _V100),
+        _chased(215.0, _V100),
+        _chased(436.3, _V100),
+        _streamed(2428.6, "gpu-cache", "4,044", _V100),
+    ),
+    A100.name: Memories(
+        192 * KB,
+        (80,),
+        Figure(4, "abdelkhalik2022", "add.f32 that needs the result of the one before"),
+        Figure(29, "luo2024hopper", _LUO),
+        _chased(36.2, _A100),
+        _chased(211.0, _A100),
+        _chased(571.8, _A100),
+        _streamed(5447.7, "gpu-l2-cache", "16,896", _A100),
+    ),
+    H100_PCIE.name: Memories(
+        256 * KB,
+        (80,),
+        None,
+        Figure(29, "luo2024hopper", _LUO),
+        _chased(34.3, _H100),
+        _chased(265.7, _H100),
+        _chased(652.4, _H100),
+        _streamed(6912.2, "gpu-l2-cache", "16,896", _H100),
+    ),
+}
 
 
 def find(name: str) -> Device:

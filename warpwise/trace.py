@@ -256,6 +256,12 @@ class Trace:
                 taken=_bits(r.taken[i, lanes]), slots=int(r.slots[i]),
             )  # fmt: skip
 
+    def show(self):
+        """The kernel in tabs, for a notebook: by line, one warp over time, shared memory over time, the report. In a terminal, as text."""
+        from warpwise.show import show  # here, for a trace needs nothing of what draws it
+
+        return show(self)
+
     def save(self, path: str | Path) -> None:
         """Write the trace to a file that ``Trace.load`` reads: NumPy's npz, without pickle."""
         header = {

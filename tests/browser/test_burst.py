@@ -9,12 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from pages import load_metrics, move, number, opened
+from spoken import sentence
 
 from warpwise import cuda, trace
 from warpwise.metrics import SECTOR_BYTES, Metrics
-from warpwise.views import burst, html, strip
-from warpwise.views.request import Request, requests_of, strided
+from warpwise.views import burst, html
+from warpwise.views.request import requests_of, strided
 
+STRIP = ".ww svg [y='142']"  # the boxes of the strip, which the legend shows too
 EXPLORER = burst.explorer()._repr_html_()
 
 
@@ -95,7 +97,8 @@ def test_toy_memory_has_bursts_of_four_values(browser):
         assert number(page, "bursts per request") == "8"
         move(page, "stride", 4)
         assert number(page, "bursts per request") == str(strided(4, toy=True).sectors) == "32"
-        assert page.locator(".share").inner_text() == f"Stride 4, offset 0, toy memory. {strided(4, toy=True).sentence}"
+        said = page.locator("p.text").inner_text()
+        assert said.startswith(f"Stride 4, offset 0, toy memory. {sentence(strided(4, toy=True))} Lane 0 reads value 0, in burst 0")
         page.get_by_label("memory").select_option("real")
         assert number(page, "sectors per request") == "16"
 
@@ -103,16 +106,19 @@ def test_toy_memory_has_bursts_of_four_values(browser):
 def test_live_sentence_is_the_one_that_python_says(browser):
     with opened(browser, EXPLORER) as page:
         live = page.locator(".ww [aria-live=polite]")
-        for view, arguments in [(burst.explorer(1, 0), {}), (burst.explorer(1, 3), {"offset": 3}), (burst.explorer(0, 3), {"stride": 0})]:
-            for name, value in arguments.items():
-                move(page, name, value)
-            assert live.locator(".share").inner_text() == view.sentence
+        for stride, offset in [(1, 0), (1, 3), (0, 3)]:
+            move(page, "stride", stride)
+            move(page, "offset", offset)
+            said = live.locator(".text").inner_text()
+            assert said == burst.explorer(stride, offset).sentence
+            assert said.startswith(f"Stride {stride}, offset {offset}, float32. {sentence(strided(stride, offset))} Lane 0 ")
 
 
 def test_followed_lane_says_its_bytes(browser):
     with opened(browser, burst.explorer(2, 1)._repr_html_()) as page:
         move(page, "follow lane", 5)
-        assert page.locator("p.lane").inner_text() == "Lane 5 reads bytes 44 to 47 of x, in sector 1: the 2nd of the 8 touched."
+        said = "Lane 5 reads bytes 44 to 47 of x, in sector 1: the 2nd of the 8 touched."
+        assert page.locator("p.text").inner_text().endswith(said)
         assert page.locator(".ww svg .lane.followed").count() == page.locator(".ww svg .line.followed").count() == 1
 
 
@@ -122,46 +128,34 @@ def test_sectors_are_numbered_from_0_and_places_are_ordinals(browser):
             move(page, "follow lane", lane)
             first = (8 + 8 * lane) * 4
             said = f"Lane {lane} reads bytes {first} to {first + 3} of x, in sector {first // 32}: the {place} of the 32 touched."
-            assert page.locator("p.lane").inner_text() == said
+            assert page.locator("p.text").inner_text().endswith(said)
         move(page, "stride", 0)
-        assert page.locator("p.lane").inner_text().endswith("in sector 1: the only one touched.")
+        assert page.locator("p.text").inner_text().endswith("in sector 1: the only one touched.")
 
 
-def drawn(page, request: Request, width: float, lane: int, caption: str) -> str:
-    """The picture that the script draws of a request."""
-    arguments = [{"addresses": request.addresses, "itemsize": request.itemsize, "unit": request.unit}, width, lane, caption]
-    code = "async ([request, ...rest]) => { const m = await import('/burst.js'); return m.picture(m.measure(request), ...rest); }"
-    return page.evaluate(code, arguments)
+def test_lane_is_followed_when_it_is_pressed(browser):
+    with opened(browser, EXPLORER) as page:
+        page.locator(".ww svg .lane").nth(7).click()
+        assert page.get_by_role("slider", name="follow lane").input_value() == "7"
+        assert page.locator("p.text").inner_text().endswith("Lane 7 reads bytes 28 to 31 of x, in sector 0: the 1st of the 4 touched.")
 
 
-def test_script_draws_the_picture_that_python_draws(browser):
-    scattered = tuple(int(a) for a in np.random.default_rng(3).integers(0, 4000, 32) * 4)
-    idle = tuple(a if lane % 3 else -1 for lane, a in enumerate(strided(2, 5).addresses))
-    requests = [strided(s, o, d) for d in ("float16", "float32", "float64") for s in (0, 1, 3, 8, 32) for o in (0, 9)]
-    requests += [
-        strided(1, 2, toy=True),
-        strided(32, 1, toy=True),
-        Request(scattered, 4),
-        Request(idle, 4),
-        Request((-1,) * 31 + (4096,), 4),
-    ]
-    with opened(browser, "") as page:
-        for request in requests:
-            for width, lane in ((280, 31), (333.3, 1), (720, -1), (1234, 0)):
-                caption = """Lane i < 32 & 'more' or "less"."""
-                assert drawn(page, request, width, lane, caption) == strip.picture(request, width, lane, caption), (request, width)
+def test_page_and_python_draw_one_picture(browser):
+    """Before the script runs stands what the script draws, at the width that Python took for it."""
+    for view in (burst.explorer(5, 3), burst.explorer(9, 1, "float16", True), burst.of_trace(traced_transpose())):
+        with opened(browser, view._repr_html_(), viewport={"width": 620 + 2 * 16, "height": 900}) as page:
+            inside = "e => e.innerHTML"
+            assert page.locator(".ww svg").evaluate(inside) == page.locator(f"ww-{view.name} > [role=group] > svg").evaluate(inside)
 
 
 def test_picture_shows_what_is_touched_without_colour(browser):
     """Touched sectors have an outline and a number, unused bytes a hatching: forced to grey they still differ."""
     with opened(browser, burst.explorer(2)._repr_html_()) as page:
-        assert page.locator(".ww svg .touched").count() == page.locator(".ww svg .moved").count() == 8
-        assert page.locator(".ww svg .count").all_text_contents() == [str(k) for k in range(1, 9)]
-        strokes = [
-            page.locator(f".ww svg {name}").first.evaluate("e => getComputedStyle(e).strokeWidth") for name in (".touched", ".empty")
-        ]
+        assert page.locator(f"{STRIP}.edge").count() == page.locator(f"{STRIP}.hatched").count() == 8
+        assert page.locator(".ww svg .strong").all_text_contents() == [str(k) for k in range(1, 9)]
+        strokes = [page.locator(f"{STRIP}{name}").first.evaluate("e => getComputedStyle(e).strokeWidth") for name in (".edge", ".empty")]
         assert strokes == ["1.5px", "1px"]
-        assert "ww-hatch" in page.locator(".ww svg .moved").first.evaluate("e => getComputedStyle(e).fill")
+        assert "ww-hatching" in page.locator(f"{STRIP}.hatched").first.evaluate("e => getComputedStyle(e).fill")
 
 
 def min_sectors(page) -> int:
@@ -179,15 +173,15 @@ def test_loads_and_stores_of_one_line_are_chosen_apart(browser):
         radios[1].press("ArrowUp")
         assert [radio.is_checked() for radio in radios] == [True, False]
         assert (number(page, "sectors per request"), number(page, "efficiency")) == ("4", "100 %")
-        assert page.locator(".share").inner_text().startswith(f"Line {line}: warp 0 of block (0, 0, 0) reads src")
-        assert page.locator("tr.on").count() == 1
+        assert page.locator(".text").inner_text().startswith(f"Line {line}: warp 0 of block (0, 0, 0) reads src")
+        assert page.locator("tr:has(:checked)").count() == 1
 
 
 def test_late_worst_request_is_shown_first_with_what_is_around_it(browser):
     t = trace(sum_shifted_late, 1, 32, np.zeros(32 * 300 + 1, np.float32), np.zeros(32, np.float32))
     view = burst.of_trace(t)
     with opened(browser, view._repr_html_()) as page:
-        assert page.locator(".share").inner_text() == view.sentence
+        assert page.locator(".text").inner_text() == view.sentence
         step = page.get_by_role("slider", name="request")
         first, last = int(step.get_attribute("min")), int(step.get_attribute("max"))
         assert (step.input_value(), last - first) == ("251", 127)
@@ -229,13 +223,14 @@ def test_trace_sentences_name_warp_block_and_idle_lanes(browser):
     t = traced_transpose()
     view = burst.of_trace(t)
     with opened(browser, view._repr_html_()) as page:
-        assert page.locator(".share").inner_text() == view.sentence
-        last = requests_of(t)[view.data["line"]][-1]
+        assert page.locator(".text").inner_text() == view.sentence
+        line = int(view.values["row"].split()[0])
+        last = requests_of(t)[line][-1]
         move(page, "request", int(page.get_by_role("slider", name="request").get_attribute("max")))
-        lead = f"Line {view.data['line']}: warp {last.warp} of block {last.block} writes dst with 13 lanes."
-        assert page.locator(".share").inner_text() == f"{lead} {last.sentence}"
+        lead = f"Line {line}: warp {last.warp} of block {last.block} writes dst with 13 lanes."
+        assert page.locator("p.text").inner_text().startswith(f"{lead} {sentence(last)} Lane 0 writes")
         move(page, "follow lane", 31)
-        assert page.locator("p.lane").inner_text() == "Lane 31 is not active."
+        assert page.locator("p.text").inner_text() == f"{lead} {sentence(last)} Lane 31 is not active."
         assert page.locator(".ww svg .idle").count() == 32 - 13
 
 
@@ -245,8 +240,8 @@ def test_lines_are_chosen_by_keyboard(browser):
     with opened(browser, burst.of_trace(t, load)._repr_html_()) as page:
         page.get_by_role("radio", name=f"line {load}:").focus()
         page.keyboard.press("ArrowDown")
-        assert page.locator(".share").inner_text().startswith(f"Line {store}:")
-        assert page.locator("tr.on").inner_text().startswith(str(store))
+        assert page.locator(".text").inner_text().startswith(f"Line {store}:")
+        assert page.locator("tr:has(:checked)").inner_text().startswith(str(store))
 
 
 def test_keys_stay_inside_but_for_shortcuts_and_escape(browser):
@@ -263,7 +258,7 @@ def test_every_control_is_reached_by_tab_and_shows_its_focus(browser):
         names = []
         for _ in range(5):
             page.keyboard.press("Tab")
-            focused = "document.querySelector('ww-burst').shadowRoot.activeElement"
+            focused = "document.querySelector('ww-burst, ww-requests').shadowRoot.activeElement"
             names.append(page.evaluate(f"{focused}.name"))
             assert page.evaluate(f"getComputedStyle({focused}).outlineStyle") == "solid"
         assert names == ["memory", "dtype", "stride", "offset", "lane"]
@@ -284,7 +279,8 @@ def test_axe_finds_nothing(browser, view, scheme):
     body = EXPLORER if view == "explorer" else burst.of_trace(traced_transpose())._repr_html_()
     with opened(browser, body + body) as page:
         page.evaluate(f"document.documentElement.className = '{scheme}'")
-        page.wait_for_function(f"document.querySelector('ww-burst').hasAttribute('data-dark') === {json.dumps(scheme == 'dark')}")
+        dark = f"document.querySelector('ww-burst, ww-requests').hasAttribute('data-dark') === {json.dumps(scheme == 'dark')}"
+        page.wait_for_function(dark)
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
 
@@ -303,9 +299,9 @@ def test_on_paper_picture_numbers_and_sentence_stay_and_controls_go(browser, sch
     with opened(browser, EXPLORER) as page:
         page.evaluate(f"document.documentElement.className = '{scheme}'")
         page.emulate_media(media="print")
-        visible = {name: page.locator(f".ww {name}").first.is_visible() for name in ("form", "svg", "dl", ".share")}
-        assert visible == {"form": False, "svg": True, "dl": True, ".share": True}
-        assert page.locator(".share").evaluate("e => getComputedStyle(e).color") == "rgb(0, 0, 0)"
+        visible = {name: page.locator(f".ww {name}").first.is_visible() for name in ("form", "svg", "dl", ".text")}
+        assert visible == {"form": False, "svg": True, "dl": True, ".text": True}
+        assert page.locator(".text").evaluate("e => getComputedStyle(e).color") == "rgb(0, 0, 0)"
 
 
 @pytest.mark.parametrize("view", ["explorer", "trace"])
@@ -313,7 +309,7 @@ def test_phone_shows_all_of_it_in_letters_of_eleven_pixels(browser, view):
     body = burst.explorer(32, 31)._repr_html_() if view == "explorer" else burst.of_trace(traced_transpose())._repr_html_()
     with opened(browser, body, viewport={"width": 360, "height": 740}) as page:
         assert page.evaluate("document.documentElement.scrollWidth") == 360
-        sizes = """[...document.querySelector('ww-burst').shadowRoot.querySelectorAll('.ww *')]
+        sizes = """[...document.querySelector('ww-burst, ww-requests').shadowRoot.querySelectorAll('.ww *')]
             .filter(e => e.textContent.trim()).map(e => parseFloat(getComputedStyle(e).fontSize))"""
         assert min(page.evaluate(sizes)) >= 11
         svg = page.locator(".ww svg")
@@ -322,7 +318,7 @@ def test_phone_shows_all_of_it_in_letters_of_eleven_pixels(browser, view):
 
 def test_frame_is_drawn_within_16_ms(browser):
     code = """() => {
-        const form = document.querySelector('ww-burst').shadowRoot.querySelector('form'), times = [];
+        const form = document.querySelector('ww-burst, ww-requests').shadowRoot.querySelector('form'), times = [];
         for (let stride = 0; stride <= 32; stride++) {
             const start = performance.now();
             form.stride.value = stride;
@@ -336,12 +332,12 @@ def test_frame_is_drawn_within_16_ms(browser):
         assert page.evaluate(code) < 16
 
 
-MODEL = """([data, line]) => {
+MODEL = """([data, values]) => {
     window.model = {
-        values: { data, line }, heard: {}, saved: [],
+        values: { data, values }, heard: {}, saved: [],
         get(name) { return this.values[name]; },
         set(name, value) { this.values[name] = value; (this.heard[`change:${name}`] ?? []).forEach((f) => f()); },
-        save_changes() { this.saved.push(this.values.line); },
+        save_changes() { this.saved.push(this.values.values.row); },
         on(name, f) { (this.heard[name] ??= []).push(f); },
         off(name, f) { this.heard[name] = this.heard[name].filter((g) => g !== f); },
     };
@@ -353,29 +349,34 @@ RENDER = """async (script) => {
 
 
 def test_lab_keeps_the_readers_choice_within_a_line(browser):
-    """The line that is told comes back as heard, and must not move the reader from the loads to the worse stores."""
+    """What is told comes back as heard, and must not move the reader from the loads to the worse stores."""
     t = trace(transpose_at_once, 1, (32, 8), np.zeros((8, 32), np.float32), np.zeros((32, 8), np.float32))
     (line,) = requests_of(t)
+    view = burst.of_trace(t)
     with opened(browser, '<div id="lab"></div>') as page:
-        page.evaluate(MODEL, [burst.of_trace(t).data, line])
-        page.evaluate(RENDER, html.script("burst"))
+        page.evaluate(MODEL, [view.payload, view.values])
+        page.evaluate(RENDER, html.script("requests"))
         page.get_by_role("radio", name="4 sectors per load").check()
-        assert page.evaluate("model.saved") == [line]
-        assert " reads src with" in page.locator(".share").inner_text()
+        assert page.evaluate("model.saved") == [f"{line} load"]
+        assert " reads src with" in page.locator(".text").inner_text()
 
 
-def test_lab_gets_the_chosen_line_and_sets_it(browser):
+def test_lab_gets_the_chosen_request_and_sets_it(browser):
     """The module that anywidget loads, with a model in the place of the kernel's: the real one is in test_jupyterlab.py."""
-    t = traced_transpose()
+    t = trace(sum_shifted_late, 1, 32, np.zeros(32 * 300 + 1, np.float32), np.zeros(32, np.float32))
     load, store = requests_of(t)
-    data = burst.of_trace(t).data
+    view = burst.of_trace(t, store)
     with opened(browser, '<div id="lab"></div>') as page:
-        page.evaluate(MODEL, [data, store])
-        page.evaluate(RENDER, html.script("burst"))
-        assert page.locator(".share").inner_text().startswith(f"Line {store}:")
+        page.evaluate(MODEL, [view.payload, view.values])
+        page.evaluate(RENDER, html.script("requests"))
+        assert page.locator(".text").inner_text().startswith(f"Line {store}:")
         page.get_by_role("radio", name=f"line {load}:").check()
-        assert page.evaluate("model.saved") == [load]
-        page.evaluate(f"model.set('line', {store})")
-        assert page.locator(".share").inner_text().startswith(f"Line {store}:")
+        assert page.evaluate("model.saved") == [f"{load} load"]
+        assert page.evaluate("model.get('values').step") == 251
+        page.evaluate(f"model.set('values', {{ row: '{store} store', step: 1, lane: 2 }})")
+        assert page.locator(".text").inner_text().startswith(f"Line {store}:")
+        page.evaluate(f"model.set('values', {{ row: '{load} load', step: 250, lane: 2 }})")
+        assert page.get_by_role("slider", name="request").input_value() == "250"
+        assert page.get_by_role("radio", name=f"line {load}:").is_checked()
         page.evaluate("leave()")
         assert page.evaluate("Object.values(model.heard).flat().length") == 0

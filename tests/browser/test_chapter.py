@@ -67,11 +67,11 @@ def test_widgets_are_moved_by_keyboard_and_mouse_and_equal_metrics(chapter):
 
 def test_every_widget_has_drawn_its_picture_and_sentence(chapter):
     page = chapter()
-    widgets = page.locator("ww-burst").all()
+    widgets = page.locator("ww-burst, ww-requests").all()
     assert widgets
     for widget in widgets:
         assert widget.locator(".ww svg").is_visible()
-        assert re.search(r"touches \d+ (sector|burst)s? of", widget.locator("p.share").inner_text())
+        assert re.search(r"touches \d+ (sector|burst)s? of", widget.locator("p.text").inner_text())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -100,7 +100,7 @@ def test_switching_the_theme_takes_the_widgets_along(chapter):
 
 def test_without_scripts_every_widget_is_a_picture_and_a_sentence(chapter):
     page = chapter(java_script_enabled=False)
-    widgets = page.locator("ww-burst").all()
+    widgets = page.locator("ww-burst, ww-requests").all()
     assert widgets
     for widget in widgets:
         assert widget.locator("svg").is_visible()
@@ -111,11 +111,11 @@ def test_on_paper_controls_go_and_pictures_fit(chapter):
     page = chapter()
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 700, "height": 1000})
-    for widget in page.locator("ww-burst").all():
+    for widget in page.locator("ww-burst, ww-requests").all():
         picture = widget.locator(".ww svg")
-        assert picture.is_visible() and widget.locator("p.share").is_visible()
+        assert picture.is_visible() and widget.locator("p.text").is_visible()
         assert picture.bounding_box()["width"] <= 700
-    assert not page.locator("ww-burst .ww form:not(.source)").first.is_visible()
+    assert not page.locator(":is(ww-burst, ww-requests) .ww form:not(.source)").first.is_visible()
 
 
 def test_phone_is_not_pushed_sideways(chapter):

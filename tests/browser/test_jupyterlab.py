@@ -1,4 +1,4 @@
-"""The burst widget in a real JupyterLab: drawn from a kernel, moved by arrow keys that Lab wants for itself, its line back in Python."""
+"""Widgets in a real JupyterLab: drawn from a kernel, moved by arrow keys that Lab wants for itself, what was chosen back in Python."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ widget
 QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 READ = "print('in Python:', widget.line)"
 SET = "widget.line = max(t.by_line)"
+SHOW = "t.show()"
 
 
 @pytest.fixture
 def lab(tmp_path):
     """The address of a JupyterLab that serves one notebook, with a server of its own and nothing of the user's settings."""
-    cells = [nbformat.v4.new_code_cell(text.strip()) for text in (TRACE, READ, SET)]
+    cells = [nbformat.v4.new_code_cell(text.strip()) for text in (TRACE, READ, SET, SHOW)]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), tmp_path / "lab.ipynb")
     with socket.socket() as free:
@@ -88,12 +89,12 @@ def test_widget_in_jupyterlab(lab, browser):
     widget = cells.nth(0).locator(".ww")
     run(cells.nth(0), widget.locator("svg"))
     assert widget.bounding_box()["width"] > 600
-    assert re.match(r"Line \d+: warp 0 of block \(0, 0, 0\) writes dst", widget.locator("p.share").inner_text())
+    assert re.match(r"Line \d+: warp 0 of block \(0, 0, 0\) writes dst", widget.locator("p.text").inner_text())
 
     chosen = widget.locator("[type=radio]:checked")
     store = int(chosen.get_attribute("value").split()[0])
     chosen.press("ArrowUp")
-    assert widget.locator("p.share").inner_text().startswith(f"Line {store - 1}: warp 0 of block (0, 0, 0) reads src")
+    assert widget.locator("p.text").inner_text().startswith(f"Line {store - 1}: warp 0 of block (0, 0, 0) reads src")
     run(cells.nth(1), cells.nth(1).locator(".jp-OutputArea-output", has_text=f"in Python: {store - 1}"))
     run(cells.nth(2), widget.get_by_text(f"Line {store}: warp 0 of block (0, 0, 0) writes dst with"))
 
@@ -101,5 +102,14 @@ def test_widget_in_jupyterlab(lab, browser):
     for _ in range(3):
         step.press("ArrowRight")
     assert step.input_value() == "4"
-    assert " warp 3 of block" in widget.locator("p.share").inner_text()
+    assert " warp 3 of block" in widget.locator("p.text").inner_text()
+
+    tabs = cells.nth(3).get_by_role("tab")
+    run(cells.nth(3), tabs.first)
+    tabs.first.focus()
+    page.keyboard.press("ArrowRight")
+    assert tabs.nth(1).get_attribute("aria-selected") == "true"
+    player = cells.nth(3).locator("ww-divergence").get_by_role("slider", name="step")
+    player.press("ArrowRight")
+    assert player.input_value() == "2"
     context.close()

@@ -1,8 +1,8 @@
 """The Sphinx extension of the course's book: what Jupyter Book 1 leaves to be done.
 
-It sets the constants of ``warpwise.metrics`` as substitutions, gives the book its style sheet, its reference directives and
-its bibliography style, offers each chapter's lab for download, and makes the built site small. It draws no widgets: those
-come out of the cells of the chapters.
+It sets the constants of ``warpwise.metrics`` as substitutions, gives the book its style sheet, its quizzes, its list of chapters,
+its reference directives and its bibliography style, offers each chapter's lab, and makes the built site small. It draws no widgets:
+those come out of the cells of the chapters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from warpwise import metrics
-from warpwise.book import accessible, citations, labs, mistakes, reference, weight
+from warpwise.book import accessible, citations, mistakes, reference, weight
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -24,15 +24,15 @@ def setup(app: Sphinx) -> dict:
     """Called by Sphinx once, for the name ``warpwise.book`` among the extensions of ``_config.yml``."""
     citations.register()
     app.add_directive("metrics-reference", reference.MetricsReference)
+    app.add_directive("metrics-table", reference.MetricsTable)
     app.add_directive("command-reference", reference.CommandReference)
     app.add_directive("mistake", mistakes.Mistake)
-    app.add_directive("lab-list", labs.LabList)
+    for part in ("quiz", "contents", "labs", "glossary", "devices", "errors", "signatures"):
+        app.setup_extension(f"warpwise.book.{part}")
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)
     app.connect("html-page-context", accessible.repair_roles)
-    # After the theme has made its own header buttons, at 501.
-    app.connect("html-page-context", labs.add_button, priority=600)
-    app.connect("build-finished", labs.copy_labs)
+    app.connect("html-page-context", weight.share_scripts)
     # After sphinx-mathjax-offline has copied MathJax, at 500.
     app.connect("build-finished", weight.make_light, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -45,6 +45,7 @@ def prepare(app: Sphinx, config: Config) -> None:
 
 
 def add_style(app: Sphinx) -> None:
-    """Load the style sheet from the package: Jupyter Book loads every file that it finds below a ``_static`` folder."""
+    """Load style sheet and scripts from the package: Jupyter Book loads every file that it finds below a ``_static`` folder."""
     app.config.html_static_path.append(str(STATIC))
     app.add_css_file("warpwise.css")
+    app.add_js_file("paper.js", loading_method="defer")

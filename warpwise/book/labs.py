@@ -1,30 +1,30 @@
 """Offers the labs on the site: ``labs/NN_topic.ipynb`` goes with the page ``chapters/NN_topic``.
 
-The shared stem is all there is to it. A chapter whose lab exists gets a button in its header, and ``lab-list`` shows them all.
+The shared stem is all there is to it. A chapter whose lab exists gets a button in its header; the list of chapters asks ``ways``
+for the same links.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+
+from warpwise.book.launch import repository
 
 
-class LabList(SphinxDirective):
-    """``{lab-list}``: a line for each lab, its title linked to the notebook."""
+@dataclass(frozen=True)
+class Way:
+    """One way to a lab: a word for a list, a sentence for a menu, an icon, and the address."""
 
-    def run(self) -> list[nodes.Node]:
-        up = "../" * len(PurePosixPath(self.env.docname).parent.parts)
-        items = []
-        for path in notebooks(Path(self.env.srcdir)):
-            self.env.note_dependency(str(path))
-            link = nodes.reference("", title(path), refuri=f"{up}labs/{path.name}")
-            items.append(nodes.list_item("", nodes.paragraph("", "", link)))
-        return [nodes.bullet_list("", *items)] if items else []
+    word: str
+    text: str
+    icon: str
+    url: str
 
 
 def notebooks(root: Path) -> list[Path]:
@@ -32,22 +32,31 @@ def notebooks(root: Path) -> list[Path]:
     return sorted((root / "labs").glob("[0-9]*.ipynb"))
 
 
-def title(notebook: Path) -> str:
-    """The first heading of a notebook, or its file name if it has none."""
-    for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
-        for line in "".join(cell["source"]).splitlines():
-            if cell["cell_type"] == "markdown" and line.startswith("# "):
-                return line.removeprefix("# ").strip()
-    return notebook.name
+def ways(app: Sphinx, page: str, local: Callable[[str], str]) -> list[Way]:
+    """How to get at the lab of a page, if it has one: a download, and more where a repository is set.
+
+    ``local`` makes an address of the site from a path below its root.
+    """
+    path = f"labs/{PurePosixPath(page).name}.ipynb"
+    if not page.startswith("chapters/") or not (Path(app.srcdir) / path).exists():
+        return []
+    found = [Way("download", "Download the notebook", "fas fa-download", local(path))]
+    if (where := repository(app.config)) is not None:
+        found.append(Way("Colab", "Open in Google Colab", "fas fa-cloud", where.colab(path)))
+        found.append(Way("Binder", "Open on Binder", "fas fa-rocket", where.binder(path)))
+    return found
 
 
 def add_button(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
-    """Put a button that downloads the lab into the header of the chapter with the same stem."""
-    lab = Path(app.srcdir) / "labs" / f"{PurePosixPath(pagename).name}.ipynb"
-    if pagename.startswith("chapters/") and lab.exists():
-        url = context["pathto"](f"labs/{lab.name}", resource=True)
-        button = {"type": "link", "url": url, "tooltip": "Download the lab of this chapter", "icon": "fas fa-flask", "text": "Lab"}
+    """Put the lab into the header of its chapter: a button that downloads it, or a menu where there is more to choose from."""
+    found = ways(app, pagename, lambda path: context["pathto"](path, resource=True))
+    if len(found) == 1:
+        button = {"type": "link", "url": found[0].url, "tooltip": "Download the lab of this chapter", "icon": "fas fa-flask", "text": "Lab"}
         context["header_buttons"].insert(0, button | {"label": "lab-button"})
+    elif found:
+        links = [{"type": "link", "url": way.url, "text": way.text, "icon": way.icon} for way in found]
+        menu = {"type": "group", "buttons": links, "icon": "fas fa-flask", "tooltip": "Lab of this chapter", "label": "lab-button"}
+        context["header_buttons"].insert(0, menu)
 
 
 def copy_labs(app: Sphinx, error: Exception | None) -> None:
@@ -58,3 +67,11 @@ def copy_labs(app: Sphinx, error: Exception | None) -> None:
     folder.mkdir(exist_ok=True)
     for path in notebooks(Path(app.srcdir)):
         shutil.copyfile(path, folder / path.name)
+
+
+def setup(app: Sphinx) -> dict:
+    """Called by Sphinx through ``app.setup_extension``."""
+    # After the theme has made its own header buttons, at 501.
+    app.connect("html-page-context", add_button, priority=600)
+    app.connect("build-finished", copy_labs)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -79,7 +79,7 @@ def _words() -> Iterable[str]:
 def _functions() -> Iterable[str]:
     names = {kind: [f.name.partition(".")[2] for f in FUNCTIONS.values() if f.name.startswith(f"{kind}.")] for kind in ("math", "np")}
     yield "Python: `abs`, `divmod`, `len`, `max`, `min`, `pow`, `print`, `round`, `sum` of a tuple.\n"
-    yield f"Types, which convert: {_names(t.__name__ for t in CASTS)}; of NumPy or of Numba, under each of their names.\n"
+    yield f"Types, which convert: {_names(dict.fromkeys(t.__name__ for t in CASTS))}; of NumPy or of Numba, under each of their names.\n"
     yield f"`math`: {_names(names['math'])}.\n"
     yield f"NumPy, of numbers: {_names(names['np'])}.\n"
     plain = [path for path in CUDA_FUNCTIONS if "." not in path]

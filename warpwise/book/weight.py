@@ -1,7 +1,8 @@
 """Makes the built site small: a page should weigh what is on it.
 
 Three things come along whole though a page uses little of them: MathJax (24 MB, of which one script and its fonts are
-loaded), the theme's icon font (1.5 MB of script with two thousand icons, of which a page shows a dozen) and source maps.
+loaded), the theme's icon font (1.5 MB of script with two thousand icons, of which a page shows a dozen) and source maps. And each
+widget brings its script, though a page needs it once for all widgets of a kind.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import re
 import shutil
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 # What tex-chtml.js loads when it runs: nothing but its fonts.
 MATHJAX_KEPT = ("tex-chtml.js", "output/chtml/fonts")
 # One icon in the theme's script: name:[width,height,[aliases],"code point","outline"].
 ICON = re.compile(r'(?:"([\w-]+)"|([A-Za-z_$][\w$]*)):\[\d+,\d+,\[([^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?')
+WIDGET_SCRIPT = re.compile(r'<script type="module">.*?</script>', re.DOTALL)
 ICON_NAME = re.compile(r"\bfa-([a-z0-9-]+)")
 
 
@@ -31,6 +34,18 @@ def make_light(app: Sphinx, error: Exception | None) -> None:
     if script.exists():
         used = icons_used([*Path(app.outdir).rglob("*.html"), *static.rglob("*.js")], leave_out=script)
         script.write_text(keep_icons(script.read_text("utf-8"), used), "utf-8")
+
+
+def share_scripts(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
+    """Keep the first of equal widget scripts in a page's body: modules run once the page is read, and find all their elements."""
+    seen: set[str] = set()
+
+    def first(script: re.Match) -> str:
+        repeated = script[0] in seen
+        seen.add(script[0])
+        return "" if repeated else script[0]
+
+    context["body"] = WIDGET_SCRIPT.sub(first, context.get("body", ""))
 
 
 def prune(folder: Path, kept: tuple[str, ...]) -> None:

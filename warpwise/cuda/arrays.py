@@ -125,6 +125,7 @@ def device_array(shape, dtype=np.float64, strides=None, order: str = "C", stream
 
 
 def device_array_like(ary, stream=0) -> DeviceArray:
+    """A new device array of the shape and type of another array."""
     return DeviceArray(np.empty_like(getattr(ary, "host_values", ary)))
 
 
@@ -134,6 +135,7 @@ def host_array(shape, dtype=np.float64, strides=None, order: str = "C", stream=0
 
 
 def host_array_like(ary, stream=0, **_flags) -> np.ndarray:
+    """A new array of the host, of the shape and type of another array."""
     return np.empty_like(getattr(ary, "host_values", ary))
 
 
@@ -158,6 +160,7 @@ def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
 
 
 def is_cuda_array(obj) -> bool:
+    """Whether an object is a device array."""
     return isinstance(obj, DeviceArray)
 
 

@@ -71,6 +71,7 @@ class Devices:
 
 
 def get_current_device() -> CurrentDevice:
+    """The device that kernels run on; here there is one, the simulator."""
     return Devices.current
 
 

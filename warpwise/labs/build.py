@@ -12,6 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from warpwise.errors import LabError
+from warpwise.labs.colab import repository, with_setup
 from warpwise.labs.run import run_notebook, verdicts
 from warpwise.labs.source import Lab, load_lab, role, solved_notebook, student_notebook
 
@@ -28,10 +29,10 @@ def build(solutions: str | Path = "solutions", labs: str | Path = "labs", check:
     stray = sorted({path.stem for path in Path(labs).glob("*.ipynb")} - {path.stem for path in sources})
     if stray:
         raise LabError(f"{labs}/{stray[0]}.ipynb has no source {solutions}/{stray[0]}.md")
-    lines, stale = [], []
+    lines, stale, site = [], [], repository(Path(solutions).resolve().parent)
     for source in sources:
         target = Path(labs) / f"{source.stem}.ipynb"
-        text = generate(load_lab(source))
+        text = generate(load_lab(source), site)
         if target.is_file() and target.read_text(encoding="utf-8") == text:
             lines.append(f"{target} is up to date")
         elif check:
@@ -45,9 +46,9 @@ def build(solutions: str | Path = "solutions", labs: str | Path = "labs", check:
     return tuple(lines)
 
 
-def generate(lab: Lab) -> str:
-    """The text of a student's notebook, with reference outputs from a run of the solved one."""
-    return nbformat.writes(student_notebook(lab, reference_outputs(lab))) + "\n"
+def generate(lab: Lab, site: tuple[str, str] | None = None) -> str:
+    """The text of a student's notebook, with reference outputs from a run of the solved one; ``site``: the repository for Colab."""
+    return nbformat.writes(with_setup(student_notebook(lab, reference_outputs(lab)), site)) + "\n"
 
 
 def reference_outputs(lab: Lab) -> dict[str, list[NotebookNode]]:

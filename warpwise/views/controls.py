@@ -74,7 +74,35 @@ class Player:
         return f'<div class="player">{back}{play}{slider.html}{on}</div>'
 
 
-Control = Slider | Choice | Check | Player
+@dataclass(frozen=True)
+class Stepper:
+    """A slider with buttons that step back and on, for what is no time."""
+
+    name: str
+    label: str
+    least: int
+    most: int
+    value: int
+
+    @property
+    def html(self) -> str:
+        back, on = (f'<button type="button">{word}</button>' for word in ("Previous", "Next"))
+        return f'<div class="stepper">{back}{Slider(self.name, self.label, self.least, self.most, self.value).html}{on}</div>'
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A value that the script sets itself, such as the row that was chosen in a table."""
+
+    name: str
+    value: str
+
+    @property
+    def html(self) -> str:
+        return f'<input type="hidden" name="{self.name}" value="{self.value}">'
+
+
+Control = Slider | Choice | Check | Player | Stepper | Hidden
 
 
 def form(controls: tuple[Control, ...]) -> str:

@@ -1,8 +1,7 @@
 // What every widget shares: reading controls, numbers, light or dark, keyboard, and the two front ends.
 // Python writes the controls (data.body); a widget is a function start(ui, data) that wires them and sets ui.draw(width).
 
-const ENTITIES = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#x27" };
-export const escape = (text) => text.replace(/[&<>"']/g, (c) => `&${ENTITIES[c]};`);
+export const escape = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt()};`);
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 export const thousands = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 export const percent = (part, whole) => `${Math.floor((part / whole) * 1000 + 0.5) / 10} %`;

@@ -7,10 +7,11 @@ export const path = (name, d) => `<path class="${name}" d="${d}"/>`;
 export const line = (name, x1, y1, x2, y2) => path(name, `M${n(x1)} ${n(y1)}L${n(x2)} ${n(y2)}`);
 export const circle = (name, x, y, r, more = "") => `<circle class="${name}" cx="${n(x)}" cy="${n(y)}" r="${n(r)}"${more}/>`;
 export const text = (name, x, y, what) => `<text class="${name}" x="${n(x)}" y="${n(y)}">${what}</text>`;
-export const letters = (what, size = 12) => String(what).length * size * 0.56; // about as wide as it will be
+// About as wide as it will be.
+export const letters = (what, size = 12) => String(what).length * size * 0.56;
 
-// The way to say a press: <rect ... data-set="lane=5"> brings the control "lane" to 5.
-export const press = (values) => ` data-set="${escape(new URLSearchParams(values).toString())}"`;
+// The way to say a press: <rect ... data-set="lane=5"> brings the control "lane" to 5. Values are numbers or plain words.
+export const press = (values) => ` data-set="${escape(Object.entries(values).map((pair) => pair.join("=")).join("&"))}"`;
 
 // The picture itself. label says in a few words what it is; what it shows stands in the sentence below it.
 export const svg = (width, height, label, shapes) =>

@@ -14,13 +14,16 @@ from importlib.resources import files
 SCRIPT_BUDGET = 12_000  #: bytes of a widget's script, with what it imports
 DATA_BUDGET = 60_000  #: bytes of a widget's data, gzipped
 
+_FUNCTION = re.compile(r"const (\w+) = \(.*?\) => .*;$")
 _IMPORT = re.compile(r'import .* from "\./(\w+)\.js";')
+_NEEDLESS = re.compile(r"(?<=[;{,(\[])\n")  # a line's end that JavaScript does not look at
 
 
 @cache
 def script(name: str) -> str:
-    """The ES module of a widget: what it imports and its own script in one, without comments and indentation."""
-    return "\n".join(line for part in _parts(name) for line in _lines(part))
+    """The ES module of a widget: what it imports and its own script in one, without comments, indentation and what it does not use."""
+    lines = [line for part in _parts(name) for line in _lines(part)]
+    return _NEEDLESS.sub("", "\n".join(line for line in lines if not _unused(line, "\n".join(lines))))
 
 
 @cache
@@ -32,8 +35,14 @@ def style(name: str) -> str:
 @cache
 def picture_style(name: str) -> str:
     """The part of the style sheet that the picture alone needs: for the shapes of ``draw.js``, and the widget's own."""
-    shapes = _read("picture.css") if "draw" in _parts(name) else ""
-    return shapes + (_read(f"{name}.css") if _file(f"{name}.css").is_file() else "")
+    parts = _parts(name)
+    shapes = _read("picture.css") if "draw" in parts else ""
+    return shapes + "".join(style_of(part) for part in parts if part != "core" and _file(f"{part}.css").is_file())
+
+
+def style_of(name: str) -> str:
+    """One style sheet alone."""
+    return _read(f"{name}.css")
 
 
 def element(name: str, data: dict, fallback: str) -> str:
@@ -55,6 +64,12 @@ def _lines(name: str) -> list[str]:
     lines = [line.strip() for line in _read(f"{name}.js").splitlines()]
     kept = [line for line in lines if line and not line.startswith(("//", "import "))]
     return [line if line.startswith("export default ") else line.removeprefix("export ") for line in kept]
+
+
+def _unused(line: str, everything: str) -> bool:
+    """Whether a line makes a function, such as a shape of ``draw.js``, that no other place of the script names, unless as a tag."""
+    made = _FUNCTION.match(line)
+    return bool(made) and len(re.findall(rf"(?<!<)\b{made[1]}\b", everything)) == 1
 
 
 def _json(data: dict) -> str:

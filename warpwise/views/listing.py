@@ -11,15 +11,16 @@ from html import escape
 from itertools import pairwise
 
 from warpwise.errors import TraceError
-from warpwise.metrics import Metrics
+from warpwise.metrics import WARP_SIZE, Metrics
 from warpwise.trace import Trace
-from warpwise.views.request import VERBS, Request, requests_of
+from warpwise.views.request import VERBS, Request, plural, requests_of
 
 MOST_REQUESTS = 384  #: requests that a view carries, all choices together: keeps its data small
 MOST_PER_CHOICE = 128
 
 #: Title, the kind of global request that is chosen in a cell, how many accesses the cell speaks of (none: it stays empty), what it says.
 COLUMNS = (
+    ("active lanes", "", lambda m: m.warp_instructions, lambda m: f"{WARP_SIZE * m.warp_efficiency:.3g}"),
     ("sectors per load", "load", lambda m: m.global_load_requests, lambda m: f"{m.sectors_per_request_load:.4g}"),
     ("sectors per store", "store", lambda m: m.global_store_requests, lambda m: f"{m.sectors_per_request_store:.4g}"),
     ("atomics", "atomic", lambda m: m.atomics, lambda m: f"{m.atomics:,}"),
@@ -41,6 +42,11 @@ class Choice:
         return max(range(len(self.requests)), key=lambda i: _cost(self.requests[i]))
 
     @property
+    def row(self) -> str:
+        """How the script names it."""
+        return f"{self.line} {self.kind}"
+
+    @property
     def cost(self) -> tuple[int, int]:
         """What the worst request wastes and touches: choices are compared by it."""
         return _cost(self.requests[self.worst])
@@ -48,9 +54,9 @@ class Choice:
     def packed(self, most: int) -> dict:
         """For the script: at most ``most`` requests around the worst, which is the one shown first; places count from 1."""
         first = max(0, min(self.worst - most // 2, len(self.requests) - most))
-        carried = [_packed(request) for request in self.requests[first : first + most]]
+        carried = [_packed(request, self.line) for request in self.requests[first : first + most]]
         places = {"total": len(self.requests), "first": first + 1, "worst": self.worst + 1}
-        return {"number": self.line, "kind": self.kind, **places, "requests": carried}
+        return {"row": self.row, **places, "requests": carried}
 
 
 @dataclass(frozen=True)
@@ -108,11 +114,6 @@ def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> L
     return Listing(trace, choices, _worst(choices, line, kind), note)
 
 
-def who(request: Request) -> str:
-    """Who does what: the start of a sentence."""
-    return f"warp {request.warp} of block {request.block} {request.verb} {request.array}"
-
-
 def _choices(requests: dict[int, list[Request]]) -> tuple[Choice, ...]:
     """By line and then by kind, in the order of the table's rows and cells."""
     split = [(line, kind, tuple(r for r in requests[line] if r.kind == kind)) for line in sorted(requests) for kind in VERBS]
@@ -145,7 +146,9 @@ def _blocks(choices: tuple[Choice, ...]) -> str:
     return f"block {blocks[0]}" if len(blocks) == 1 else f"blocks {', '.join(map(str, blocks))}"
 
 
-def _packed(request: Request) -> dict:
-    """A request for the script: addresses as steps from one lane to the next, which compress well."""
+def _packed(request: Request, line: int) -> dict:
+    """A request for the script: who does what, and the addresses as steps from one lane to the next, which compress well."""
+    lanes = plural(request.lanes, "lane")
+    lead = f"Line {line}: warp {request.warp} of block {request.block} {request.verb} {request.array} with {lanes}"
     deltas = [after - before for before, after in pairwise((0, *request.addresses))]
-    return {"who": who(request), "verb": request.verb, "array": request.array, "itemsize": request.itemsize, "deltas": deltas}
+    return {"lead": lead, "verb": request.verb, "array": request.array, "itemsize": request.itemsize, "deltas": deltas}

@@ -1,65 +1,91 @@
-// The occupancy widget: the warps that one SM holds, and the resource that allows no more. The rule is model/occupancy.py's.
+// The occupancy widget: the warps that one SM holds, the resource that allows no more, and what other numbers would give.
+// The rule is model/occupancy.py's. Data: sms, names of the limits, axes of the curves, key, and what the sliders' places stand for:
+// threads and bytes.
 import { percent, plural } from "./core.js";
-import { legend, rect, svg, text } from "./draw.js";
+import { circle, legend, line, n, path, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
-const WARP = 32, KB = 1024, NAMES = ["warps", "blocks", "registers", "shared memory"];
+const LEFT = 112, CURVES = 308, PITCH = 84;
 const up = (amount, unit) => Math.ceil(amount / unit) * unit;
 
-// The most blocks that each resource alone would allow, in the order of NAMES.
-function limits(sm, unlimited, { warps, registers, shared }) {
-  const perWarp = up(registers * WARP, sm.registers_unit), perPart = sm.registers / sm.sub_partitions;
-  const fits = perWarp * Math.ceil(warps / sm.sub_partitions) <= perPart;
-  const taken = up(shared * KB + sm.shared_bytes_reserved, sm.shared_bytes_unit);
+// The most blocks that each resource alone would allow, in the order of the names.
+function limits(data, values) {
+  const { warps, registers } = values, sm = data.sms[values.device], parts = sm.sub_partitions;
+  const perWarp = up(registers * 32, sm.registers_unit), perPart = Math.floor(sm.registers / parts / perWarp);
+  const taken = up(data.bytes[values.shared] + sm.shared_bytes_reserved, sm.shared_bytes_unit);
   return [
     Math.floor(sm.warps / warps),
     sm.blocks,
-    fits ? Math.floor((sm.sub_partitions * Math.floor(perPart / perWarp)) / warps) : 0,
-    taken ? Math.floor(sm.shared_bytes / taken) : unlimited,
+    Math.floor((parts * perPart) / warps),
+    Math.floor(sm.shared_bytes / taken),
   ];
 }
 
 // The places for warps, a row for each sub-partition: warps are dealt to them in turn, and neighbouring blocks look different.
 function places(sm, warps, blocks, width) {
-  const rows = sm.sub_partitions, columns = sm.warps / rows, left = 112, pitch = Math.min(34, (width - left) / columns), shapes = [];
+  const rows = sm.sub_partitions, pitch = Math.min(34, ((width - LEFT) / sm.warps) * rows), shapes = [];
   for (let k = 0; k < sm.warps; k++) {
-    const block = Math.floor(k / warps), x = left + Math.floor(k / rows) * pitch, y = 26 + (k % rows) * 24;
-    shapes.push(rect(block < blocks ? ["one", "three"][block % 2] : "empty", x + 1, y, pitch - 2, 20));
-    if (block < blocks && pitch >= 19) shapes.push(text("middle number", x + pitch / 2, y + 14.5, block));
+    const block = Math.floor(k / warps), held = block < blocks, x = LEFT + Math.floor(k / rows) * pitch, y = 26 + (k % rows) * 24;
+    shapes.push(rect(held ? ["one", "three"][block % 2] : "empty", x + 1, y, pitch - 2, 20));
+    if (held && pitch >= 19) shapes.push(text("middle number", x + pitch / 2, y + 14.5, block));
+    if (k < rows) shapes.push(text("", 0, y + 14.5, `sub-partition ${k}`));
   }
-  for (let row = 0; row < rows; row++) shapes.push(text("", 0, 40.5 + row * 24, `sub-partition ${row}`));
   return shapes;
 }
 
-function bars(allowed, blocks, limiter, y, width) {
-  const left = 112, most = Math.max(...allowed.filter((count) => count < 1e6)), scale = (width - left - 150) / most;
-  return allowed.map((count, i) => {
-    const top = y + 24 * i, unlimited = count > 1e6, wide = unlimited ? width - left - 150 : count * scale, sets = i === limiter;
-    const words = unlimited ? "no limit" : plural(count, "block") + (sets ? ": the limit" : "");
-    return [
-      text(sets ? "strong" : "", 0, top + 13, NAMES[i]),
-      rect(sets ? "hatched" : "faint", left, top, Math.max(wide, 1), 17),
-      text(sets ? "strong" : "", left + wide + 6, top + 13, words),
-    ];
+// A bar ends at the blocks that an SM can have: more are of no use.
+const bars = (names, allowed, limiter, y, width) => allowed.map((count, i) => {
+  const top = y + 24 * i, wide = Math.min(count / allowed[1], 1) * (width - LEFT - 86), sets = i === limiter;
+  const least = count === allowed[limiter], look = sets ? "strong" : "";
+  const words = (count < Infinity ? count : "no limit") + (sets ? ": the limit" : least ? ": as few" : "");
+  return [
+    text(look, 0, top + 13, names[i]),
+    rect(least ? "hatched" : "faint", LEFT, top, Math.max(wide, 1), 17),
+    text(look, LEFT + wide + 6, top + 13, words),
+  ];
+});
+
+// The occupancy for every place of one slider, the others being as they are. Gives the most that there is, and the shapes.
+function curve(data, values, [name, least, most, words, low, high], top, width) {
+  const right = width - 12;
+  const x = (v) => n(LEFT + ((v - least) * (right - LEFT)) / (most - least)), y = (part) => n(top + 54 - part * 50);
+  const parts = Array.from({ length: most - least + 1 }, (_, i) => {
+    const other = { ...values, [name]: least + i };
+    return (Math.min(...limits(data, other)) * other.warps) / data.sms[values.device].warps;
   });
+  const steps = parts.map((part, i) => `${y(part)}H${x(Math.min(least + i + 0.5, most))}`).join("V");
+  const at = x(values[name]), now = y(parts[values[name] - least]);
+  return [Math.max(...parts), [
+    text("", 0, top + 33, words), text("small end", LEFT - 5, top + 8, "100 %"), text("small end", LEFT - 5, top + 58, 0),
+    line("rule", LEFT, y(0), right, y(0)), line("rule", LEFT, y(1), right, y(1)), path("stroke-one", `M${LEFT} ${steps}`),
+    line("dots", at, now, at, y(0)), circle("two", at, now, 5),
+    text("small", LEFT, top + 69, low), text("small end", right, top + 69, high),
+  ]];
 }
 
-export function show({ sms, unlimited }, values, width) {
-  const { device, warps, registers, shared } = values, sm = sms[device], allowed = limits(sm, unlimited, values);
-  const blocks = Math.min(...allowed), limiter = allowed.indexOf(blocks), active = blocks * warps;
-  const key = legend([["one", "warps of even blocks"], ["three", "of odd blocks"], ["empty", "free"]], width, 126);
-  const y = 140 + key.height, shapes = [
-    text("strong", 0, 12, `${sm.warps} places for warps on an SM of ${device}`), places(sm, warps, blocks, width), key.shapes,
-    text("strong", 0, y + 8, "Blocks that each resource allows"), bars(allowed, blocks, limiter, y + 20, width),
-  ];
-  const kernel = `Blocks of ${warps * WARP} threads with ${registers} registers each and ${shared} KB of shared memory`;
-  const held = blocks ? `${plural(blocks, "block")}, ${plural(active, "warp")} of ${sm.warps}, occupancy ${percent(active, sm.warps)}` : "no block";
+export function show(data, values, width) {
+  const { device, warps, registers } = values, sm = data.sms[device], allowed = limits(data, values), blocks = Math.min(...allowed);
+  const limiter = allowed.indexOf(blocks), limit = data.names[limiter], active = blocks * warps, share = percent(active, sm.warps);
+  const threads = data.threads[warps], kb = data.bytes[values.shared] / 1024, what = `SM of ${device}: ${sm.warps} warps fit`;
+  const curves = data.axes.map((axis, i) => curve(data, values, axis, CURVES + PITCH * i, width));
+  const title = (y, words) => text("strong", 0, y, words);
   return {
-    picture: svg(width, y + 118, `The warps of one SM of ${device}`, shapes),
-    rows: [["occupancy", percent(active, sm.warps), `${active} of ${sm.warps} warps`], ["blocks per SM", blocks, ""], ["limited by", NAMES[limiter], ""]],
-    text: `${kernel}: an SM of ${device} holds ${held}. The limit is set by ${NAMES[limiter]}.`,
-    outputs: { warps: warps * WARP, shared: `${shared} KB` },
+    picture: svg(width, CURVES + 3 * PITCH, what, [
+      title(12, what), places(sm, warps, blocks, width), legend(data.key, width, 126).shapes,
+      title(166, "Blocks that each resource allows"), bars(data.names, allowed, limiter, 178, width),
+      title(CURVES - 14, "Occupancy, with one number changed"), curves.map(([, drawn]) => drawn)]),
+    rows: [["occupancy", share, `${active} of ${sm.warps} warps`], ["blocks per SM", blocks, ""], ["limited by", limit, ""]],
+    text: `Blocks of ${plural(threads, "thread")} with ${plural(registers, "register")} each and ${+kb.toFixed(3)} KB of `
+      + `shared memory: an SM of ${device} holds ${plural(blocks, "block")}, ${active} of ${sm.warps} warps, occupancy ${share}. `
+      + `The limit is set by ${limit}. With one number changed, occupancy is at most `
+      + `${curves.map(([best], i) => `${percent(best, 1)} by ${data.axes[i][3]}`).join(", ")}.`,
+    outputs: { warps: threads, shared: n(kb) + " KB" },
   };
 }
 
-export default explore("ww-occupancy", show);
+export function drag({ axes }, x, y, width) {
+  const [name, least, most] = axes[Math.floor((y - CURVES) / PITCH)] ?? [];
+  return name && { [name]: Math.round(least + ((most - least) * (x - LEFT)) / (width - 12 - LEFT)) };
+}
+
+export default explore("ww-occupancy", show, drag);

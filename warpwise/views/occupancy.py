@@ -12,33 +12,50 @@ from warpwise import devices
 from warpwise.devices import DEVICES, H100, KB, Device
 from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import whole
-from warpwise.model.occupancy import UNLIMITED
 from warpwise.trace import Trace
 from warpwise.views.controls import Choice, Slider
 from warpwise.views.view import View
 
 MOST_KB = 227  #: of shared memory in a block: the most that a device of the table can give
+LIMITS = ("warps", "blocks", "registers", "shared memory")  # in the model's order: of equal ones it names the first
+# Of each slider, for its curve: its name, its ends, and the words for it and for its ends.
+AXES = (
+    ("warps", 1, 1024 // WARP_SIZE, "threads", "32", "1024"),
+    ("registers", 1, 255, "registers", "1", "255"),
+    ("shared", 0, MOST_KB, "shared memory", "0", f"{MOST_KB} KB"),
+)
+KEY = (("one", "even blocks"), ("three", "odd"), ("empty", "free"))
 
 
-def explorer(device: Device = H100, threads: int = 256, registers: int = 32, shared_bytes: int = 0) -> View:
+def explorer(device: Device | str = H100, threads: int = 256, registers: int = 32, shared_bytes: int = 0) -> View:
     """An SM of ``device`` under blocks of ``threads`` threads, ``registers`` for each thread and ``shared_bytes`` for each block.
 
-    The sliders move in whole warps and whole KB: what lies between is rounded up. Raises LaunchError outside a device's limits.
+    The sliders move in whole warps and whole KB; where they begin, they stand for exactly the numbers given here. Raises LaunchError
+    outside a device's limits, and for a device that is not in the table.
     """
-    warps = -(-whole("threads", threads, 1, device.threads_per_block) // WARP_SIZE)
-    registers = whole("registers", registers, 16, device.sm.registers_per_thread)
-    shared = -(-whole("shared_bytes", shared_bytes, 0, MOST_KB * KB) // KB)
+    device = devices.find(device if isinstance(device, str) else device.name)
+    threads = whole("threads", threads, 1, device.threads_per_block)
+    registers = whole("registers", registers, 1, device.sm.registers_per_thread)
+    shared_bytes = whole("shared_bytes", shared_bytes, 0, MOST_KB * KB)
+    warps, shared = -(-threads // WARP_SIZE), -(-shared_bytes // KB)
     controls = (
         Choice("device", "device", {one.name: one.name for one in DEVICES}, device.name),
         Slider("warps", "threads per block", 1, 1024 // WARP_SIZE, warps),
-        Slider("registers", "registers per thread", 16, 255, registers),
-        Slider("shared", "shared memory per block", 0, MOST_KB, shared),
+        Slider("registers", "registers per thread", 1, 255, registers),
+        Slider("shared", "shared memory", 0, MOST_KB, shared),
     )
-    return View("occupancy", {"sms": {one.name: asdict(one.sm) for one in DEVICES}, "unlimited": UNLIMITED}, controls)
+    data = {
+        "sms": {one.name: asdict(one.sm) for one in DEVICES},
+        "names": LIMITS,
+        "axes": AXES,
+        "key": KEY,
+        "threads": [threads if place == warps else WARP_SIZE * place for place in range(1 + 1024 // WARP_SIZE)],
+        "bytes": [shared_bytes if place == shared else KB * place for place in range(1 + MOST_KB)],
+    }
+    return View("occupancy", data, controls)
 
 
 def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32) -> View:
     """The same, opened on a traced kernel's block and shared memory. Its registers are an assumption, unless a compiler said so."""
     x, y, z = trace.block
-    device = devices.find(device) if isinstance(device, str) else device
     return explorer(device, x * y * z, registers, trace.shared_bytes_per_block)

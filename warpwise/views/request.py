@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor
 
 from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
 from warpwise.trace import ArrayInfo, Event, Trace
@@ -30,11 +29,6 @@ class Request:
     array: str = "x"
     block: tuple[int, int, int] = (0, 0, 0)
     warp: int = 0
-
-    @property
-    def words(self) -> tuple[str, str]:
-        """What a unit and a part of one are called."""
-        return ("burst", "value") if self.unit == TOY_BURST else ("sector", "byte")
 
     @property
     def verb(self) -> str:
@@ -85,28 +79,9 @@ class Request:
         """Used per moved, 0 to 1."""
         return self.used / self.moved
 
-    @property
-    def share(self) -> str:
-        """What the request touches and uses, in words."""
-        unit, part = self.words
-        return (
-            f"The request touches {plural(self.sectors, unit)} of {self.unit} {part}s and uses {self.used} of the {self.moved} "
-            f"{part}s moved, {percent(self.used, self.moved)}."
-        )
-
-    @property
-    def sentence(self) -> str:
-        """The same, and whether fewer sectors would do; what the widget says."""
-        return self.share + (f" {plural(self.ideal, self.words[0])} could hold what it uses." if self.wasted else "")
-
 
 def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def percent(part: int, whole: int) -> str:
-    """One decimal at most, rounded as JavaScript's ``Math.round`` does."""
-    return f"{floor(part / whole * 1000 + 0.5) / 10:g} %"
 
 
 def strided(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool = False) -> Request:

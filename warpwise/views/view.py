@@ -1,7 +1,8 @@
 """A widget as a value: its script's name, its data and its controls. It shows itself on a page, in a lab, and as text.
 
-``explore.js`` moves it in a browser. The picture that stands on a page before any script runs is drawn by the same script, which
-QuickJS runs here: it is written once. Where QuickJS is not installed, as in a browser's Python, the picture waits for the script.
+``form.js`` and ``explore.js`` move it in a browser. The picture that stands on a page before any script runs is drawn by the same
+script, which QuickJS runs here: it is written once. Where QuickJS is not installed, as in a browser's Python, the
+picture waits for the script.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ _CALL = "\nglobalThis.shown = (data, values, width) => JSON.stringify(show(JSON.
 class View:
     """What Jupyter shows of it is complete in itself; its text is the sentence under the picture.
 
-    ``data``: what the script needs, JSON-ready. ``above``: HTML above the controls, such as a note on what is modelled.
+    ``data``: what the script needs, JSON-ready. ``above``: HTML above the controls, such as a note on what is modelled. ``plain``: what
+    stands in its place where no script runs, if that is something else.
     """
 
     name: str
     data: dict = field(repr=False)
     controls: tuple[controls.Control, ...] = ()
     above: str = ""
+    plain: str = ""
 
     @property
     def values(self) -> dict:
@@ -65,7 +68,7 @@ class View:
         return shown(self.name, self.data, self.values, width)["picture"]
 
     def _repr_html_(self) -> str:
-        return html.element(self.name, self.payload, f"{self.above}{still(self.name, self.shown)}")
+        return html.element(self.name, self.payload, f"{self.plain or self.above}{still(self.name, self.shown)}")
 
     def __repr__(self) -> str:
         return self.sentence

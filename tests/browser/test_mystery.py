@@ -1,0 +1,90 @@
+"""The mystery in Chromium: by keyboard and mouse, its numbers are the model's."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from pages import number, opened
+
+from warpwise.devices import A100, H100
+from warpwise.model import matmul
+from warpwise.views import mystery
+
+POINTS = "path.mystery-dot, path.three, path.two, path.mystery-odd"
+
+
+def speed(page, nth: int = 0) -> float:
+    return float(page.locator(".ww dl b").nth(nth).inner_text())
+
+
+def modelled(n: int, device=A100, causes=matmul.CAUSES) -> float:
+    return pytest.approx(matmul.product(n, device, causes).flops_per_s / 1e12, rel=6e-3)
+
+
+def test_one_key_falls_off_the_cliff_and_one_more_climbs_a_line(browser):
+    with opened(browser, mystery.explorer()._repr_html_()) as page:
+        slider = page.get_by_role("slider", name="size n")
+        for n in (1792, 1793, 1794, 1795, 1796):
+            assert number(page, f"{n:,}") and (speed(page), speed(page, 1)) == (modelled(n), modelled(n + 1))
+            slider.press("ArrowRight")
+        slider.press("Home")
+        assert speed(page) == modelled(mystery.LEAST)
+        slider.press("End")
+        assert speed(page) == modelled(mystery.MOST)
+
+
+def test_each_box_takes_its_cause_away_and_each_device_has_its_own_rates(browser):
+    drawn = random.Random(4)
+    with opened(browser, mystery.explorer(n=1793)._repr_html_()) as page:
+        for device in matmul.KNOWN:
+            page.get_by_label("device").select_option(device.name)
+            for _ in range(4):
+                box = page.get_by_label(drawn.choice(list(mystery.LABELS.values())))
+                box.press("Space")
+                causes = tuple(c for c, label in mystery.LABELS.items() if page.get_by_label(label).is_checked())
+                assert (speed(page), speed(page, 1)) == (modelled(1793, device, causes), modelled(1794, device, causes))
+
+
+def test_each_line_has_all_its_points_and_without_causes_all_lie_on_the_peak(browser):
+    with opened(browser, mystery.explorer(H100)._repr_html_()) as page:
+        starts = """(all) => all.map((path) => path.getAttribute('d').match(/M[-\\d.]+ [-\\d.]+(?=[hm])/g)
+            .map((start) => start.slice(1).split(' ').map(Number)))"""
+        lines = page.locator(f".picture :is({POINTS})").evaluate_all(starts)
+        # Four lines, and four points of the legend.
+        assert sum(len(line) for line in lines) == 95 + 3 * 94 + 4
+        for label in mystery.LABELS.values():
+            page.get_by_label(label).uncheck()
+        lines = page.locator(f".picture :is({POINTS})").evaluate_all(starts)
+        heights = {y for line in lines if len(line) > 1 for _, y in line}
+        assert heights == {44.0} and speed(page) == pytest.approx(H100.tensor16_tflops, rel=6e-3)
+
+
+def test_pressing_and_dragging_take_the_nearest_point(browser):
+    with opened(browser, mystery.explorer()._repr_html_()) as page:
+        box = page.locator(".picture svg").bounding_box()
+        slider = page.get_by_role("slider", name="size n")
+        for n in (1793, 2561, 1024, 2050, 100):
+            ring = page.evaluate(
+                """(n) => { const host = document.querySelector('ww-mystery'), form = host.shadowRoot.querySelector('form');
+                form.elements.n.value = n; form.oninput();
+                const ring = host.shadowRoot.querySelector('circle'); return [+ring.getAttribute('cx'), +ring.getAttribute('cy')]; }""",
+                n,
+            )
+            slider.press("Home")
+            page.mouse.move(box["x"] + ring[0], box["y"] + ring[1])
+            page.mouse.down()
+            page.mouse.up()
+            on_a_line = n % 32 in (0, 1, 2, 4)
+            assert (int(slider.input_value()) == n) == on_a_line
+            assert abs(int(slider.input_value()) - n) <= 32
+            assert speed(page) == modelled(int(slider.input_value()))
+
+
+def test_the_sentence_is_the_one_that_stands_there_without_a_script(browser):
+    view = mystery.explorer(n=2561)
+    with opened(browser, view._repr_html_()) as page:
+        assert page.locator("p.text").inner_text() == str(view)
+    with opened(browser, view._repr_html_(), java_script_enabled=False) as page:
+        assert page.get_by_text(str(view)).is_visible()
+        assert page.locator("svg path.mystery-odd").first.is_visible()

@@ -1,0 +1,208 @@
+"""The bank widget: which word of which bank each lane of a warp names in shared memory, and the wavefronts that serve them.
+
+``banks.js`` schedules every request that the controls choose by the rule that ``Metrics`` counts with; browser tests hold the two
+together. Which word of a bank comes in which wavefront is not documented: the picture takes them in the order of the lanes.
+Left out: atomics, which ``Metrics`` counts by lanes that name one address, and pairs of lanes with 16-byte elements that some GPUs serve
+in fewer wavefronts than the rule says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from itertools import groupby
+
+from warpwise.errors import TraceError
+from warpwise.metrics import BANK_BYTES, BANKS, WARP_SIZE, Metrics
+from warpwise.trace import Event, Trace
+from warpwise.views.controls import Choice, Player, Slider
+from warpwise.views.request import VERBS
+from warpwise.views.view import View
+
+ITEMSIZES = {"float16": 2, "float32": 4, "float64": 8, "complex128": 16}
+MOST_STRIDE = 64  #: elements
+MOST_PADDING = 4
+MOST_REQUESTS = 384  #: that a view carries, all choices together: keeps its data small
+KINDS = ("load", "store")
+
+
+@dataclass(frozen=True)
+class Group:
+    """The shared loads or stores of one source line in the recorded blocks, in the order they happened, and what the launch counted."""
+
+    line: int
+    kind: str
+    requests: tuple[Event, ...]
+    metrics: Metrics
+
+    @property
+    def conflicts(self) -> int:
+        """Of the whole launch."""
+        return _of(self.metrics, self.kind, "bank_conflicts")
+
+    @property
+    def wavefronts(self) -> int:
+        """Of the whole launch."""
+        return _of(self.metrics, self.kind, "wavefronts")
+
+    @cached_property
+    def worst(self) -> int:
+        """Where the first request with most conflicts lies."""
+        return max(range(len(self.requests)), key=lambda i: _conflicts(self.requests[i]))
+
+    def first(self, most: int) -> int:
+        """Where the requests begin that a view carries: ``most`` of them around the worst."""
+        return max(0, min(self.worst - most // 2, len(self.requests) - most))
+
+
+def explorer(stride: int = 32, dtype: str = "float32", padding: int = 0) -> View:
+    """A full warp in which lane ``i`` reads element ``(stride + padding) * i``: down a column of a tile with ``stride`` columns.
+
+    ``stride`` is 0 to 64 elements, ``padding`` 0 to 4 columns that hold nothing, ``dtype`` float16, float32, float64 or complex128.
+    Raises ValueError for anything else.
+    """
+    _check("stride", stride, MOST_STRIDE)
+    _check("padding", padding, MOST_PADDING)
+    if dtype not in ITEMSIZES:
+        raise ValueError(f"element type is {dtype!r}; the explorer shows {', '.join(ITEMSIZES)}")
+    span = max(1, ITEMSIZES[dtype] // BANK_BYTES)
+    controls = (
+        Choice("dtype", "element type", {name: f"{name}, {size} bytes" for name, size in ITEMSIZES.items()}, dtype),
+        Slider("stride", "stride, or tile width", 0, MOST_STRIDE, stride),
+        Slider("padding", "columns of padding", 0, MOST_PADDING, padding),
+        *_common(sum(passes([(stride + padding) * ITEMSIZES[dtype] * lane // BANK_BYTES for lane in range(WARP_SIZE)], span))),
+    )
+    return View("banks", {"itemsizes": ITEMSIZES}, controls)
+
+
+def of_trace(trace: Trace, line: int | None = None) -> View:
+    """A traced kernel's requests to shared memory: source lines, worst first, and the recorded blocks' requests one by one.
+
+    Opens on the request with most bank conflicts, of ``line`` if it is given; raises TraceError if that line has none to show. A trace
+    without requests to shared memory says so in a sentence.
+    """
+    counted = [(number, kind) for number in trace.by_line for kind in KINDS if _of(trace.by_line[number], kind, "requests")]
+    groups = _groups(trace) if counted and not trace.truncated else ()
+    above, nothing = _above(trace, counted, groups), ""
+    if line is not None and line not in {group.line for group in groups}:
+        able = ", ".join(map(str, sorted({group.line for group in groups}))) or "none"
+        raise TraceError(f"line {line} of {trace.kernel} has no request to shared memory to show; lines that have: {able}")
+    if not counted:
+        nothing = f"{trace.kernel} neither loads from shared memory nor stores to it: it has no bank conflicts."
+    elif not groups:
+        nothing = f"No requests to show: {'the trace left events out' if trace.truncated else 'the recorded blocks made none'}."
+    if nothing:
+        return View("banks", {"nothing": nothing}, (), above)
+    lines = [_packed(group, _most(groups)) for group in groups]
+    return View("banks", {"lines": lines}, _choices(trace, groups, line), above)
+
+
+def passes(words: list[int], span: int) -> list[int]:
+    """The wavefronts of each group of lanes with an active one, for the first of the ``span`` words that each lane names, -1 for none.
+
+    The most different words in one bank; a group is what can be served at once: 32 lanes, 16 or 8 for 1, 2 or 4 words each.
+    """
+    size = WARP_SIZE // span
+    groups = ({word for word in words[first : first + size] if word >= 0} for first in range(0, WARP_SIZE, size))
+    return [max(Counter(word % BANKS for word in group).values()) for group in groups if group]
+
+
+def _groups(trace: Trace) -> tuple[Group, ...]:
+    """Worst first: by the launch's bank conflicts, then by its wavefronts."""
+    events = sorted((e for e in trace.accesses(space="shared") if e.kind in KINDS), key=_line_and_kind)  # stable: in their order
+    split = [Group(*key, tuple(requests), trace.by_line[key[0]]) for key, requests in groupby(events, _line_and_kind)]
+    return tuple(sorted(split, key=lambda group: (-group.conflicts, -group.wavefronts, group.line)))
+
+
+def _most(groups: tuple[Group, ...]) -> int:
+    """The requests of one line that a view carries."""
+    return max(1, MOST_REQUESTS // len(groups))
+
+
+def _line_and_kind(event: Event) -> tuple[int, str]:
+    return event.line, event.kind
+
+
+def _choices(trace: Trace, groups: tuple[Group, ...], line: int | None) -> tuple:
+    opens = next(i for i, group in enumerate(groups) if line in (None, group.line))
+    group, most = groups[opens], _most(groups)
+    lane, wavefront = _common(sum(passes(*_named(group.requests[group.worst]))))
+    options = {str(i): escape(f"{group.line}, {group.kind}: {trace.source[group.line].strip()}") for i, group in enumerate(groups)}
+    return (
+        Choice("line", "source line, worst first", options, str(opens)),
+        lane,
+        Player("request", "request", 1, min(most, len(group.requests)), group.worst - group.first(most) + 1),
+        wavefront,
+    )
+
+
+def _common(total: int) -> tuple[Slider, Player]:
+    return Slider("lane", "follow lane", 0, WARP_SIZE - 1, 0), Player("wavefront", "wavefront", 1, total, 1)
+
+
+def _packed(group: Group, most: int) -> list[dict]:
+    """Requests for the script: each with what its controls say."""
+    first, total = group.first(most), len(group.requests)
+    carried = group.requests[first : first + most]
+    limits = {"request": [1, len(carried)]}
+    packed = []
+    for place, event in enumerate(carried, first + 1):
+        words, span = _named(event)
+        worst = ", its worst request" if place == group.worst + 1 and _conflicts(event) else ""
+        lead = f"Line {event.line}{worst}: warp {event.warp} of block {event.block} {VERBS[event.kind]} {event.array}."
+        outputs = {"request": f"{place:,} of {total:,}"}
+        packed.append({"words": words, "span": span, "lead": lead, "limits": limits, "outputs": outputs})
+    return packed
+
+
+def _named(event: Event) -> tuple[list[int], int]:
+    """The first word that each lane names, -1 for an idle lane, and how many words an element spans."""
+    return [address // BANK_BYTES for address in event.addresses], max(1, event.itemsize // BANK_BYTES)
+
+
+def _conflicts(event: Event) -> int:
+    needed = passes(*_named(event))
+    return sum(needed) - len(needed)
+
+
+def _above(trace: Trace, counted: list[tuple[int, str]], groups: tuple[Group, ...]) -> str:
+    """A table of the lines that load from shared memory or store to it, as the whole launch counts them, worst first."""
+    if not counted:
+        return ""
+    rows = sorted(counted, key=lambda row: (-_of(trace.by_line[row[0]], row[1], "bank_conflicts"), row))
+    head = "".join(f'<th scope="col">{title}</th>' for title in ("line", "kind", "requests", "wavefronts", "bank conflicts", "source"))
+    body = "".join(_row(trace, *row) for row in rows)
+    label = f"Requests of {escape(trace.kernel)} to shared memory"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    box = f'<div class="listing" style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{table}</div>'
+    return f'{box}<p class="note">{escape(_note(trace, groups))}</p>'
+
+
+def _row(trace: Trace, line: int, kind: str) -> str:
+    counts = "".join(f"<td>{_of(trace.by_line[line], kind, what):,}</td>" for what in ("requests", "wavefronts", "bank_conflicts"))
+    code = escape(trace.source[line].strip())
+    return f'<tr><td>{line}</td><td>{kind}s</td>{counts}<td><code style="white-space:pre-wrap">{code}</code></td></tr>'
+
+
+def _note(trace: Trace, groups: tuple[Group, ...]) -> str:
+    note = f"The table counts the whole launch: grid {trace.grid}, block {trace.block}."
+    blocks = {request.block for group in groups for request in group.requests}
+    if groups:
+        shown = f"block {min(blocks)}" if len(blocks) == 1 else f"{len(blocks)} blocks"
+        note += f" The requests below are those of {shown}"
+        most = _most(groups)
+        note += f", at most {most} of a line, around its worst." if any(len(group.requests) > most for group in groups) else "."
+    if trace.metrics.shared_atomic_requests:
+        note += " Atomics are not among them: their cost is in lanes that name one address."
+    return note
+
+
+def _of(metrics: Metrics, kind: str, what: str) -> int:
+    return getattr(metrics, f"shared_{kind}_{what}")
+
+
+def _check(name: str, value: int, most: int) -> None:
+    if not 0 <= value <= most:
+        raise ValueError(f"{name} is {value}; the explorer shows 0 to {most} elements")

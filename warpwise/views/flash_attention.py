@@ -1,0 +1,78 @@
+"""The FlashAttention widget: a tile of queries goes over the tiles of keys, what it keeps on the chip, and what all blocks move.
+
+The tiles and bytes are those of ``warpwise.model.attention``, which ``flash_attention.js`` follows for every place of the controls; a
+browser test holds the two together. The maximum and the sum are those of one row, the last of its tile, whose scores are drawn from a
+normal distribution, as those of random Q and K are. Left out: caches, heads, and how a block's registers are shared among its threads.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from warpwise.devices import DEVICES, H100, Device
+from warpwise.errors import LaunchError
+from warpwise.model.arguments import whole
+from warpwise.model.attention import visits
+from warpwise.views.controls import Check, Choice, Player, Slider
+from warpwise.views.view import View
+
+REGISTER_BYTES = 4
+CHUNK = 16  #: scores whose maximum and sum the script gets: no tile is smaller
+LEAST, MOST = 4, 8  #: tiles of 16 to 256 rows, as powers of two
+N_LEAST, N_MOST = 8, 13  #: 256 to 8192 queries and keys
+D_LEAST, D_MOST = 5, 8  #: 32 to 256 elements in each
+
+
+def explorer(
+    n: int = 1024, d: int = 64, rows: int = 128, columns: int = 64, device: Device = H100, causal: bool = True,
+    registers: bool = True, query: int | None = None, key: int | None = None,
+) -> View:  # fmt: skip
+    """One head of attention, in 16 bits: ``n`` queries and keys of ``d`` elements, in tiles of ``rows`` x ``columns`` scores.
+
+    All four are powers of two: the sliders move in these. ``registers``: scores and output are float32 in registers, as in
+    FlashAttention-2; otherwise in shared memory. ``query`` and ``key``: the tiles shown first, from 1; without them, a tile of queries
+    past the middle and its third tile of keys, if there is one. Raises LaunchError for a number that cannot be.
+    """
+    sizes = (
+        Slider("n", "queries, keys: N", N_LEAST, N_MOST, _power("n", n, N_LEAST, N_MOST)),
+        Slider("d", "vector length: d", D_LEAST, D_MOST, _power("d", d, D_LEAST, D_MOST)),
+        Slider("rows", "queries in a tile", LEAST, MOST, _power("rows", rows, LEAST, MOST)),
+        Slider("columns", "keys in a tile", LEAST, MOST, _power("columns", columns, LEAST, MOST)),
+    )
+    down = n // rows
+    query = min(down // 2 + 1, down) if query is None else whole("query", query, 1, down)
+    meets = visits(n, rows, columns, query - 1, causal)
+    key = min(3, meets) if key is None else whole("key", key, 1, meets)
+    controls = (
+        *sizes,
+        Choice("device", "device", {one.name: one.name for one in DEVICES}, device.name),
+        Slider("query", "query tile", 1, down, query),
+        Check("causal", "causal mask", bool(causal)),
+        Check("registers", "S and O in registers", bool(registers)),
+        Player("key", "key tile", 1, meets, key),
+    )
+    limits = {one.name: [one.sm.shared_bytes_per_block, one.sm.registers * REGISTER_BYTES] for one in DEVICES}
+    return View("flash_attention", {"limits": limits, "chunks": chunks()}, controls)
+
+
+def scores() -> np.ndarray:
+    """One row of scores, float64, as long as the longest row."""
+    return np.random.default_rng(22).normal(size=2**N_MOST)
+
+
+@cache
+def chunks() -> list[list[float]]:
+    """Of each 16 scores the maximum m and the sum of exp(score - m): all that a longer row needs of them."""
+    cut = scores().reshape(-1, CHUNK)
+    most = cut.max(1, keepdims=True)
+    return [[round(m, 4), round(s, 4)] for m, s in zip(most[:, 0].tolist(), np.exp(cut - most).sum(1).tolist(), strict=True)]
+
+
+def _power(name: str, value: int, least: int, most: int) -> int:
+    """The exponent of a power of two between two others."""
+    number = whole(name, value, 2**least, 2**most)
+    if number & (number - 1):
+        raise LaunchError(f"{name} is {number:,}; it has to be a power of two")
+    return number.bit_length() - 1

@@ -1,0 +1,47 @@
+// Controls, and a picture with numbers and a sentence that follow from them and the data alone: show(data, values, width) gives
+// { picture, text, rows?, limits?, outputs?, disabled? } and needs no page, so that Python can run it for the picture that is there before
+// any script. Controls are read by their names; what is pressed in the picture moves them too.
+import { numbers, read } from "./core.js";
+
+export function put(form, values) {
+  for (const [name, value] of Object.entries(values)) {
+    const control = form.elements[name];
+    if (control) control[control.type === "checkbox" ? "checked" : "value"] = value;
+  }
+}
+
+// Ends of sliders, words beside them, and what cannot be used now; says whether a value had to give way.
+function adapt(form, { limits = {}, outputs = {}, disabled = {} }) {
+  let moved = false;
+  for (const [name, [min, max]] of Object.entries(limits)) {
+    const slider = form.elements[name], before = slider.value;
+    Object.assign(slider, { min, max });
+    moved ||= slider.value !== before;
+  }
+  for (const [name, words] of Object.entries(outputs)) form.querySelector(`output[for=${name}]`).value = form.elements[name].ariaValueText = words;
+  for (const [name, off] of Object.entries(disabled)) form.elements[name].disabled = off;
+  return moved;
+}
+
+// Draws, and redraws when a control is moved; gives the function that brings controls to values.
+export function follow(ui, data, show) {
+  const form = ui.find("form.auto"), picture = ui.find(".picture");
+  ui.draw = (width) => {
+    let made = show(data, (ui.values = read(form)), width);
+    if (adapt(form, made)) adapt(form, (made = show(data, (ui.values = read(form)), width)));
+    picture.innerHTML = made.picture;
+    ui.find("dl").innerHTML = numbers(made.rows ?? []);
+    ui.find("p.text").textContent = made.text;
+  };
+  form.oninput = () => (ui.redraw(), ui.tell("values", ui.values));
+  form.onsubmit = (e) => e.preventDefault();
+  // Twice, for what one control allows may hang on another.
+  const reach = (wanted) => [0, 1].forEach(() => (put(form, wanted), ui.redraw()));
+  const bring = (wanted) => wanted && (reach(wanted), ui.tell("values", ui.values));
+  picture.onclick = (e) => {
+    const at = e.target.closest("[data-set]");
+    if (at) bring(Object.fromEntries(new URLSearchParams(at.dataset.set)));
+  };
+  ui.hear("values", reach);
+  return bring;
+}

@@ -1,0 +1,64 @@
+"""The mystery: the plot that opens the course, the speed of square matrix products against their size, with its causes to switch off.
+
+It is a *model* of the plot in the lecture, which shows measurements of a library on an A100: rule, sources and what is left out stand in
+``warpwise.model.matmul``, which ``mystery.js`` follows for every place of the controls; a browser test holds the two together.
+"""
+
+from __future__ import annotations
+
+from warpwise.devices import A100, Device
+from warpwise.errors import LaunchError
+from warpwise.model import matmul
+from warpwise.model.arguments import whole
+from warpwise.views.controls import Check, Choice, Slider
+from warpwise.views.view import View
+
+LEAST, MOST = 64, 3072
+LABELS = {"memory": "memory limit", "tiles": "whole tiles", "waves": "whole waves", "alignment": "row alignment"}
+NOTE = "<p class='note'>Two n &times; n matrices of 16-bit numbers are multiplied. Modelled, not measured.</p>"
+HINT = "<p class='note'>Each box is a cause: clear it, and its part is gone.</p>"  # for whoever has boxes
+
+
+def explorer(device: Device = A100, n: int = 1792, causes: tuple[str, ...] = matmul.CAUSES) -> View:
+    """Products of n x n matrices of 16-bit numbers on ``device``, held back by ``causes``.
+
+    Raises LaunchError for a device or a size that the model has not, or a cause that is none of ``matmul.CAUSES``.
+    """
+    n = whole("n", n, LEAST, MOST)
+    matmul.product(n, device)
+    for cause in causes:
+        if cause not in matmul.CAUSES:
+            raise LaunchError(f"{cause!r} is no cause; there are {', '.join(matmul.CAUSES)}")
+    controls = (
+        Choice("device", "device", {one.name: one.name for one in matmul.KNOWN}, device.name),
+        Slider("n", "size n", LEAST, MOST, n),
+        *(Check(cause, label, cause in causes) for cause, label in LABELS.items()),
+    )
+    data = {"devices": {one.name: _rates(one) for one in matmul.KNOWN}, **_RULE}
+    return View("mystery", data, controls, above=NOTE + HINT, plain=NOTE)
+
+
+# By line of the plot: what n is divisible by, and the look of its points: class, and shape about the middle.
+_LINES = (
+    (8, "mystery-dot", "h0"),
+    (4, "three", "m0 -3.2l3.2 3.2l-3.2 3.2l-3.2 -3.2z"),
+    (2, "two", "m-3 2.4h6l-3 -5z"),
+    (1, "mystery-odd", "m-2.3 -2.3l4.6 4.6m0 -4.6l-4.6 4.6"),
+)
+_RULE = {
+    "lines": _LINES,
+    "causes": matmul.CAUSES,
+    "words": LABELS,
+    "tile": matmul.TILE,
+    "item": matmul.ITEM_BYTES,
+    "widest": matmul.WIDEST_LOAD,
+    "copy": matmul.NARROWEST_COPY,
+    "units": matmul.LOAD_STORE_UNITS,
+    "span": (LEAST, MOST),
+}
+
+
+def _rates(device: Device) -> dict[str, float]:
+    """What the script needs of a device: rates per second."""
+    peak, memory = 1e12 * device.tensor16_tflops, 1e9 * device.dram_gb_per_s
+    return {"sms": device.sms, "peak": peak, "memory": memory, "clock": device.clock_hz}
