@@ -120,11 +120,11 @@ def test_letters_are_readable_in_every_state(gallery, name, width):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_keyboard_reaches_and_moves_every_control(gallery, name):
-    """Each control gets focus, and some key on it changes what is seen or said; one that is disabled has nothing to change."""
+    """Each control gets focus, and some key on it changes what is seen or said; one that is disabled or has one place has nothing to change."""
     for host in hosts(gallery(), name):
         controls = host.locator("form:not(.source) :is(input:not([type=hidden]), select)").all()
         for control in controls:
-            if control.is_disabled():
+            if control.is_disabled() or control.evaluate("c => c.type === 'range' && c.min === c.max"):
                 continue
             control.focus()
             before = host.evaluate(SEEN) + host.evaluate(SAID)
@@ -182,12 +182,15 @@ def test_script_and_data_keep_to_their_budgets(gallery, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_after_controls_were_moved(gallery, scheme):
-    page = gallery(color_scheme=scheme)
+def test_axe_finds_nothing_after_controls_were_moved(site, browser, scheme):
+    """In a page of its own, for axe fetches style sheets anew, with errors that are not the page's."""
+    page = browser.new_context(color_scheme=scheme).new_page()
+    page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
     for name in NAMES:
         for host in hosts(page, name):
             host.evaluate(MOVE, places(name)[3])
     found = Axe().run(page).response["violations"]
+    page.context.close()
     assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
 
 

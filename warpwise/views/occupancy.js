@@ -35,7 +35,7 @@ function places(sm, warps, blocks, width) {
 
 // A bar ends at the blocks that an SM can have: more are of no use.
 const bars = (names, allowed, limiter, y, width) => allowed.map((count, i) => {
-  const top = y + 24 * i, wide = Math.min(count / allowed[1], 1) * (width - LEFT - 86), sets = i === limiter;
+  const top = y + 24 * i, wide = Math.min(count / allowed[1], 1) * (width - LEFT - 100), sets = i === limiter;
   const least = count === allowed[limiter], look = sets ? "strong" : "";
   const words = (count < Infinity ? count : "no limit") + (sets ? ": the limit" : least ? ": as few" : "");
   return [

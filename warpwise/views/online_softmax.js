@@ -27,7 +27,7 @@ function dots(row, states, step, pitch) {
       return [
         rect("press", i * pitch, 24, pitch, 90, press({ step: i + 1 })),
         circle(i < step ? "one" : "empty", middle, y, latest ? 6 : 4.5),
-        pitch > 33 || latest ? text("middle small", Math.max(middle, 18), y + (under ? 18 : -9), signed(x)) : "",
+        pitch > 33 || latest ? text("middle small", Math.min(Math.max(middle, 23), pitch * row.length - 23), y + (under ? 18 : -9), signed(x)) : "",
       ];
     }),
   ];

@@ -1,0 +1,96 @@
+"""The hierarchy widget: the grid of a launch, its blocks, their warps and lanes, and one thread with all its numbers.
+
+The numbers are those of ``cuda.grid``, ``cuda.threadIdx`` and ``cuda.laneid``, and tests hold them against traced kernels. Modelled:
+which SM a block goes to. CUDA leaves that open; here blocks are dealt to the SMs in turn, as many as their occupancy allows, and the
+next ones when all of these have ended. Clusters are left out.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from warpwise import devices, model
+from warpwise.devices import DEVICES, H100, Device
+from warpwise.errors import LaunchError
+from warpwise.metrics import WARP_SIZE
+from warpwise.model.arguments import whole
+from warpwise.trace import Trace
+from warpwise.views.controls import Choice, Slider
+from warpwise.views.view import View
+
+AXES = "xyz"
+MOST_BLOCKS = 2**20  #: of a grid: a slider with more has no use
+GRID_SLIDERS = (64, 16, 8)  #: how far those for the grid go, unless a launch has more
+KEY = (
+    ("two", "this one"),
+    ("one", "its warp"),
+    ("faint", "every other warp"),
+    ("hatched", "blocks on its SM"),
+    ("wh-sm", "SMs with a block"),
+)
+Shape = int | tuple[int, ...]
+
+
+def explorer(
+    grid: Shape = (12, 4), block: Shape = (16, 6), device: Device | str = H100, registers: int = 32, shared_bytes: int = 0,
+    block_index: Shape = (5, 1), thread_index: Shape = (3, 2),
+) -> View:  # fmt: skip
+    """A launch of ``grid`` blocks of ``block`` threads, numbers or up to three of them, opened on one thread of one block.
+
+    ``registers``, of a thread, and ``shared_bytes``, of a block, say with the block how many blocks an SM holds. Indices that a launch
+    does not have give way to the last that it has. Raises LaunchError for a shape that no launch can have, more than ``MOST_BLOCKS``
+    blocks, a block that fits no SM of the device, and a device that is not in the table.
+    """
+    device = devices.find(device if isinstance(device, str) else device.name)
+    grid = _shape("grid", grid, device.grid_dim, MOST_BLOCKS)
+    block = _shape("block", block, device.block_dim, device.threads_per_block)
+    fits = model.occupancy(device, prod(block), registers, shared_bytes)
+    if not fits.blocks:
+        raise LaunchError(str(fits))
+    held = {one.name: _held(one, registers, shared_bytes) for one in DEVICES}
+    held = {name: counts for name, counts in held.items() if counts[prod(block) - 1 >> 5]}
+    controls = (
+        *(Slider(f"g{axis}", f"grid, {axis}", 1, max(n, most), n) for axis, n, most in zip(AXES, grid, GRID_SLIDERS, strict=True)),
+        *(Slider(f"b{axis}", f"block, {axis}", 1, most, n) for axis, n, most in zip(AXES, block, device.block_dim, strict=True)),
+        Slider("block", "this block", 0, prod(grid) - 1, _place("block_index", block_index, grid)),
+        Slider("thread", "this thread", 0, prod(block) - 1, _place("thread_index", thread_index, block)),
+        Choice("device", "device", {name: name for name in held}, device.name),
+    )
+    data = {
+        "held": held,
+        "sms": {name: devices.find(name).sms for name in held},
+        "most": [[max(n, most) for n, most in zip(grid, GRID_SLIDERS, strict=True)], list(device.block_dim)],
+        "all": [MOST_BLOCKS, device.threads_per_block],
+        "key": KEY,
+        "warp": WARP_SIZE,
+    }
+    return View("hierarchy", data, controls)
+
+
+def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32, block_index: Shape = 0, thread_index: Shape = 0) -> View:
+    """The same, opened on a traced launch's shape and shared memory. Its registers are an assumption, unless a compiler said so."""
+    return explorer(trace.grid, trace.block, device, registers, trace.shared_bytes_per_block, block_index, thread_index)
+
+
+def _held(device: Device, registers: int, shared_bytes: int) -> list[int]:
+    """How many blocks an SM holds, for blocks of 1, 2, 3, ... warps."""
+    sizes = range(WARP_SIZE, device.threads_per_block + 1, WARP_SIZE)
+    return [model.occupancy(device, threads, registers, shared_bytes).blocks for threads in sizes]
+
+
+def _shape(name: str, shape: Shape, most: tuple[int, ...], most_together: int) -> tuple[int, ...]:
+    """Three numbers, with 1 for those not given."""
+    given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if not 1 <= len(given) <= 3:
+        raise LaunchError(f"{name} has {len(given)} numbers; it can have 1 to 3")
+    full = (*given, *(1,) * (3 - len(given)))
+    full = tuple(whole(f"{name}, {axis}", n, 1, limit) for axis, n, limit in zip(AXES, full, most, strict=True))
+    whole(f"{name}, multiplied out,", prod(full), 1, most_together)
+    return full
+
+
+def _place(name: str, index: Shape, shape: tuple[int, ...]) -> int:
+    """An index counted out along x, then y, then z."""
+    given = (*index, 0, 0)[:3] if isinstance(index, (tuple, list)) else (index, 0, 0)
+    x, y, z = (min(whole(name, i, 0), n - 1) for i, n in zip(given, shape, strict=True))
+    return x + shape[0] * (y + shape[1] * z)

@@ -1,0 +1,91 @@
+"""The memory widget: latency, bandwidth and size of a GPU's memories, to scale, and the way of a load to where its value is found.
+
+Latencies and the bandwidth of L2 are measurements by others, on the GPUs of ``devices.MEASURED``; the other bandwidths are peaks that
+follow from rates, clock and datasheet. A latency is that of one load on an idle GPU: the queues of a busy one are left out, and so are
+the TLBs and the far part of L2. What nobody measured stands there as not known.
+"""
+
+from __future__ import annotations
+
+from warpwise import devices
+from warpwise.devices import A100, KB, MB, MEASURED, Device, Figure
+from warpwise.errors import LaunchError
+from warpwise.metrics import BANK_BYTES, BANKS
+from warpwise.views.controls import Choice, Player
+from warpwise.views.view import View
+
+LEVELS = ("registers", "shared memory", "L1", "L2", "DRAM")
+#: Of a load, by where its value is found: the levels that are asked, the last of which has it. Then it comes back the same way.
+WAYS = {"registers": (0,), "shared memory": (1,), "L1": (2,), "L2": (2, 3), "DRAM": (2, 3, 4)}
+SCALES = {"log": "logarithmic", "linear": "linear"}
+FMA_OPERANDS, FLOAT32_BYTES = 3, 4
+TITLES = {
+    "ernst_gpu_benches": "Ernst, gpu-benches",
+    "cuda_guide": "CUDA C++ Programming Guide",
+    "luo2024hopper": "Luo et al. 2024",
+    "abdelkhalik2022": "Abdelkhalik et al. 2022",
+}
+GUIDE, DATASHEET = "(CUDA C++ Programming Guide)", "NVIDIA's datasheet"
+WITH_SHARED = "with the shared memory (NVIDIA's architecture whitepaper)"
+OPERANDS = "in a clock of an SM, three operands for each float32 lane (CUDA C++ Best Practices Guide)"
+BANKED = "in a clock of an SM, 32 banks of 4, for L1 and shared memory are one (Tesla V100 whitepaper)"
+
+
+def explorer(device: Device | str = A100, found: str = "DRAM", scale: str = "log", step: int = 1) -> View:
+    """The memories of ``device``, and a load whose value is ``found`` in one of LEVELS, after so many steps of its way.
+
+    ``scale``: of the bars, "log" or "linear". Raises LaunchError for anything else, and for a device nobody measured for us.
+    """
+    device = devices.find(device if isinstance(device, str) else device.name)
+    for name, value, known in (("device", device.name, MEASURED), ("found", found, WAYS), ("scale", scale, SCALES)):
+        if value not in known:
+            raise LaunchError(f"{name} is {value!r}; it can be {', '.join(known)}")
+    steps = 2 * len(WAYS[found])
+    if step not in range(1, steps + 1):
+        raise LaunchError(f"step is {step!r}; it can be 1 to {steps}")
+    controls = (
+        Choice("device", "device", {name: name for name in MEASURED}, device.name),
+        Choice("scale", "scale of the bars", SCALES, scale),
+        Choice("found", "the value is in", {name: name for name in WAYS}, found),
+        Player("step", "step", 1, steps, step),
+    )
+    data = {"levels": LEVELS, "ways": WAYS, "devices": {name: _told(devices.find(name)) for name in MEASURED}}
+    return View("memory", data, controls)
+
+
+def figures(device: Device) -> dict[str, tuple[tuple[float, str] | None, ...]]:
+    """By level: its size, clocks and bandwidth, each with its source, or None. In bytes of the whole GPU, clocks, bytes in a second."""
+    sm, seen, sms = device.sm, MEASURED[device.name], device.sms
+    width, operands = BANKS * BANK_BYTES * sm.shared_wavefronts, sm.fp32_lanes * FMA_OPERANDS * FLOAT32_BYTES
+
+    def size(of_sm: int, source: str) -> tuple[float, str]:
+        return sms * of_sm, f"{of_sm // KB} KB {source} in each of {sms} SMs"
+
+    def peak(of_sm: int, what: str) -> tuple[float, str]:
+        return sms * of_sm * device.clock_hz, f"Peak: {of_sm:,} bytes {what}, {sms} SMs, {device.clock_hz / 1e6:,.0f} MHz"
+
+    return {
+        "registers": (size(sm.registers * FLOAT32_BYTES, GUIDE), _cited(seen.register_clocks), peak(operands, OPERANDS)),
+        "shared memory": (size(sm.shared_bytes, f"at most {GUIDE}"), _cited(seen.shared_clocks), peak(width, BANKED)),
+        "L1": (size(seen.unified_bytes, WITH_SHARED), _cited(seen.l1_clocks), peak(sm.l1_bytes_per_clock, BANKED)),
+        "L2": ((device.l2_bytes, DATASHEET), _cited(seen.l2_clocks), _cited(seen.l2_gb_per_s, 1e9)),
+        "DRAM": (_sold(seen.dram_gib), _cited(seen.dram_clocks), (device.dram_gb_per_s * 1e9, DATASHEET)),
+    }
+
+
+def _cited(figure: Figure | None, unit: float = 1) -> tuple[float, str] | None:
+    return figure and (figure.value * unit, f"{TITLES[figure.source]}, {figure.how}")
+
+
+def _sold(sizes: tuple[int, ...]) -> tuple[int, str]:
+    also = "".join(f"; also sold with {size} GB" for size in sizes if size != max(sizes))
+    return max(sizes) * KB * MB, DATASHEET + also
+
+
+def _told(device: Device) -> dict:
+    """What the script needs of a device: its clock, and a row of figures for each level, with the numbers of their sources."""
+    rows, sources = [], []
+    for level in figures(device).values():
+        sources += [figure[1] for figure in level if figure and figure[1] not in sources]
+        rows.append([figure and (figure[0], sources.index(figure[1]) + 1) for figure in level])
+    return {"hz": device.clock_hz, "rows": rows, "sources": sources}
