@@ -120,7 +120,7 @@ def test_letters_are_readable_in_every_state(gallery, name, width):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_keyboard_reaches_and_moves_every_control(gallery, name):
-    """Each control gets focus, and some key on it changes what is seen or said; one that is disabled or has one place has nothing to change."""
+    """Each control gets focus, and some key on it changes what is seen or said, unless it is disabled or has but one place."""
     for host in hosts(gallery(), name):
         controls = host.locator("form:not(.source) :is(input:not([type=hidden]), select)").all()
         for control in controls:
