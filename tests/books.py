@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 from dataclasses import dataclass
@@ -42,7 +43,11 @@ def build_book(folder: Path, pages: dict[str, str], **settings) -> Book:
             file.write("\n\n```{toctree}\n" + "\n".join(f"/{name}" for name in others) + "\n```\n")
     warnings = io.StringIO()
     overrides = {**SETTINGS, "root_doc": first, **settings}
-    with patch_docutils(), docutils_namespace():
-        app = Sphinx(folder, None, folder / "html", folder / "doctrees", "html", overrides, status=None, warning=warnings)
-        app.build()
+    gc.freeze()  # sphinx_external_toc asks every object that gc lists for its class, and other tests keep objects that mind
+    try:
+        with patch_docutils(), docutils_namespace():
+            app = Sphinx(folder, None, folder / "html", folder / "doctrees", "html", overrides, status=None, warning=warnings)
+            app.build()
+    finally:
+        gc.unfreeze()
     return Book(folder / "html", re.sub(r"\x1b\[\d+(;\d+)*m", "", warnings.getvalue()))

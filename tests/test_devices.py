@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import pytest
 
-from warpwise.devices import A100, DEVICES, H100, H100_PCIE, KB, MEASURED, MULTIPROCESSORS, RTX_4090, T4, V100, Device, Figure, find
+from warpwise.devices import A100, DEVICES, H100, H100_PCIE, KB, MEASURED, MULTIPROCESSORS, RTX_4090, T4, V100, Device, Figure, find, known
 from warpwise.errors import LaunchError
 
 ROOT = Path(__file__).parent.parent
@@ -65,6 +65,13 @@ def test_an_unknown_name_lists_what_there_is(name):
     with pytest.raises(LaunchError, match=r"^no device is called") as caught:
         find(name)
     assert all(device.name in str(caught.value) for device in DEVICES)
+
+
+def test_a_device_of_the_table_is_known_by_itself_and_by_name_and_no_other():
+    assert known(A100) is A100 and known("4090") is RTX_4090
+    for unknown in (replace(A100, sms=1), Device("mine", (9, 0), 10, 10, 10, 10, 1), None):
+        with pytest.raises(LaunchError, match=r"^no device is called"):
+            known(unknown)
 
 
 def test_a_compute_capability_without_limits_is_refused_in_one_line():

@@ -18,6 +18,7 @@ from warpwise.devices import A100, DEVICES, H100, H200, KB, L4, MULTIPROCESSORS,
 from warpwise.errors import LaunchError
 from warpwise.metrics import Metrics
 from warpwise.model import matmul
+from warpwise.model.arguments import one_of
 
 OF_EACH_KIND = {cc: Device(f"cc {cc}", cc, 10, 10, 10, 10, 1) for cc in MULTIPROCESSORS}
 BLACKWELL = OF_EACH_KIND[12, 0]
@@ -144,6 +145,15 @@ def test_bad_arguments_get_one_clear_line(arguments, message):
 
 def test_numpy_integers_will_do():
     assert model.occupancy(H100, np.int32(256), np.uint8(32), np.int64(0)) == model.occupancy(H100, 256)
+
+
+def test_one_of_some_words_or_a_line_that_lists_them():
+    assert one_of("kind", "load", {"load": 1, "store": 2}) == "load"
+    assert repr(one_of("tile", 16.0, (8, 16))) == "16"
+    with pytest.raises(LaunchError, match=r"^tile is 7; it can be 8, 16$"):
+        one_of("tile", 7, (8, 16))
+    with pytest.raises(ValueError, match=r"^kind is \['load'\]; it can be load, store$"):
+        one_of("kind", ["load"], {"load": 1, "store": 2})
 
 
 def test_occupancy_in_words():

@@ -47,7 +47,7 @@ def test_headings_have_units(page):
 
 def test_the_knee_is_where_memory_and_arithmetic_take_equally_long():
     d = devices.H100
-    flops = knee(d.fp32_tflops, d) * 10**9
+    flops = knee(d.fp32_flops_per_s, d) * 10**9
     assert flops / (1e12 * d.fp32_tflops) == pytest.approx(10**9 / (1e9 * d.dram_gb_per_s))
 
 

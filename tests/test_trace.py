@@ -56,6 +56,19 @@ def test_a_load_says_line_block_warp_lanes_and_addresses():
     assert second.addresses == tuple(array.address + 8 * i for i in range(32, 36)) + (-1,) * 28
 
 
+def test_its_text_is_one_line_that_says_where_to_look():
+    text = "<trace of copy_some, grid (2, 1, 1), block (40, 1, 1): .metrics has its counters, .show() draws it>"
+    assert repr(copied()) == text
+
+
+def test_what_to_do_first_stands_above_the_tabs():
+    """Reading every second element wastes sectors: the report says so, and ``show`` does before any tab."""
+    shown = copied().show()
+    assert 1 <= len(shown.lead) <= 3 and "sectors per load where" in shown.lead[0]
+    page = shown._repr_html_()
+    assert page.index(shown.lead[0]) < page.index("<ww-tabs")
+
+
 def test_a_store_follows_its_load():
     t = copied()
     line = kinds(t, "load")[0].line

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+from view_kernels import no_shared
 
 from warpwise import cuda, trace
 from warpwise.errors import TraceError
@@ -50,11 +51,6 @@ def many_lines(out):
     out[t] = total
 
 
-@cuda.jit
-def no_shared(x):
-    x[cuda.grid(1)] = 1
-
-
 def traced_columns():
     return trace(columns, 1, (32, 32), np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32))
 
@@ -80,10 +76,11 @@ def test_passes_count_what_the_simulator_counts(width):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"stride": 65}, "stride is 65; the explorer shows 0 to 64 elements"),
+        ({"stride": 65}, "stride is 65; it can be 0 to 64"),
         ({"stride": -1}, "stride is -1"),
-        ({"padding": 5}, "padding is 5; the explorer shows 0 to 4 elements"),
-        ({"dtype": "int128"}, "element type is 'int128'; the explorer shows float16, float32, float64, complex128"),
+        ({"stride": 1.5}, "stride is 1.5; it has to be a whole number"),
+        ({"padding": 5}, "padding is 5; it can be 0 to 4"),
+        ({"dtype": "int128"}, "dtype is 'int128'; it can be float16, float32, float64, complex128"),
     ],
 )
 def test_the_explorer_refuses_what_it_cannot_show(arguments, complaint):
@@ -146,7 +143,8 @@ def test_a_trace_that_left_events_out_says_so():
 def test_atomics_are_named_as_left_out():
     view = banks.of_trace(trace(counted, 1, 64, np.zeros(64, np.int32)))
     assert "Atomics are not among them" in view.above
-    assert "atomic" not in "".join(view.controls[0].options.values()).split(":")[0]
+    options = view.controls[0].options.values()
+    assert {re.match(r"\d+, (\w+):", option)[1] for option in options} == {"store", "load"}
 
 
 def test_data_stays_small_and_says_how_many_requests_it_carries():

@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from view_kernels import write_down
 
 from warpwise import cuda, model, trace
 from warpwise.devices import A100, DEVICES, H100, T4
@@ -17,19 +18,6 @@ from warpwise.views import hierarchy, view
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 FIELDS = ("thread x", "thread y", "thread z", "block x", "block y", "block z", "lane")
-
-
-@cuda.jit
-def write_down(out):
-    """Each thread writes who it is at the place that cuda.grid(3) gives it."""
-    x, y, z = cuda.grid(3)
-    out[z, y, x, 0] = cuda.threadIdx.x
-    out[z, y, x, 1] = cuda.threadIdx.y
-    out[z, y, x, 2] = cuda.threadIdx.z
-    out[z, y, x, 3] = cuda.blockIdx.x
-    out[z, y, x, 4] = cuda.blockIdx.y
-    out[z, y, x, 5] = cuda.blockIdx.z
-    out[z, y, x, 6] = cuda.laneid
 
 
 @cuda.jit

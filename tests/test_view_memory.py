@@ -24,7 +24,7 @@ def shown(**values) -> dict:
 
 def bars(made: dict) -> list[float]:
     """Widths of all bars of all panels, from the top: those that stand at the axis."""
-    return [float(width) for width in re.findall(r'<rect class="(?:one|wm-other)" x="140" y="[\d.]+" width="([\d.]+)"', made["picture"])]
+    return [float(width) for width in re.findall(r'<rect class="(?:one|grey)" x="140" y="[\d.]+" width="([\d.]+)"', made["picture"])]
 
 
 def known(device, place: int) -> list[float]:
@@ -69,7 +69,7 @@ def test_each_figure_s_mark_leads_to_its_source(name):
         if figure is None:
             assert cell == "not known"
         else:
-            mark = int(re.search(r"<sup>(\d+)</sup>", cell)[1])
+            mark = int(re.search(r"<small>\[(\d+)\]</small>", cell)[1])
             assert sources[mark - 1].replace("&#x27;", "'").replace("&#39;", "'") == figure[1]
             used.add(mark)
     assert used == set(range(1, len(sources) + 1))

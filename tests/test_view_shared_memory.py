@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from view_kernels import no_shared
 
 from warpwise import cuda, trace
 from warpwise.errors import TraceError
@@ -54,11 +55,6 @@ def points(out):
     s[t].x = 2
     cuda.syncthreads()
     out[t] = s[31 - t].y
-
-
-@cuda.jit
-def no_shared(x):
-    x[cuda.grid(1)] = 1
 
 
 def traced_tiled(n: int = 32) -> Trace:
@@ -123,9 +119,9 @@ def test_it_refuses_blocks_steps_and_warps_that_are_not_there():
     t = traced_tiled()
     with pytest.raises(TraceError, match=re.escape("block 3 of tiled has no recorded access to shared memory; blocks that have: [1, 2]")):
         shared_memory.of_trace(t, block=3)
-    with pytest.raises(ValueError, match="step is 0; tiled has steps 1 to "):
+    with pytest.raises(ValueError, match="step is 0; it can be 1 to "):
         shared_memory.of_trace(t, step=0)
-    with pytest.raises(ValueError, match="warp is 8; tiled has warps 0 to 7 to show"):
+    with pytest.raises(ValueError, match="warp is 8; it can be 0 to 7"):
         shared_memory.of_trace(t, warp=8)
 
 

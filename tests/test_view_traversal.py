@@ -37,8 +37,8 @@ def test_first_picture_says_the_lectures_case():
     ("arguments", "error", "message"),
     [
         ({"rows": 33}, LaunchError, "rows"), ({"columns": 3}, LaunchError, "columns"), ({"rows": 8.5}, LaunchError, "rows"),
-        ({"lanes": "rows"}, ValueError, "lanes is 'rows'; the explorer shows row, column"),
-        ({"dtype": "int8"}, ValueError, "dtype is 'int8'; the explorer shows float16, float32, float64"),
+        ({"lanes": "rows"}, LaunchError, "lanes is 'rows'; it can be row, column"),
+        ({"dtype": "int8"}, LaunchError, "dtype is 'int8'; it can be float16, float32, float64"),
     ],
 )  # fmt: skip
 def test_explorer_refuses_what_its_controls_cannot_show(arguments, error, message):

@@ -74,10 +74,10 @@ def test_a_trace_is_placed_by_its_occupancy(device, kernel, blocks):
 def test_sms_hold_what_the_waves_say():
     """Filled SMs and their numbers: 12 tiles of the second wave, numbered from 108; 1,000 blocks as 8 on each SM, then 1 or 2."""
     picture = waves.explorer(A100, 1793, wave=2).svg()
-    shown = [int(part.split("<")[0]) for part in picture.split('waves-block"')[1:] for part in [part.split(">")[1]]]
+    shown = [int(part.split("<")[0]) for part in picture.split('inside"')[1:] for part in [part.split(">")[1]]]
     assert shown == list(range(108, 120))
     second = waves.of_trace(traced(fill, 1000), A100, wave=2).svg()
-    shown = [int(part.split(">")[1].split("<")[0]) for part in second.split('waves-block"')[1:]]
+    shown = [int(part.split(">")[1].split("<")[0]) for part in second.split('inside"')[1:]]
     assert len(shown) == 108 and sum(shown) == 1000 - 8 * 108 and set(shown) == {1, 2}
 
 

@@ -77,12 +77,28 @@ class Device:
     @property
     def clock_hz(self) -> float:
         """The clock at which the float32 peak holds: each lane does a multiply-add, two operations, in a clock."""
-        return self.fp32_tflops * 1e12 / (2 * self.sm.fp32_lanes * self.sms)
+        return self.fp32_flops_per_s / (2 * self.sm.fp32_lanes * self.sms)
 
     @property
     def fp64_tflops(self) -> float:
         """The float64 peak at the same clock, without tensor cores."""
         return self.fp32_tflops * self.sm.fp64_lanes / self.sm.fp32_lanes
+
+    @property
+    def dram_bytes_per_s(self) -> float:
+        return 1e9 * self.dram_gb_per_s
+
+    @property
+    def fp32_flops_per_s(self) -> float:
+        return 1e12 * self.fp32_tflops
+
+    @property
+    def fp64_flops_per_s(self) -> float:
+        return 1e12 * self.fp64_tflops
+
+    @property
+    def tensor16_flops_per_s(self) -> float:
+        return 1e12 * self.tensor16_tflops
 
 
 T4 = Device("T4", (7, 5), 40, 8.1, 65, 320, 4 * MB)
@@ -183,6 +199,19 @@ def find(name: str) -> Device:
         return found[0]
     names = ", ".join(device.name for device in found or DEVICES)
     raise LaunchError(f"{name!r} can be {names}: say which" if found else f"no device is called {name!r}; there are {names}")
+
+
+def known(device: Device | str) -> Device:
+    """A device of the table, given by itself or by a name as in ``find``: what a reader can leave and come back to.
+
+    Raises LaunchError for a name that no device has, or more than one, and for a device that somebody made.
+    """
+    if not isinstance(device, Device):
+        return find(str(device))
+    if device not in DEVICES:
+        names = ", ".join(one.name for one in DEVICES)
+        raise LaunchError(f"no device is called {device.name!r} and has these figures; there are {names}")
+    return device
 
 
 def _key(name: str) -> str:

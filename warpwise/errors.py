@@ -121,8 +121,8 @@ class StepLimitError(KernelError):
     """A kernel that did not end within its budget of steps."""
 
 
-class LaunchError(WarpwiseError):
-    """A launch that a GPU would refuse."""
+class LaunchError(WarpwiseError, ValueError):
+    """A launch that a GPU would refuse, or an argument that a model or a picture cannot take; it is a ValueError as well."""
 
 
 class TraceError(WarpwiseError):

@@ -1,7 +1,8 @@
 """``trace(...).show()``: the student's own kernel in tabs, drawn from its trace.
 
-By line, one warp over time, shared memory over time, and the report. Views and report do not know each other: they meet here. What a tab
-cannot show of a trace, such as requests where events were left out, it says in words. Nothing here needs a kernel, a network or anywidget.
+By line, one warp over time, shared memory over time, and the report, whose first advice stands above all tabs. Views and report do not
+know each other: they meet here. What a tab cannot show of a trace, such as requests where events were left out, it says in words.
+Nothing here needs a kernel, a network or anywidget.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from warpwise.trace import Trace
 from warpwise.views import banks, burst, divergence, shared_memory
 from warpwise.views.tabs import Panel, Tabs
 
+MOST_ADVICE = 3  #: sentences of the report above the tabs; all are in its own
+
 #: Title, and what makes the parts of the tab: values that show themselves to Jupyter and as text.
 PANELS: tuple[tuple[str, tuple[Callable[[Trace], Any], ...]], ...] = (
     ("By line", (burst.of_trace,)),
@@ -26,8 +29,9 @@ PANELS: tuple[tuple[str, tuple[Callable[[Trace], Any], ...]], ...] = (
 
 
 def show(trace: Trace) -> Tabs:
-    """All panels of a trace."""
-    return Tabs(f"{trace.kernel}, traced", tuple(_panel(trace, title, parts) for title, parts in PANELS))
+    """All panels of a trace, and above them what to do first."""
+    panels = tuple(_panel(trace, title, parts) for title, parts in PANELS)
+    return Tabs(f"{trace.kernel}, traced", panels, report(trace).advice[:MOST_ADVICE])
 
 
 def _panel(trace: Trace, title: str, parts: tuple[Callable[[Trace], Any], ...]) -> Panel:

@@ -205,7 +205,7 @@ class Records:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace:
     """One launch of one kernel, counted. Made by ``warpwise.trace``."""
 
@@ -222,6 +222,10 @@ class Trace:
     shared_bytes_per_block: int = 0  #: static and dynamic
     truncated: bool = False
     records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
+
+    def __repr__(self) -> str:
+        """One line: a notebook shows it for a trace that stands alone."""
+        return f"<trace of {self.kernel}, grid {self.grid}, block {self.block}: .metrics has its counters, .show() draws it>"
 
     @cached_property
     def events(self) -> tuple[Event, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.resources import files
 
 import numpy as np
+from view_kernels import copy_strided
 
-from warpwise import cuda, trace
+from warpwise import trace
 from warpwise.metrics import Metrics
 
 ADDRESS = "http://127.0.0.1"  # nothing listens there: what is not answered here is a request that left the page
@@ -31,6 +31,12 @@ class Watch:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         return self
 
+    def check(self, *prefixes: str) -> None:
+        """Every address that the page asked for begins with one of these, and it complained of nothing."""
+        foreign = [url for url in self.requests if not url.startswith((*prefixes, "data:", "blob:"))]
+        assert foreign == [], foreign
+        assert self.complaints == [], self.complaints
+
 
 @contextmanager
 def opened(browser, body: str, **settings):
@@ -42,27 +48,16 @@ def opened(browser, body: str, **settings):
     page.goto(f"{ADDRESS}/page.html")
     try:
         yield page
-        allowed = {f"{ADDRESS}/{name}" for name in ("page.html", "core.js", "burst.js")}
-        assert [url for url in watch.requests if url not in allowed and not url.startswith("data:")] == []
-        assert watch.complaints == []
+        watch.check(f"{ADDRESS}/page.html")
     finally:
         context.close()
 
 
 def _answer(route, document: str) -> None:
-    name = route.request.url.removeprefix(f"{ADDRESS}/")
-    if name == "page.html":
+    if route.request.url == f"{ADDRESS}/page.html":
         route.fulfill(body=document, content_type="text/html")
-    elif name in ("core.js", "burst.js"):
-        route.fulfill(body=(files("warpwise.views") / name).read_text("utf-8"), content_type="text/javascript")
     else:
         route.abort()
-
-
-@cuda.jit
-def copy_strided(x, y, stride, offset):
-    i = cuda.grid(1)
-    y[i] = x[offset + stride * i]
 
 
 def load_metrics(stride: int, offset: int, dtype: str = "float32") -> Metrics:

@@ -15,36 +15,17 @@ from warpwise.views import banks
 STRIDES = {0: 1, 1: 1, 2: 2, 3: 1, 4: 4, 8: 8, 16: 16, 31: 1, 32: 32, 33: 1}  # of float32, with the wavefronts that the rule gives
 
 
-@cuda.jit
-def strided_2(out, stride):
-    s = cuda.shared.array(2200, np.float16)
-    t = cuda.threadIdx.x
-    s[stride * t] = t
-    out[t] = s[stride * t]
+def strided(dtype: str):
+    """A kernel that stores to and loads from every ``stride``-th element of shared memory. Same element, same value: no race."""
 
+    @cuda.jit
+    def kernel(out, stride):
+        s = cuda.shared.array(2200, dtype)
+        t = cuda.threadIdx.x
+        s[stride * t] = t
+        out[t] = s[stride * t]
 
-@cuda.jit
-def strided_4(out, stride):
-    s = cuda.shared.array(2200, np.float32)
-    t = cuda.threadIdx.x
-    s[stride * t] = t
-    out[t] = s[stride * t]
-
-
-@cuda.jit
-def strided_8(out, stride):
-    s = cuda.shared.array(2200, np.float64)
-    t = cuda.threadIdx.x
-    s[stride * t] = t
-    out[t] = s[stride * t]
-
-
-@cuda.jit
-def strided_16(out, stride):
-    s = cuda.shared.array(2200, np.complex128)
-    t = cuda.threadIdx.x
-    s[stride * t] = t
-    out[t] = s[stride * t]
+    return kernel
 
 
 @cuda.jit
@@ -60,11 +41,11 @@ def transpose(src, dst):
     dst[y, x] += wide[x, y]
 
 
-STRIDED = {"float16": strided_2, "float32": strided_4, "float64": strided_8, "complex128": strided_16}
+STRIDED = {dtype: strided(dtype) for dtype in banks.ITEMSIZES}
 
 
 def loads(dtype: str, pitch: int) -> Metrics:
-    """What the simulator counts for a warp that reads every ``pitch``-th element of shared memory. Same element, same value: no race."""
+    """What the simulator counts for a warp that reads every ``pitch``-th element of shared memory."""
     return trace(STRIDED[dtype], 1, WARP_SIZE, np.zeros(WARP_SIZE, dtype), pitch).metrics
 
 

@@ -179,7 +179,7 @@ def test_a_fork_says_how_many_lanes_go_which_way(browser):
         move(page, "step", 2)
         ways = branch.taken.bit_count(), 32 - branch.taken.bit_count()
         assert f"the branch parts 32 lanes: {ways[0]} one way, {ways[1]} the other" in page.locator(".ww p.text").inner_text()
-        assert page.locator(".ww .wd-mark", has_text="?").count() == 1
+        assert page.locator(".ww .inside", has_text="?").count() == 1
 
 
 def test_pages_of_slots_follow_the_step(browser):

@@ -84,10 +84,7 @@ def test_it_plays(browser):
         assert "211 clocks since the load was issued" in page.locator("p.text").inner_text()
 
 
-def test_the_sentence_is_the_same_with_and_without_a_script(browser):
+def test_sources_stand_there_without_a_script(browser):
     view = memory.explorer(V100, "L2", "linear", 3)
-    with opened(browser, view._repr_html_()) as page:
-        assert page.locator("p.text").inner_text() == str(view)
     with opened(browser, view._repr_html_(), java_script_enabled=False) as page:
-        assert page.get_by_text(str(view)).is_visible()
         assert page.locator(".wm li").count() == len(view.data["devices"][V100.name]["sources"])

@@ -74,7 +74,7 @@ def test_hundreds_of_states_are_those_of_the_model(browser):
         found = model.occupancy(find(state["device"]), 32 * state["warps"], state["registers"], KB * state["shared"])
         assert on_screen["numbers"] == [share(found.fraction), str(found.blocks), found.limiter], state
         words = on_screen["words"]
-        at = words.index("Blocks that each resource allows") + 1
+        at = next(i for i, word in enumerate(words) if word.startswith("Blocks that each resource allows, of ")) + 1
         assert words[at : at + 8] == [word for bar in zip(NAMES, bars(found), strict=True) for word in bar], state
 
 
@@ -121,7 +121,7 @@ def test_keyboard_moves_every_control(browser, device: Device):
         assert [page.locator(f"output[for={name}]").inner_text() for name in ("warps", "registers", "shared")] == ["320", "37", "8 KB"]
 
 
-def test_live_sentence_is_the_one_that_python_says(browser):
+def test_sentence_after_moves_is_that_of_a_view_made_so(browser):
     view = occupancy.explorer(T4, 512, 64, 20 * KB)
     with opened(browser, occupancy.explorer(T4)._repr_html_()) as page:
         for name, place in (("threads per block", 16), ("registers per thread", 64), ("shared memory", 20)):
@@ -137,7 +137,7 @@ def test_picture_holds_as_many_warps_as_the_model_says(browser):
         assert len(classes) == V100.sm.warps and classes.count("empty") == V100.sm.warps - found.warps
         # A block's warps are neighbours in the order in which they were dealt.
         assert classes[:9] == ["one"] * 3 + ["three"] * 3 + ["one"] * 3
-        assert page.locator(".ww svg .number").count() == found.warps
+        assert page.locator(".ww svg .inside").count() == found.warps
 
 
 def test_mouse_drags_the_point_of_a_curve(browser):
@@ -164,7 +164,7 @@ def test_a_trace_opens_at_its_own_numbers_and_not_at_rounded_ones(browser):
     assert t.shared_bytes_per_block == 32 * 33 * 4
     with opened(browser, occupancy.of_trace(t, "L4", 20)._repr_html_()) as page:
         text = page.locator("p.text").inner_text()
-        assert text.startswith("Blocks of 1024 threads with 20 registers each and 4.125 KB of shared memory: an SM of L4")
+        assert text.startswith("Blocks of 1,024 threads with 20 registers each and 4.125 KB of shared memory: an SM of L4")
         found = model.occupancy(find("L4"), 1024, 20, t.shared_bytes_per_block)
         allowed = page.locator(".ww svg text", has_text=re.compile(r"^\d+(: .*)?$")).all_text_contents()
         assert str(found.blocks_by_shared_memory) in allowed

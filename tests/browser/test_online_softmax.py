@@ -80,10 +80,3 @@ def test_hatched_bars_show_what_the_correction_took(browser):
         assert np.allclose(np.array(lost) / now[-1], np.exp(x[:7] - x[:7].max()) - np.exp(x[:7] - x[-1]), atol=0.002)
         move(page, "seen", 9)
         assert gone.count() == 0
-
-
-def test_the_sentence_is_the_one_that_stood_there_before_the_script(browser):
-    view = online_softmax.explorer(start="large", step=6)
-    with opened(browser, view._repr_html_()) as page:
-        assert page.locator("p.text").inner_text() == view.sentence
-        assert "overflowed" in view.sentence

@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_UP, Context
 import numpy as np
 import pytest
 from pages import move, number, opened
+from view_kernels import scale
 
 from warpwise import cuda, model, trace
 from warpwise.devices import DEVICES, H100, L4, RTX_3090, T4, Device
@@ -22,13 +23,6 @@ BRING = """states => {
     return [...all("dl b"), ...all("dd"), all("p.text")[0]];
   });
 }"""
-
-
-@cuda.jit
-def scale(x, y, a):
-    i = cuda.grid(1)
-    if i < x.size:
-        y[i] = a * x[i]
 
 
 @cuda.jit
@@ -176,7 +170,7 @@ def test_keyboard_moves_every_control(browser, traces, device: Device):
         assert page.locator("output").inner_text() == "-" and page.get_by_role("slider").is_disabled()
 
 
-def test_live_sentence_is_the_one_that_python_says(browser):
+def test_sentence_after_moves_is_that_of_a_view_made_so(browser):
     with opened(browser, roofline.explorer(H100)._repr_html_()) as page:
         page.get_by_label("precision").select_option("tensor16")
         move(page, "FLOP per byte", 24)

@@ -16,7 +16,7 @@ from warpwise.views import shared_memory
 # A square's look in the browser: the last of these shapes that covers its middle.
 LOOKS = """([rows, columns]) => {
   const svg = document.querySelector("ww-shared_memory").shadowRoot.querySelector("svg");
-  const box = svg.querySelector(".mem-grid:not(rect)").getBBox();
+  const box = svg.querySelector(".grid:not(rect)").getBBox();
   const names = ["faint", "hatched", "mem-other", "one"], shapes = names.map((name) => svg.querySelector(`path.${name}`));
   const inside = (shape, row, column) => {
     const point = new DOMPoint(box.x + ((column + .5) * box.width) / columns, box.y + ((row + .5) * box.height) / rows);

@@ -75,8 +75,8 @@ def test_tabs_show_what_the_trace_counted(browser):
     store = next(number for number, text in TRACE.source.items() if "dst[y, x]" in text)
     with opened(browser, SHOWN) as page:
         row = page.locator("ww-requests .ww tbody tr", has_text="dst[y, x]").inner_text()
-        expected = [f"{store}", "32", f"{metrics.sectors_per_request_store:g}", f"{metrics.shared_load_bank_conflicts}"]
-        assert row.split("\t")[0] == expected[0] and [cell for cell in expected if cell not in row] == []
+        cells = [cell.strip() for cell in row.split("\t")][:5]
+        assert cells == [f"{store}", "32", "", f"{metrics.sectors_per_request_store:g}", f"{metrics.shared_load_bank_conflicts}"]
         assert number(page.locator("ww-requests"), "sectors per request") == "4"
         page.get_by_role("tab", name="Shared memory").click()
         assert page.locator("ww-banks p.text").inner_text().startswith(f"Line {store}, its worst request: warp 0 of block")

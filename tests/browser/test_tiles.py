@@ -52,11 +52,3 @@ def test_a_smaller_matrix_takes_the_step_with_it(browser):
     with opened(browser, tiles.explorer(32, 8, step=64)._repr_html_()) as page:
         move(page, "size n", 9)
         assert page.locator("p.text").inner_text().startswith("Step 8 of 8:")
-
-
-def test_the_sentence_is_the_same_with_and_without_a_script(browser):
-    view = tiles.explorer(50, 16, wider=True, step=20)
-    with opened(browser, view._repr_html_()) as page:
-        assert page.locator("p.text").inner_text() == str(view)
-    with opened(browser, view._repr_html_(), java_script_enabled=False) as page:
-        assert page.get_by_text(str(view)).is_visible()

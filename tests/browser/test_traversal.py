@@ -8,6 +8,7 @@ from math import floor
 import numpy as np
 import pytest
 from pages import move, number, opened
+from view_kernels import transpose_at_once
 
 from warpwise import cuda, trace
 from warpwise.metrics import SECTOR_BYTES, Metrics
@@ -24,13 +25,6 @@ def walk(a, out, along, requests):
         else:
             total += a[i, k]
     out[i] = total
-
-
-@cuda.jit
-def transpose_at_once(src, dst):
-    x, y = cuda.grid(2)
-    if y < src.shape[0] and x < src.shape[1]:
-        dst[x, y] = src[y, x]
 
 
 def metrics_of(rows: int, columns: int, lanes: str, dtype: str, padded: bool, requests: int) -> Metrics:

@@ -45,7 +45,7 @@ def test_every_device_and_tile(browser):
             for tile in waves.TILES:
                 page.get_by_label("tile", exact=True).select_option(tile)
                 assert shown(page) == modelled(3000, device, tuple(map(int, tile.split("x"))))
-                assert page.locator(".picture text.waves-block").count() == device.sms
+                assert page.locator(".picture text.inside").count() == device.sms
 
 
 def test_it_plays_wave_by_wave_and_each_tile_is_placed_once(browser):
@@ -54,7 +54,7 @@ def test_it_plays_wave_by_wave_and_each_tile_is_placed_once(browser):
         slider, play = page.get_by_role("slider", name="wave"), page.get_by_role("button", name="Play")
         for wave in (1, 2, 3):
             assert slider.input_value() == str(wave)
-            placed += [int(cell) for cell in page.locator(".picture text.waves-block").all_text_contents()]
+            placed += [int(cell) for cell in page.locator(".picture text.inside").all_text_contents()]
             if wave < 3:
                 page.get_by_role("button", name="Next").click()
         assert placed == list(range(288))
@@ -88,11 +88,3 @@ def test_a_launch_s_blocks(browser):
                 found = model.waves(blocks, device, model.occupancy(device, 256).blocks)
                 assert shown(page, "blocks") == (blocks, found.count, pytest.approx(100 * found.useful, abs=0.0501))
             slider.press(key)
-
-
-def test_the_sentence_is_the_same_with_and_without_a_script(browser):
-    view = waves.explorer(H100, 2049, wave=2)
-    with opened(browser, view._repr_html_()) as page:
-        assert page.locator("p.text").inner_text() == str(view)
-    with opened(browser, view._repr_html_(), java_script_enabled=False) as page:
-        assert page.get_by_text(str(view)).is_visible()

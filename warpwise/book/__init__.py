@@ -1,6 +1,6 @@
 """The Sphinx extension of the course's book: what Jupyter Book 1 leaves to be done.
 
-It sets the constants of ``warpwise.metrics`` as substitutions, gives the book its style sheet, its quizzes, its list of chapters,
+It sets constants of the model as substitutions, gives the book its style sheets, its quizzes, its list of chapters,
 its reference directives and its bibliography style, offers each chapter's lab, and makes the built site small. It draws no widgets:
 those come out of the cells of the chapters.
 """
@@ -14,6 +14,7 @@ from sphinx.config import Config
 
 from warpwise import metrics
 from warpwise.book import accessible, citations, mistakes, reference, weight
+from warpwise.devices import H100
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -41,11 +42,12 @@ def setup(app: Sphinx) -> dict:
 def prepare(app: Sphinx, config: Config) -> None:
     """Let a page write ``{{ SECTOR_BYTES }}`` where it would otherwise repeat a number of the model; put our templates first."""
     config.templates_path.append(str(TEMPLATES))
-    config.myst_substitutions.update({name: getattr(metrics, name) for name in CONSTANTS})
+    config.myst_substitutions.update({name: getattr(metrics, name) for name in CONSTANTS}, SUB_PARTITIONS=H100.sm.sub_partitions)
 
 
 def add_style(app: Sphinx) -> None:
-    """Load style sheet and scripts from the package: Jupyter Book loads every file that it finds below a ``_static`` folder."""
+    """Load style sheets and scripts from the package: Jupyter Book loads every file that it finds below a ``_static`` folder."""
     app.config.html_static_path.append(str(STATIC))
     app.add_css_file("warpwise.css")
+    app.add_css_file("reference.css")
     app.add_js_file("paper.js", loading_method="defer")

@@ -33,6 +33,7 @@ from sphinx.util.osutil import relative_uri
 
 from warpwise.book import labs, quiz
 from warpwise.book.tag import Tag, tag
+from warpwise.model.arguments import counted
 
 READING = re.compile(r"Reading takes about (\d+) minutes")
 LAB = re.compile(r"\blab\b[^.]*? takes (\d+(?: to \d+)?)\b")
@@ -145,7 +146,7 @@ class FillList(SphinxPostTransform):
             links = [tag("a", "reference", nodes.Text(w.word), href=w.url, aria_label=f"{w.text}: {found.title}") for w in ways]
             yield tag("span", "", nodes.Text(f"Lab: {takes}"), *between(links, ", "))
         if quizzes := quiz.quizzes_of(self.env, page):
-            fresh = f"Quiz: {len(quizzes)} question{'s' * (len(quizzes) > 1)}"
+            fresh = f"Quiz: {counted(len(quizzes), 'question')}"
             yield tag("span", "", nodes.Text(fresh), data_quizzes=" ".join(name for name, _ in quizzes), data_fresh=fresh)
 
     def copied(self, node: nodes.Element) -> nodes.Element:

@@ -38,8 +38,8 @@ COLUMNS = (
     Column("Tensor cores", "TFLOP/s", lambda d: d.tensor16_tflops),
     Column("DRAM", "GB/s", lambda d: d.dram_gb_per_s),
     Column("L2 cache", "MiB", lambda d: d.l2_bytes // MB),
-    Column("Knee, float32", "FLOP/byte", lambda d: f"{knee(d.fp32_tflops, d):.1f}"),
-    Column("Knee, tensor", "FLOP/byte", lambda d: f"{knee(d.tensor16_tflops, d):.0f}"),
+    Column("Knee, float32", "FLOP/byte", lambda d: f"{knee(d.fp32_flops_per_s, d):.1f}"),
+    Column("Knee, tensor", "FLOP/byte", lambda d: f"{knee(d.tensor16_flops_per_s, d):.0f}"),
 )
 
 #: Field of ``Multiprocessor`` -> (name of the limit, unit, what to divide by).
@@ -106,9 +106,9 @@ class DeviceSources(SphinxDirective):
         return parsed(self, devices.__doc__.partition("\n\n")[2].splitlines())
 
 
-def knee(tflops: float, device: Device) -> float:
+def knee(flops_per_s: float, device: Device) -> float:
     """Floating-point operations per byte of DRAM at which a peak rate and the bandwidth take equally long."""
-    return 1e12 * tflops / (1e9 * device.dram_gb_per_s)
+    return flops_per_s / device.dram_bytes_per_s
 
 
 def noted(directive: SphinxDirective) -> None:
@@ -161,5 +161,4 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("limit-table", LimitTable)
     app.add_directive("limit-notes", LimitNotes)
     app.add_directive("device-sources", DeviceSources)
-    app.connect("builder-inited", lambda app: app.add_css_file("reference.css"))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,8 +19,6 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from warpwise.devices import H100
-
 #: Term -> the other sense in which chapters use it.
 AMBIGUOUS = {
     "active": "blocks and warps that an SM holds are active as well",
@@ -119,5 +117,4 @@ def form(name: str) -> str:
 def setup(app: Sphinx) -> dict:
     """Called by Sphinx through ``app.setup_extension``."""
     app.add_post_transform(LinkFirstUses)
-    app.connect("config-inited", lambda app, config: config.myst_substitutions.update(SUB_PARTITIONS=H100.sm.sub_partitions))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,19 +2,19 @@
 
 The one setting is ``html_theme_options.repository_url`` in ``_config.yml``; where it is empty a lab can only be downloaded. Both
 services fetch the notebook from GitHub by themselves, so nothing is sent from the page. The links name a branch:
-``repository_branch`` beside the address, or ``main``.
+``repository_branch`` beside the address, or ``main``. ``warpwise.labs.colab`` reads both, for the labs' own setup.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
-GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
+from warpwise.errors import LabError
+from warpwise.labs.colab import BRANCH, named
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Repository:
 
     owner: str
     name: str
-    branch: str = "main"
+    branch: str = BRANCH
 
     def colab(self, path: str) -> str:
         """The address that opens a notebook of the repository in Google Colab."""
@@ -36,11 +36,8 @@ class Repository:
 
 def repository(config: Config) -> Repository | None:
     """The repository that ``_config.yml`` names, if it names one. Raises ConfigError for an address that is not one of GitHub's."""
-    options = config.html_theme_options
-    address = options.get("repository_url", "")
-    if not address:
-        return None
-    found = GITHUB.fullmatch(address)
-    if not found:
-        raise ConfigError(f"repository_url is {address!r}: Colab and Binder need https://github.com/OWNER/NAME, or leave it empty")
-    return Repository(*found.groups(), branch=options.get("repository_branch") or "main")
+    try:
+        found = named(config.html_theme_options)
+    except LabError as error:
+        raise ConfigError(str(error)) from error
+    return Repository(*found) if found else None

@@ -46,7 +46,7 @@ def build(solutions: str | Path = "solutions", labs: str | Path = "labs", check:
     return tuple(lines)
 
 
-def generate(lab: Lab, site: tuple[str, str] | None = None) -> str:
+def generate(lab: Lab, site: tuple[str, str, str] | None = None) -> str:
     """The text of a student's notebook, with reference outputs from a run of the solved one; ``site``: the repository for Colab."""
     return nbformat.writes(with_setup(student_notebook(lab, reference_outputs(lab)), site)) + "\n"
 

@@ -96,7 +96,7 @@ def bound(launch: Trace | Metrics, device: Device) -> Bound:
     operations, of which a compiler may remove or fuse some: only there can a launch be faster than its bound.
     """
     m, sms, warps = _parts(launch, device)
-    found = [Resource("DRAM", "bytes", m.dram_bytes_moved[0], 1e9 * device.dram_gb_per_s, f"datasheet of {device.name}")]
+    found = [Resource("DRAM", "bytes", m.dram_bytes_moved[0], device.dram_bytes_per_s, f"datasheet of {device.name}")]
     for rule in _RULES:
         per_s = rule.per_clock(device.sm, sms, warps) * device.clock_hz
         found.append(Resource(rule.name, rule.unit, rule.used(m), per_s, rule.source))

@@ -59,9 +59,9 @@ def product(n: int, device: Device, causes: tuple[str, ...] = CAUSES) -> Product
         raise LaunchError(f"the load/store units of {device.name} are not in the model; it knows {', '.join(d.name for d in KNOWN)}")
     seconds = _rounds(n, device, causes) * n * _tile_step_seconds(n, device, causes)
     if "memory" in causes:
-        seconds = max(seconds, 3 * ITEM_BYTES * n**2 / (1e9 * device.dram_gb_per_s))
+        seconds = max(seconds, 3 * ITEM_BYTES * n**2 / device.dram_bytes_per_s)
     flops_per_s = 2 * n**3 / seconds
-    return Product(n, seconds, flops_per_s, flops_per_s / (1e12 * device.tensor16_tflops))
+    return Product(n, seconds, flops_per_s, flops_per_s / device.tensor16_flops_per_s)
 
 
 def limiter(n: int, device: Device, causes: tuple[str, ...] = CAUSES) -> tuple[str, float]:
@@ -88,7 +88,7 @@ def _rounds(n: int, device: Device, causes: tuple[str, ...]) -> float:
 def _tile_step_seconds(n: int, device: Device, causes: tuple[str, ...]) -> float:
     """Seconds of one SM for one column of A's tile times one row of B's."""
     rows, columns = TILE
-    products = 2 * rows * columns / (1e12 * device.tensor16_tflops / device.sms)
+    products = 2 * rows * columns / (device.tensor16_flops_per_s / device.sms)
     extra = (_turns(load_width(n)) - _turns(WIDEST_LOAD)) / device.clock_hz if "alignment" in causes else 0.0
     return products + extra
 

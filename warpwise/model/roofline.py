@@ -48,13 +48,12 @@ def roofline(launch: Trace | Metrics, device: Device) -> Roofline:
     """
     m = launch if isinstance(launch, Metrics) else launch.metrics
     peak = peak_flops_per_s(m, device)
-    bytes_per_s = 1e9 * device.dram_gb_per_s
     least, most = m.flops_per_byte
-    reach = min(peak, least * bytes_per_s), min(peak, most * bytes_per_s)
-    return Roofline(device.name, (least, most), peak / bytes_per_s, peak, reach)
+    reach = min(peak, least * device.dram_bytes_per_s), min(peak, most * device.dram_bytes_per_s)
+    return Roofline(device.name, (least, most), peak / device.dram_bytes_per_s, peak, reach)
 
 
 def peak_flops_per_s(m: Metrics, device: Device) -> float:
     """The rate at which ordinary lanes do this mix of float32 and float64: every operation half of a multiply-add."""
-    seconds_per_flop = (1 - m.fp64_share) / (1e12 * device.fp32_tflops) + m.fp64_share / (1e12 * device.fp64_tflops)
+    seconds_per_flop = (1 - m.fp64_share) / device.fp32_flops_per_s + m.fp64_share / device.fp64_flops_per_s
     return 1 / seconds_per_flop

@@ -48,7 +48,8 @@ def trace(
     """Run a kernel in the simulator and say what it did. Arrays in ``args`` are updated in place.
 
     ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function. ``blocks``, ``threads``: an integer or a
-    tuple of up to three. ``record``: linear numbers of the blocks whose events are kept, at most ``max_records`` of them.
+    tuple of up to three. ``record``: linear numbers of the blocks whose events are kept. ``max_records``: the most records, each of one
+    line of one block, that are kept; a trace that would need more has counters only.
     ``max_steps``: trips of loops and calls of a batch of blocks, after which a kernel counts as endless. ``device``: whose launch limits
     hold. ``shared_bytes``: dynamic shared memory of each block. ``sanitize=False`` spares the search for races and for reads of what
     nobody wrote. ``progress``: a bar that counts blocks; None shows it on a terminal or in a notebook, once the launch has taken a second.

@@ -45,7 +45,7 @@ export function show(data, values, width) {
   const label = (x, y, what) => out.push(text("middle small", x, y, what));
   const box = (k, x, y, wide, i) => {
     out.push(rect(k === at ? "one" : k > at ? "empty" : k ? "faint" : "bank-idle", x + 0.5, y + 0.5, wide - 1, 13, press({ lane: i })));
-    if (wide >= 16) out.push(text("bank-in", x + wide / 2, y + 11, i));
+    if (wide >= 16) out.push(text(k === at ? "inside strong" : "middle small", x + wide / 2, y + 11, i));
     if (i === lane) out.push(rect("edge", x + 0.75, y + 0.75, wide - 1.5, 12.5));
   };
 
@@ -58,7 +58,7 @@ export function show(data, values, width) {
     if (first !== row) {
       // Rows that nobody names are left out.
       y += first > row + BANKS ? 18 : 14;
-      out.push(text("end small", LEFT - 6, y + 11, (row = first)), rect("bank-grid", LEFT, y, BANKS * cell, 14));
+      out.push(text("end small", LEFT - 6, y + 11, (row = first)), rect("grid", LEFT, y, BANKS * cell, 14));
     }
     box(waves.includes(at) ? at : Math.max(...waves), left(word), y, wide, lanes.includes(lane) ? lane : lanes[0]);
     if (lanes[1]) out.push(rect((many = "two"), left(word) + 1, y + 11.5, wide - 2, 2));
@@ -66,7 +66,7 @@ export function show(data, values, width) {
   const grid = words.map((_, k) => `M${left(k)} 41V${y + 14}`), base = y + 58;
 
   // How many words of this group each bank has to serve: the most of them is the group's number of wavefronts.
-  out.push(path("bank-grid", grid.join("")), text("small", 0, 12, "lane"), text("small", 0, 36, "bank"), text("small", 0, base, "words"));
+  out.push(path("grid", grid.join("")), text("small", 0, 12, "lane"), text("small", 0, 36, "bank"), text("small", 0, base, "words"));
   for (const [bank, { length }] of Object.entries(banks)) {
     const tall = (26 * length) / most;
     out.push(rect(length > 1 && length === most ? "hatched" : "faint", left(bank) + 1, base - tall, wide - 2, tall));

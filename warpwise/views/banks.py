@@ -14,17 +14,17 @@ from functools import cached_property
 from html import escape
 from itertools import groupby
 
-from warpwise.errors import TraceError
 from warpwise.metrics import BANK_BYTES, BANKS, WARP_SIZE, Metrics
+from warpwise.model.arguments import one_of, whole
 from warpwise.trace import Event, Trace
 from warpwise.views.controls import Choice, Player, Slider
 from warpwise.views.request import VERBS
+from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, table
 from warpwise.views.view import View
 
 ITEMSIZES = {"float16": 2, "float32": 4, "float64": 8, "complex128": 16}
 MOST_STRIDE = 64  #: elements
 MOST_PADDING = 4
-MOST_REQUESTS = 384  #: that a view carries, all choices together: keeps its data small
 KINDS = ("load", "store")
 
 
@@ -52,21 +52,19 @@ class Group:
         """Where the first request with most conflicts lies."""
         return max(range(len(self.requests)), key=lambda i: _conflicts(self.requests[i]))
 
-    def first(self, most: int) -> int:
-        """Where the requests begin that a view carries: ``most`` of them around the worst."""
-        return max(0, min(self.worst - most // 2, len(self.requests) - most))
+    def carried(self, most: int) -> range:
+        """The places of the requests that a view carries."""
+        return around(self.worst, most, len(self.requests))
 
 
 def explorer(stride: int = 32, dtype: str = "float32", padding: int = 0) -> View:
     """A full warp in which lane ``i`` reads element ``(stride + padding) * i``: down a column of a tile with ``stride`` columns.
 
     ``stride`` is 0 to 64 elements, ``padding`` 0 to 4 columns that hold nothing, ``dtype`` float16, float32, float64 or complex128.
-    Raises ValueError for anything else.
+    Raises LaunchError for anything else.
     """
-    _check("stride", stride, MOST_STRIDE)
-    _check("padding", padding, MOST_PADDING)
-    if dtype not in ITEMSIZES:
-        raise ValueError(f"element type is {dtype!r}; the explorer shows {', '.join(ITEMSIZES)}")
+    stride, padding = whole("stride", stride, 0, MOST_STRIDE), whole("padding", padding, 0, MOST_PADDING)
+    dtype = one_of("dtype", dtype, ITEMSIZES)
     span = max(1, ITEMSIZES[dtype] // BANK_BYTES)
     controls = (
         Choice("dtype", "element type", {name: f"{name}, {size} bytes" for name, size in ITEMSIZES.items()}, dtype),
@@ -86,9 +84,7 @@ def of_trace(trace: Trace, line: int | None = None) -> View:
     counted = [(number, kind) for number in trace.by_line for kind in KINDS if _of(trace.by_line[number], kind, "requests")]
     groups = _groups(trace) if counted and not trace.truncated else ()
     above, nothing = _above(trace, counted, groups), ""
-    if line is not None and line not in {group.line for group in groups}:
-        able = ", ".join(map(str, sorted({group.line for group in groups}))) or "none"
-        raise TraceError(f"line {line} of {trace.kernel} has no request to shared memory to show; lines that have: {able}")
+    check_line(trace, line, sorted({group.line for group in groups}), "request to shared memory")
     if not counted:
         nothing = f"{trace.kernel} neither loads from shared memory nor stores to it: it has no bank conflicts."
     elif not groups:
@@ -133,7 +129,7 @@ def _choices(trace: Trace, groups: tuple[Group, ...], line: int | None) -> tuple
     return (
         Choice("line", "source line, worst first", options, str(opens)),
         lane,
-        Player("request", "request", 1, min(most, len(group.requests)), group.worst - group.first(most) + 1),
+        Player("request", "request", 1, len(group.carried(most)), group.carried(most).index(group.worst) + 1),
         wavefront,
     )
 
@@ -144,15 +140,15 @@ def _common(total: int) -> tuple[Slider, Player]:
 
 def _packed(group: Group, most: int) -> list[dict]:
     """Requests for the script: each with what its controls say."""
-    first, total = group.first(most), len(group.requests)
-    carried = group.requests[first : first + most]
+    carried, total = group.carried(most), len(group.requests)
     limits = {"request": [1, len(carried)]}
     packed = []
-    for place, event in enumerate(carried, first + 1):
+    for place in carried:
+        event = group.requests[place]
         words, span = _named(event)
-        worst = ", its worst request" if place == group.worst + 1 and _conflicts(event) else ""
+        worst = ", its worst request" if place == group.worst and _conflicts(event) else ""
         lead = f"Line {event.line}{worst}: warp {event.warp} of block {event.block} {VERBS[event.kind]} {event.array}."
-        outputs = {"request": f"{place:,} of {total:,}"}
+        outputs = {"request": f"{place + 1:,} of {total:,}"}
         packed.append({"words": words, "span": span, "lead": lead, "limits": limits, "outputs": outputs})
     return packed
 
@@ -172,18 +168,14 @@ def _above(trace: Trace, counted: list[tuple[int, str]], groups: tuple[Group, ..
     if not counted:
         return ""
     rows = sorted(counted, key=lambda row: (-_of(trace.by_line[row[0]], row[1], "bank_conflicts"), row))
-    head = "".join(f'<th scope="col">{title}</th>' for title in ("line", "kind", "requests", "wavefronts", "bank conflicts", "source"))
-    body = "".join(_row(trace, *row) for row in rows)
-    label = f"Requests of {escape(trace.kernel)} to shared memory"
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    box = f'<div class="listing" style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{table}</div>'
-    return f'{box}<p class="note">{escape(_note(trace, groups))}</p>'
+    heads = ("line", "kind", "requests", "wavefronts", "bank conflicts", "source")
+    listed = table(f"Requests of {trace.kernel} to shared memory", heads, [_row(trace, *row) for row in rows])
+    return f'{listed}<p class="note">{escape(_note(trace, groups))}</p>'
 
 
-def _row(trace: Trace, line: int, kind: str) -> str:
-    counts = "".join(f"<td>{_of(trace.by_line[line], kind, what):,}</td>" for what in ("requests", "wavefronts", "bank_conflicts"))
-    code = escape(trace.source[line].strip())
-    return f'<tr><td>{line}</td><td>{kind}s</td>{counts}<td><code style="white-space:pre-wrap">{code}</code></td></tr>'
+def _row(trace: Trace, line: int, kind: str) -> list[str | int]:
+    counts = [f"{_of(trace.by_line[line], kind, what):,}" for what in ("requests", "wavefronts", "bank_conflicts")]
+    return [line, f"{kind}s", *counts, trace.source[line].strip()]
 
 
 def _note(trace: Trace, groups: tuple[Group, ...]) -> str:
@@ -201,8 +193,3 @@ def _note(trace: Trace, groups: tuple[Group, ...]) -> str:
 
 def _of(metrics: Metrics, kind: str, what: str) -> int:
     return getattr(metrics, f"shared_{kind}_{what}")
-
-
-def _check(name: str, value: int, most: int) -> None:
-    if not 0 <= value <= most:
-        raise ValueError(f"{name} is {value}; the explorer shows 0 to {most} elements")

@@ -1,7 +1,7 @@
 """The burst widget: which sectors of memory a warp's request touches, and how many of the bytes that move are used.
 
-``explorer`` is for pages: stride, offset and element type by hand. ``of_trace`` (pages) and ``widget`` (labs) show a traced kernel
-by source line, loads and stores apart, and step through its requests, from the one that wastes most. ``svg`` draws requests for a file.
+``explorer``: stride, offset and element type by hand. ``of_trace``, and ``widget`` for a lab, show a traced kernel by source line,
+loads and stores apart, and step through its requests, from the one that wastes most. ``svg`` draws requests for a file.
 Caches are left out: a sector counts once for each request, as in ``Metrics``.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import asdict
 from html import escape
 
 from warpwise.metrics import SECTOR_BYTES
+from warpwise.model.arguments import one_of, whole
 from warpwise.trace import Trace
 from warpwise.views import html
 from warpwise.views.controls import Choice, Hidden, Slider, Stepper
@@ -29,9 +30,9 @@ def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool
     """A full warp in which lane ``i`` reads element ``offset + stride * i``, to be moved by hand. The arguments say where it starts.
 
     ``stride`` and ``offset`` are in elements, 0 to 32; ``dtype`` is float16, float32 or float64; ``toy`` starts in the lecture's
-    memory, whose bursts hold four values of any type. Raises ValueError for anything else.
+    memory, whose bursts hold four values of any type. Raises LaunchError for anything else.
     """
-    _check(stride, offset, dtype)
+    stride, offset, dtype = whole("stride", stride, 0, MOST), whole("offset", offset, 0, MOST), one_of("dtype", dtype, ITEMSIZES)
     memories = {"real": f"{SECTOR_BYTES}-byte sectors", "toy": f"toy: bursts of {TOY_BURST}"}
     controls = (
         Choice("memory", "memory", memories, "toy" if toy else "real"),
@@ -47,7 +48,7 @@ def of_trace(trace: Trace, line: int | None = None, kind: str | None = None) -> 
     """A traced kernel by source line, for a page: sectors per request, bank conflicts, and the recorded blocks' requests one by one.
 
     The request that wastes most sectors is shown first: the one of ``line``, and of its ``kind`` ("load", "store" or "atomic"), if these
-    are given. Raises TraceError if that line has no request, and ValueError for another kind; a kind that is not there is passed over.
+    are given. Raises TraceError if that line has no request, and LaunchError for another kind; a kind that is not there is passed over.
     """
     listed = listing(trace, line, kind)
     data = {"lines": listed.lines, "note": listed.note, "sector": SECTOR_BYTES}
@@ -58,25 +59,17 @@ def of_trace(trace: Trace, line: int | None = None, kind: str | None = None) -> 
 
 def widget(trace: Trace, line: int | None = None, kind: str | None = None):
     """The same for a lab, as an anywidget: its ``line`` is the selected source line, and setting it selects what wastes most there."""
-    from warpwise.views.lab import BurstWidget  # here, for a page of the book needs no anywidget
-
-    view = of_trace(trace, line, kind)
-    return BurstWidget(data=view.payload, values=view.values)
+    return of_trace(trace, line, kind).widget()
 
 
 def svg(*requests: Request, captions: tuple[str, ...] = ()) -> str:
-    """The text of an SVG file: each request's picture with its caption and counts, one below the other, on white."""
+    """The text of an SVG file: each request's picture with its caption and counts, one below the other, on white.
+
+    Raises ImportError without QuickJS.
+    """
     data = {"requests": [asdict(request) for request in requests], "captions": captions or ("",) * len(requests)}
     head, shapes = shown("sheet", data, {}, WIDTH)["picture"].split(">", 1)
     return f"{head} {FILE_COLOURS}><style>{html.picture_style('sheet')}</style>{shapes}\n"
-
-
-def _check(stride: int, offset: int, dtype: str) -> None:
-    for name, value in (("stride", stride), ("offset", offset)):
-        if not 0 <= value <= MOST:
-            raise ValueError(f"{name} is {value}; the explorer shows 0 to {MOST} elements")
-    if dtype not in ITEMSIZES:
-        raise ValueError(f"element type is {dtype!r}; the explorer shows {', '.join(ITEMSIZES)}")
 
 
 def _controls(listed: Listing) -> tuple:

@@ -5,6 +5,7 @@ Names are Python identifiers, different within a widget. Labels and words are HT
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -41,6 +42,11 @@ class Choice:
         listed = "".join(f'<option value="{key}"{" selected" * (key == self.value)}>{text}</option>' for key, text in self.options.items())
         select = f'<select id="{self.name}" name="{self.name}">{listed}</select>'
         return _field(self.name, _label(self.name, self.label), select)
+
+
+def device_choice(names: Iterable[str], value: str) -> Choice:
+    """The choice of a device, by the names of the table."""
+    return Choice("device", "device", {name: name for name in names}, value)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,14 @@
 // Python writes the controls (data.body); a widget is a function start(ui, data) that wires them and sets ui.draw(width).
 
 export const escape = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt()};`);
-export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 export const thousands = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+export const plural = (count, word) => `${thousands(count)} ${word}${count === 1 ? "" : "s"}`;
 export const percent = (part, whole) => `${Math.floor((part / whole) * 1000 + 0.5) / 10} %`;
+
+// Data has long rows of addresses as steps from one to the next.
+export const undelta = (deltas, at = 0) => deltas.map((d) => (at += d));
+// 1,000 KB are 0.977 MB: never more than three digits.
+export const binary = (bytes, k = Math.min(3, Math.floor(Math.log2(bytes * 1.024) / 10))) => `${+(bytes / 1024 ** k).toPrecision(3)} ${["bytes", "KB", "MB", "GB"][k]}`;
 
 // What the controls of a form say, by name; the number beside each slider is brought up to date.
 export function read(form) {

@@ -1,11 +1,10 @@
 // The divergence widget: one warp's steps over its issue slots; above by source line, below by lane. What happened is all in the data.
 import { escape, percent, plural, thousands } from "./core.js";
-import { legend, line, n, path, press, rect, svg, text } from "./draw.js";
+import { legend, line, oblong, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Pixels: of a lane, of a slot at least and at most, of a letter of code.
 const LANE = 5, LEAST = 10, MOST = 40, LETTER = 7.25;
-const cell = (x, y, w, h) => `M${n(x)} ${n(y)}h${n(w)}v${h}h${n(-w)}z`;
 
 // steps: those of one warp; now: the one that is looked at. Slots stand on pages, so that the picture stands still while it plays.
 function drawn(lines, key, { all, threads }, steps, now, width) {
@@ -15,7 +14,7 @@ function drawn(lines, key, { all, threads }, steps, now, width) {
   const { first } = shown[0], last = shown.at(-1).slots, pitch = Math.min(MOST, room / Math.max(last - first, Math.min(all, most)));
   const at = (slot) => left + (slot - first) * pitch, high = narrow ? 38 : 21, track = (row) => 38 + row * high + (narrow ? 18 : 2);
   const middle = track(lines.length) + 8, grid = middle + 22, end = grid + 32 * LANE, low = (narrow ? end : grid) + 12;
-  const means = legend([["wd-run", "active lane"], ["wd-idle", "masked lane"], ...key.map((words) => ["wd-hit", words])], narrow ? width : 60, low);
+  const means = legend([["wd-run", "active lane"], ["wd-idle", "masked lane"], ...key.map((words) => ["press", words])], narrow ? width : 60, low);
   const shapes = [
     text("strong", left, 12, `Issue slots ${thousands(first + 1)} to ${thousands(last)} of ${thousands(all)}`), means.shapes,
     rect("faint", 0, track(now.row) + 18 - high, width, high), rect("faint wd-now", at(now.first) - 0.5, 18, now.wide * pitch, end - 16),
@@ -32,19 +31,19 @@ function drawn(lines, key, { all, threads }, steps, now, width) {
   let from = first;
   shown.forEach(({ step, row, wide, mask, mark, first, slots }, i) => {
     const x = at(first), w = wide * pitch - 1;
-    let on = cell(x, track(row), w, 16), off = "", marks = "";
+    let on = oblong(x, track(row), w, 16), off = "", marks = "";
     for (let lane = 0; lane < threads; lane++) {
-      if ((mask[2] >>> lane) & 1) on += cell(x, grid + lane * LANE, w, 4);
-      else off += cell(x, grid + lane * LANE + 2, w + 1, 1);
+      if ((mask[2] >>> lane) & 1) on += oblong(x, grid + lane * LANE, w, 4);
+      else off += oblong(x, grid + lane * LANE + 2, w + 1, 1);
     }
-    for (const [place, what] of mark[1]) marks += text(place === row ? "wd-mark" : "middle", x + w / 2, track(place) + 12.5, what);
+    for (const [place, what] of mark[1]) marks += text(place === row ? "inside strong" : "middle", x + w / 2, track(place) + 12.5, what);
     // Here ends what runs under one mask.
     if (shown[i + 1]?.mask !== mask) {
       if ((slots - from) * pitch > 15) shapes.push(text("middle", at((from + slots) / 2), middle + 10, mask[0]));
       shapes.push(line("edge", at(from), middle + 15, at(slots) - 2, middle + 15));
       from = slots;
     }
-    groups[+(step > now.step)] += path("wd-idle", off) + path("wd-run", on) + marks + rect("wd-hit", x, 18, w + 1, end - 18, press({ step }));
+    groups[+(step > now.step)] += path("wd-idle", off) + path("wd-run", on) + marks + rect("press", x, 18, w + 1, end - 18, press({ step }));
   });
   return svg(width, Math.max(end, low + means.height) + 4, "A warp's steps by source line and by lane", [shapes, groups[0], `<g class="wd-later">${groups[1]}</g>`]);
 }

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from warpwise.errors import TraceError
+from warpwise.errors import LaunchError, TraceError
 from warpwise.metrics import WARP_SIZE
+from warpwise.model.arguments import counted
 from warpwise.trace import Event, Trace
 from warpwise.views.controls import Choice, Control, Player, Slider
-from warpwise.views.request import plural
 from warpwise.views.timeline import Step, Timeline, timelines
 from warpwise.views.view import View
 
@@ -49,10 +49,10 @@ def of_trace(trace: Trace, block: Block | None = None, warp: int = 0) -> View:
 def explorer(traces: Mapping[str, Trace], label: str = "condition", warp: int = 0) -> View:
     """Traced kernels to choose from: the keys are what the choice says, ``label`` is what stands above it. It opens on the first.
 
-    Of each trace the first recorded block is shown. Raises ValueError without traces, and TraceError as ``of_trace`` does.
+    Of each trace the first recorded block is shown. Raises LaunchError without traces, and TraceError as ``of_trace`` does.
     """
     if not traces:
-        raise ValueError('explorer has no traces: give it some by name, as in explorer({"i < 4": trace(kernel, 1, 32, x)})')
+        raise LaunchError('explorer has no traces: give it some by name, as in explorer({"i < 4": trace(kernel, 1, 32, x)})')
     kernels = [(trace, dict([next(iter(_blocks(trace).items()))])) for trace in traces.values()]
     names = {str(i): escape(name) for i, name in enumerate(traces)}
     return _view(kernels, warp, (Choice("kernel", escape(label), names, "0"),))
@@ -123,7 +123,7 @@ def _packed(trace: Trace, blocks: Blocks, most: int) -> dict:
 
 def _warp(name: str, warp: Timeline, most: int) -> dict:
     """What the script needs of a warp besides its steps. What it says of all slots includes those of the steps past ``most``."""
-    few = f" The warp has {plural(warp.threads, 'thread')}: its other lanes are never active." if warp.threads < WARP_SIZE else ""
+    few = f" The warp has {counted(warp.threads, 'thread')}: its other lanes are never active." if warp.threads < WARP_SIZE else ""
     left = f" The first {most:,} of {len(warp.steps):,} steps can be chosen; all count at the end." if len(warp.steps) > most else ""
     return {"name": name, "all": warp.slots, "lanes": warp.lanes, "threads": warp.threads, "note": few + left}
 
@@ -147,7 +147,7 @@ def _mask(mask: int) -> tuple[int, str, int]:
     which = [f"{first} to {last}" if last > first else str(first) for first, last in stretches]
     if len(which) > 4:
         which = [*which[:3], f"and so on to {stretches[-1][1]}"]
-    return active, f"{plural(active, 'active lane')} ({', '.join(which)}) and {WARP_SIZE - active} masked", mask
+    return active, f"{counted(active, 'active lane')} ({', '.join(which)}) and {WARP_SIZE - active} masked", mask
 
 
 def _letters(happened: Iterable[tuple[int, str]]) -> dict[int, str]:
@@ -165,7 +165,7 @@ def _words(events: tuple[Event, ...]) -> str:
 
 def _what(event: Event) -> str:
     count, taken = event.active.bit_count(), event.taken.bit_count()
-    lanes = plural(count, "lane")
+    lanes = counted(count, "lane")
     match event.kind:
         case "branch":
             parts = f"the branch parts {lanes}: {taken} one way, {count - taken} the other"

@@ -4,6 +4,8 @@ import { escape } from "./core.js";
 export const n = (value) => Math.floor(value * 10 + 0.5) / 10;
 export const rect = (name, x, y, w, h, more = "") => `<rect class="${name}" x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"${more}/>`;
 export const path = (name, d) => `<path class="${name}" d="${d}"/>`;
+// A rectangle as part of a path, which has one look.
+export const oblong = (x, y, w, h) => `M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}z`;
 export const line = (name, x1, y1, x2, y2) => path(name, `M${n(x1)} ${n(y1)}L${n(x2)} ${n(y2)}`);
 export const circle = (name, x, y, r, more = "") => `<circle class="${name}" cx="${n(x)}" cy="${n(y)}" r="${n(r)}"${more}/>`;
 export const text = (name, x, y, what) => `<text class="${name}" x="${n(x)}" y="${n(y)}">${what}</text>`;

@@ -1,17 +1,11 @@
 // The FlashAttention widget: one block's tile of queries against tiles of keys, its memory on the chip, and everyone's traffic.
 // Tiles and bytes follow model/attention.py.
-import { thousands } from "./core.js";
+import { binary, thousands } from "./core.js";
 import { legend, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 const figures = (x) => x.toPrecision(3);
 const total = (counts) => counts.reduce((sum, one) => sum + one);
-
-function size(bytes) {
-  let unit = 0;
-  for (; bytes >= 1000; unit++) bytes /= 1024;
-  return `${+figures(bytes)} ${["", "KB", "MB", "GB"][unit]}`;
-}
 
 // Maximum and sum of a row's first scores, from those of each 16.
 const running = (chunks, scores) => chunks.slice(0, scores / 16).reduce(([m, sum], [top, part]) => {
@@ -48,7 +42,7 @@ function bars([title, parts, most, limit], x, y, left, width) {
     parts.map(([name, bytes, look], i) => {
       const top = y + 12 + 18 * i, bar = rect(look, from, top, Math.max(bytes * scale, 1), 14);
       if (limit) from += bytes * scale;
-      return [text("", x, top + 11, `${name} ${size(bytes)}`), bar];
+      return [text("", x, top + 11, `${name} ${binary(bytes)}`), bar];
     }),
   ];
 }
@@ -68,7 +62,7 @@ export function show({ limits, chunks }, values, width) {
   const both = [["Shared memory", parts.splice(0, registers ? 3 : 5)], ["Registers", parts]];
   const held = both.slice(0, 1 + registers).map(([name, list], i) => {
     const used = total(list.map((part) => part[1])), limit = limits[device][i];
-    return [`${name}: ${size(used)} of ${size(limit)}${used > limit ? ", too much" : ""}`, list, used, limit];
+    return [`${name}: ${binary(used)} of ${binary(limit)}${used > limit ? ", too much" : ""}`, list, used, limit];
   });
   const [before] = running(chunks, (key - 1) * columns), [m, sum] = running(chunks, Math.min(key * columns, causal ? query * rows : N));
 
@@ -91,7 +85,7 @@ export function show({ limits, chunks }, values, width) {
     ],
     text: `Query tile ${query} of ${down} meets key tile ${key} of ${last} on ${device}. ${held.map((one) => one[0]).join(". ")}. `
       + `The maximum of its last row is ${m.toFixed(2)}, the sum ${figures(sum)}. `
-      + `All blocks move ${size(tiled)}, ${times} times ${than} attention.`,
+      + `All blocks move ${binary(tiled)}, ${times} times ${than} attention.`,
     limits: { query: [1, down], key: [1, last] }, outputs: { n: N, d, rows, columns },
   };
 }

@@ -11,11 +11,12 @@ from functools import cache
 
 import numpy as np
 
+from warpwise import devices
 from warpwise.devices import DEVICES, H100, Device
 from warpwise.errors import LaunchError
 from warpwise.model.arguments import whole
 from warpwise.model.attention import visits
-from warpwise.views.controls import Check, Choice, Player, Slider
+from warpwise.views.controls import Check, Player, Slider, device_choice
 from warpwise.views.view import View
 
 REGISTER_BYTES = 4
@@ -26,35 +27,43 @@ D_LEAST, D_MOST = 5, 8  #: 32 to 256 elements in each
 
 
 def explorer(
-    n: int = 1024, d: int = 64, rows: int = 128, columns: int = 64, device: Device = H100, causal: bool = True,
+    n: int = 1024, d: int = 64, rows: int = 128, columns: int = 64, device: Device | str = H100, causal: bool = True,
     registers: bool = True, query: int | None = None, key: int | None = None,
 ) -> View:  # fmt: skip
     """One head of attention, in 16 bits: ``n`` queries and keys of ``d`` elements, in tiles of ``rows`` x ``columns`` scores.
 
     All four are powers of two: the sliders move in these. ``registers``: scores and output are float32 in registers, as in
     FlashAttention-2; otherwise in shared memory. ``query`` and ``key``: the tiles shown first, from 1; without them, a tile of queries
-    past the middle and its third tile of keys, if there is one. Raises LaunchError for a number that cannot be.
+    past the middle and its third tile of keys, if there is one. Raises LaunchError for a number that cannot be, and for a device
+    that is not in the table.
     """
+    device = devices.known(device)
     sizes = (
         Slider("n", "queries, keys: N", N_LEAST, N_MOST, _power("n", n, N_LEAST, N_MOST)),
         Slider("d", "vector length: d", D_LEAST, D_MOST, _power("d", d, D_LEAST, D_MOST)),
         Slider("rows", "queries in a tile", LEAST, MOST, _power("rows", rows, LEAST, MOST)),
         Slider("columns", "keys in a tile", LEAST, MOST, _power("columns", columns, LEAST, MOST)),
     )
+    at_query, at_key = _opens(n, rows, columns, causal, query, key)
+    controls = (
+        *sizes,
+        device_choice((one.name for one in DEVICES), device.name),
+        at_query,
+        Check("causal", "causal mask", bool(causal)),
+        Check("registers", "S and O in registers", bool(registers)),
+        at_key,
+    )
+    limits = {one.name: [one.sm.shared_bytes_per_block, one.sm.registers * REGISTER_BYTES] for one in DEVICES}
+    return View("flash_attention", {"limits": limits, "chunks": chunks()}, controls)
+
+
+def _opens(n: int, rows: int, columns: int, causal: bool, query: int | None, key: int | None) -> tuple[Slider, Player]:
+    """Which tile of queries meets which tile of keys at first."""
     down = n // rows
     query = min(down // 2 + 1, down) if query is None else whole("query", query, 1, down)
     meets = visits(n, rows, columns, query - 1, causal)
     key = min(3, meets) if key is None else whole("key", key, 1, meets)
-    controls = (
-        *sizes,
-        Choice("device", "device", {one.name: one.name for one in DEVICES}, device.name),
-        Slider("query", "query tile", 1, down, query),
-        Check("causal", "causal mask", bool(causal)),
-        Check("registers", "S and O in registers", bool(registers)),
-        Player("key", "key tile", 1, meets, key),
-    )
-    limits = {one.name: [one.sm.shared_bytes_per_block, one.sm.registers * REGISTER_BYTES] for one in DEVICES}
-    return View("flash_attention", {"limits": limits, "chunks": chunks()}, controls)
+    return Slider("query", "query tile", 1, down, query), Player("key", "key tile", 1, meets, key)
 
 
 def scores() -> np.ndarray:

@@ -37,7 +37,13 @@ export function follow(ui, data, show) {
   form.onsubmit = (e) => e.preventDefault();
   // Twice, for what one control allows may hang on another.
   const reach = (wanted) => [0, 1].forEach(() => (put(form, wanted), ui.redraw()));
-  const bring = (wanted) => wanted && (reach(wanted), ui.tell("values", ui.values));
+  const bring = (wanted) => {
+    if (!wanted) return;
+    reach(wanted);
+    ui.tell("values", ui.values);
+    // Arrow keys go on from a press.
+    form.elements[Object.keys(wanted)[0]]?.focus({ preventScroll: true });
+  };
   picture.onclick = (e) => {
     const at = e.target.closest("[data-set]");
     if (at) bring(Object.fromEntries(new URLSearchParams(at.dataset.set)));

@@ -1,7 +1,7 @@
 // The hierarchy widget: one thread in its warp, block and grid, and its SM. Data: held (by device, blocks on an SM, for each number of
 // warps in a block), sms, the most along each axis of grid and block, and in all, the size of a warp, and the legend.
 import { plural, thousands, widget } from "./core.js";
-import { legend, n, path, press, rect, svg, text } from "./draw.js";
+import { legend, oblong, path, press, rect, svg, text } from "./draw.js";
 import { follow } from "./form.js";
 
 // Things, from which on none is drawn by itself.
@@ -10,7 +10,6 @@ const AXES = ["x", "y", "z"], MANY = 4096;
 const index = (at, [x, y]) => [at % x, Math.floor(at / x) % y, Math.floor(at / x / y)];
 const tuple = (values) => (values.length > 1 ? `(${values.join(", ")})` : values[0]);
 const product = ([x, y, z]) => x * y * z;
-const box = (x, y, w, h) => `M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}z`;
 
 // What three sliders say; where there would be too many in all, y and then x give way.
 function shape([x, y, z], most) {
@@ -30,10 +29,10 @@ function things([nx, ny, nz], look, here, [left, top, wide, high], set) {
   for (let k = 0; k < all && all <= MANY; ) {
     const from = k, kind = look(k);
     do k++; while (k % nx && look(k) === kind);
-    if (kind) looks[kind] = (looks[kind] ?? "") + box(...at(from), (k - from) * w, h);
+    if (kind) looks[kind] = (looks[kind] ?? "") + oblong(...at(from), (k - from) * w, h);
   }
-  for (let k = 0; k < all; k += nx * ny) looks.rule = (looks.rule ?? "") + box(...at(k), nx * w, ny * h);
-  const hits = w > 5 && h > 5 && all <= 1024 ? Array.from({ length: all }, (_, k) => rect("wh-hit", ...at(k), w, h, press(set(k)))) : "";
+  for (let k = 0; k < all; k += nx * ny) looks.rule = (looks.rule ?? "") + oblong(...at(k), nx * w, ny * h);
+  const hits = w > 5 && h > 5 && all <= 1024 ? Array.from({ length: all }, (_, k) => rect("rule", ...at(k), w, h, press(set(k)))) : "";
   const [x, y] = at(here), over = (side) => Math.max(0, 5 - side);
   const shapes = [Object.entries(looks).map(([kind, d]) => path(kind, d)), rect("two wh-here", x - over(w) / 2, y - over(h) / 2, w + over(w), h + over(h)), hits];
   return [shapes, at(all - 1)[1] + h];
@@ -56,7 +55,7 @@ export function show(data, values, width) {
   const [blockDrawn, done] = things(block, sameWarp, t, [left, low, room, 150], (k) => ({ thread: k })), strip = Math.max(end, done) + 36, far = strip + 66;
   const [warpDrawn] = things([size, 1, 1], (k) => (k < last ? "one" : ""), lane, [3, strip, width - 6, 20], (k) => ({ thread: warp * size + k }));
   const lanes = [0, last - 1].map((k) => tuple(cut(index(warp * size + k, block)))), across = Math.floor((width - 3) / 15), foot = far + Math.ceil(sms / across) * 19 + 10;
-  const look = (i) => (i === sm ? "two wh-here" : i < busy ? "wh-sm" : "empty"), key = legend(data.key, width, foot);
+  const look = (i) => (i === sm ? "two wh-here" : i < busy ? "grey" : "empty"), key = legend(data.key, width, foot);
   const machine = Array.from({ length: sms }, (_, i) => rect(look(i), 3 + (i % across) * 15, far + Math.floor(i / across) * 19, 12, 16));
   return {
     picture: svg(width, foot + key.height, "Grid, block, warp and SMs of a launch", [

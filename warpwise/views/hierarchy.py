@@ -7,6 +7,7 @@ next ones when all of these have ended. Clusters are left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from warpwise import devices, model
@@ -15,7 +16,7 @@ from warpwise.errors import LaunchError
 from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import whole
 from warpwise.trace import Trace
-from warpwise.views.controls import Choice, Slider
+from warpwise.views.controls import Slider, device_choice
 from warpwise.views.view import View
 
 AXES = "xyz"
@@ -24,9 +25,9 @@ GRID_SLIDERS = (64, 16, 8)  #: how far those for the grid go, unless a launch ha
 KEY = (
     ("two", "this one"),
     ("one", "its warp"),
-    ("faint", "every other warp"),
+    ("faint", "alternate warps"),
     ("hatched", "blocks on its SM"),
-    ("wh-sm", "SMs with a block"),
+    ("grey", "SMs with a block"),
 )
 Shape = int | tuple[int, ...]
 
@@ -41,25 +42,26 @@ def explorer(
     does not have give way to the last that it has. Raises LaunchError for a shape that no launch can have, more than ``MOST_BLOCKS``
     blocks, a block that fits no SM of the device, and a device that is not in the table.
     """
-    device = devices.find(device if isinstance(device, str) else device.name)
+    device = devices.known(device)
     grid = _shape("grid", grid, device.grid_dim, MOST_BLOCKS)
     block = _shape("block", block, device.block_dim, device.threads_per_block)
     fits = model.occupancy(device, prod(block), registers, shared_bytes)
     if not fits.blocks:
         raise LaunchError(str(fits))
     held = {one.name: _held(one, registers, shared_bytes) for one in DEVICES}
-    held = {name: counts for name, counts in held.items() if counts[prod(block) - 1 >> 5]}
+    held = {name: counts for name, counts in held.items() if counts[(prod(block) - 1) // WARP_SIZE]}
+    most = [max(n, usual) for n, usual in zip(grid, GRID_SLIDERS, strict=True)]
     controls = (
-        *(Slider(f"g{axis}", f"grid, {axis}", 1, max(n, most), n) for axis, n, most in zip(AXES, grid, GRID_SLIDERS, strict=True)),
-        *(Slider(f"b{axis}", f"block, {axis}", 1, most, n) for axis, n, most in zip(AXES, block, device.block_dim, strict=True)),
+        *_sliders("grid", grid, most),
+        *_sliders("block", block, device.block_dim),
         Slider("block", "this block", 0, prod(grid) - 1, _place("block_index", block_index, grid)),
         Slider("thread", "this thread", 0, prod(block) - 1, _place("thread_index", thread_index, block)),
-        Choice("device", "device", {name: name for name in held}, device.name),
+        device_choice(held, device.name),
     )
     data = {
         "held": held,
         "sms": {name: devices.find(name).sms for name in held},
-        "most": [[max(n, most) for n, most in zip(grid, GRID_SLIDERS, strict=True)], list(device.block_dim)],
+        "most": [most, list(device.block_dim)],
         "all": [MOST_BLOCKS, device.threads_per_block],
         "key": KEY,
         "warp": WARP_SIZE,
@@ -70,6 +72,11 @@ def explorer(
 def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32, block_index: Shape = 0, thread_index: Shape = 0) -> View:
     """The same, opened on a traced launch's shape and shared memory. Its registers are an assumption, unless a compiler said so."""
     return explorer(trace.grid, trace.block, device, registers, trace.shared_bytes_per_block, block_index, thread_index)
+
+
+def _sliders(what: str, shape: tuple[int, ...], most: Sequence[int]) -> list[Slider]:
+    """One for each axis; the script knows them as gx, gy, gz, and bx, by, bz."""
+    return [Slider(f"{what[0]}{axis}", f"{what}, {axis}", 1, limit, n) for axis, n, limit in zip(AXES, shape, most, strict=True)]
 
 
 def _held(device: Device, registers: int, shared_bytes: int) -> list[int]:

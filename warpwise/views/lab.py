@@ -23,7 +23,10 @@ class ViewWidget(anywidget.AnyWidget):
 
 
 class BurstWidget(ViewWidget):
-    """Made by ``burst.widget(trace)``. ``line`` is the selected source line, 0 without one: read it, observe it, or set it."""
+    """Made by ``burst.widget(trace)``, or ``burst.of_trace(trace).widget()``.
+
+    ``line`` is the selected source line, 0 without one: read it, observe it, or set it.
+    """
 
     _esm = html.script("requests")
     line = traitlets.Int()
@@ -58,6 +61,8 @@ def _line(row: str) -> int:
 @cache
 def _of(name: str) -> type[ViewWidget]:
     """The class for one script: anywidget keeps the script with the class."""
+    if name == "requests":
+        return BurstWidget
     return type(f"{name.title()}Widget", (ViewWidget,), {"_esm": html.script(name), "__repr__": lambda self: f"The {name} widget"})
 
 

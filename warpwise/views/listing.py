@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from itertools import pairwise
 
 from warpwise.errors import TraceError
 from warpwise.metrics import WARP_SIZE, Metrics
+from warpwise.model.arguments import counted, one_of
 from warpwise.trace import Trace
-from warpwise.views.request import VERBS, Request, plural, requests_of
+from warpwise.views.request import VERBS, Request, deltas, requests_of
+from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, table
 
-MOST_REQUESTS = 384  #: requests that a view carries, all choices together: keeps its data small
 MOST_PER_CHOICE = 128
 
 #: Title, the kind of global request that is chosen in a cell, how many accesses the cell speaks of (none: it stays empty), what it says.
@@ -53,10 +53,9 @@ class Choice:
 
     def packed(self, most: int) -> dict:
         """For the script: at most ``most`` requests around the worst, which is the one shown first; places count from 1."""
-        first = max(0, min(self.worst - most // 2, len(self.requests) - most))
-        carried = [_packed(request, self.line) for request in self.requests[first : first + most]]
-        places = {"total": len(self.requests), "first": first + 1, "worst": self.worst + 1}
-        return {"row": self.row, **places, "requests": carried}
+        carried = around(self.worst, most, len(self.requests))
+        places = {"total": len(self.requests), "first": carried.start + 1, "worst": self.worst + 1}
+        return {"row": self.row, **places, "requests": [_packed(self.requests[i], self.line) for i in carried]}
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Listing:
     chosen: Choice | None
     note: str
 
-    @property
+    @cached_property
     def lines(self) -> list[dict]:
         """The choices, for the script. ``opens``: whether this is the one to show when only a line is asked for."""
         most = min(MOST_PER_CHOICE, MOST_REQUESTS // max(1, len(self.choices)))
@@ -77,28 +76,24 @@ class Listing:
     def table(self, radios: bool) -> str:
         """The source with its counters as HTML; with ``radios``, the counter of what makes requests chooses them."""
         columns = [column for column in COLUMNS if any(column[2](metrics) for metrics in self.trace.by_line.values())]
-        head = "".join(f'<th scope="col">{title}</th>' for title in ("line", *(title for title, *_ in columns), "source"))
         able = {(choice.line, choice.kind) for choice in self.choices if radios}
         rows = []
         for number, text in sorted(self.trace.source.items()):
-            metrics, cells = self.trace.by_line.get(number, Metrics()), ""
-            for title, kind, counted, value in columns:
-                shown = value(metrics) if counted(metrics) else ""
-                cells += f"<td>{_radio(number, kind, shown, title, text) if (number, kind) in able else shown}</td>"
-            rows.append(f'<tr><td>{number}</td>{cells}<td><code style="white-space:pre-wrap">{escape(text)}</code></td></tr>')
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        label = f"Source of {escape(self.trace.kernel)}"
-        return f'<div class="listing" style="overflow-x:auto" tabindex="0" role="group" aria-label="{label}">{table}</div>'
+            metrics, cells = self.trace.by_line.get(number, Metrics()), []
+            for title, kind, accesses, value in columns:
+                shown = value(metrics) if accesses(metrics) else ""
+                cells.append(_radio(number, kind, shown, title, text) if (number, kind) in able else shown)
+            rows.append([number, *cells, text])
+        return table(f"Source of {self.trace.kernel}", ("line", *(title for title, *_ in columns), "source"), rows)
 
 
 def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> Listing:
     """List a trace, and choose what is shown first: what wastes most sectors in a request, of ``line`` and of ``kind`` if they are given.
 
-    ``kind`` is "load", "store" or "atomic"; where none is recorded, the other kinds are looked at. Raises ValueError for another word,
+    ``kind`` is "load", "store" or "atomic"; where none is recorded, the other kinds are looked at. Raises LaunchError for another word,
     and TraceError if ``line`` makes no global request. A trace that left events out is listed without requests.
     """
-    if kind is not None and kind not in VERBS:
-        raise ValueError(f"kind is {kind!r}; requests are of kind {', '.join(VERBS)}")
+    kind = None if kind is None else one_of("kind", kind, VERBS)
     note = f"Numbers beside the source count the whole launch: grid {trace.grid}, block {trace.block}."
     try:
         choices = _choices(requests_of(trace))
@@ -107,10 +102,7 @@ def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> L
         choices, note = (), f"{note} No requests to show: {error}."
     if any(_shared(metrics) for metrics in trace.by_line.values()):
         note += " The picture shows global memory only: bank conflicts, which are of shared memory, are in the numbers beside the lines."
-    lines = dict.fromkeys(choice.line for choice in choices)
-    if line is not None and line not in lines:
-        able = ", ".join(map(str, lines)) or "none"
-        raise TraceError(f"line {line} of {trace.kernel} has no global request to show; lines that have: {able}")
+    check_line(trace, line, [choice.line for choice in choices], "global request")
     return Listing(trace, choices, _worst(choices, line, kind), note)
 
 
@@ -147,8 +139,7 @@ def _blocks(choices: tuple[Choice, ...]) -> str:
 
 
 def _packed(request: Request, line: int) -> dict:
-    """A request for the script: who does what, and the addresses as steps from one lane to the next, which compress well."""
-    lanes = plural(request.lanes, "lane")
+    """A request for the script: who does what, and the addresses."""
+    lanes = counted(request.lanes, "lane")
     lead = f"Line {line}: warp {request.warp} of block {request.block} {request.verb} {request.array} with {lanes}"
-    deltas = [after - before for before, after in pairwise((0, *request.addresses))]
-    return {"lead": lead, "verb": request.verb, "array": request.array, "itemsize": request.itemsize, "deltas": deltas}
+    return {"lead": lead, "verb": request.verb, "array": request.array, "itemsize": request.itemsize, "deltas": deltas(request.addresses)}

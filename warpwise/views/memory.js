@@ -1,6 +1,6 @@
 // The memory widget: a load's way down to its value and back, and the levels' figures as bars to scale. Data: levels, ways, and for each
 // device its clock, rows of [size, clocks, bandwidth] as [figure, number of its source], and the sources.
-import { escape } from "./core.js";
+import { binary, escape } from "./core.js";
 import { circle, legend, line, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
@@ -8,10 +8,6 @@ import { explore } from "./explore.js";
 const LEFT = 140, RIGHT = 88, HIGH = 24;
 
 const brief = (value) => Number(value.toPrecision(3));
-const bytes = (value) => {
-  const power = Math.min(3, Math.floor(Math.log2(value) / 10));
-  return `${brief(value / 2 ** (10 * power))} ${["bytes", "KB", "MB", "GB"][power]}`;
-};
 const clocks = (value) => `${Math.round(value)} clocks`, speed = (value) => `${brief(value / 1e12)} TB/s`;
 const said = (figure, words) => (figure ? words(figure[0]) : "not known");
 
@@ -20,7 +16,7 @@ const said = (figure, words) => (figure ? words(figure[0]) : "not known");
 const PANELS = [
   [1, "Latency in clocks", Math.round, 1, 1000, 10, 700],
   [2, "Bandwidth", speed, 1e11, 1e15, 10, 3.2e14],
-  [0, "Size", bytes, 2 ** 20, 2 ** 40, 1024, 80 * 2 ** 30],
+  [0, "Size", binary, 2 ** 20, 2 ** 40, 1024, 80 * 2 ** 30],
 ];
 
 function panel([place, title, words, from, to, factor, most], { levels }, rows, { scale, found }, marks, top, width) {
@@ -32,7 +28,7 @@ function panel([place, title, words, from, to, factor, most], { levels }, rows, 
     ticks.map((at) => line("rule", LEFT + long(at), top + 22, LEFT + long(at), end)),
     levels.map((name, i) => {
       const y = top + 26 + HIGH * i, figure = rows[i][place], wide = figure ? Math.max(1, long(figure[0])) : 0, look = name === found ? "strong" : "";
-      const bar = figure ? rect(look ? "one" : "wm-other", LEFT, y + 2, wide, HIGH - 7) : line("dots", LEFT, y + 10, LEFT + 22, y + 10);
+      const bar = figure ? rect(look ? "one" : "grey", LEFT, y + 2, wide, HIGH - 7) : line("dots", LEFT, y + 10, LEFT + 22, y + 10);
       return [text(look, 0, y + 14, name), bar, text(look, LEFT + (figure ? wide : 22) + 5, y + 14, said(figure, words) + marks[i])];
     }),
   ];
@@ -52,7 +48,7 @@ function walk(data, { device, found }) {
 }
 
 export function show(data, values, width) {
-  const { device, found } = values, { rows, sources, hz } = data.devices[device], way = data.ways[found], steps = walk(data, values), [size, wait, rate] = rows[way.at(-1)];
+  const { device, found } = values, { rows, sources, hz } = data.devices[device], way = data.ways[found], steps = walk(data, values), [holds, wait, rate] = rows[way.at(-1)];
   const step = Math.min(values.step, steps.length), [now, event] = steps[step - 1], asked = way.slice(0, step), last = asked.at(-1), back = step > way.length;
   const y = (at) => 36 + HIGH * at, marks = data.levels.map((name, i) => (asked.includes(i) && i ? (name === found ? ", found" : ", miss") : ""));
   const drawn = [
@@ -61,16 +57,16 @@ export function show(data, values, width) {
   ];
   const key = legend([["one", "asks"], ["two", "the value comes back"]], width, 156), high = 168, shapes = [drawn, key.shapes];
   PANELS.forEach((one, i) => shapes.push(panel(one, data, rows, values, i ? Array(9).fill("") : marks, i ? high + 22 + 164 * (i - 1) : 0, width)));
-  const cell = (figure, words) => `<td>${figure ? `${words(figure[0])}<sup>${figure[1]}</sup>` : "not known"}</td>`;
+  const cell = (figure, words) => `<td>${figure ? `${words(figure[0])}<small>[${figure[1]}]</small>` : "not known"}</td>`;
   const table = data.levels.map((name, i) => `<tr><th>${name}</th>${PANELS.map(([place, , words]) => cell(rows[i][place], words)).join("")}</tr>`).join("");
-  const busy = wait && rate ? bytes((wait[0] / hz) * rate[0]) : "not known";
+  const busy = wait && rate ? binary((wait[0] / hz) * rate[0]) : "not known";
   return {
     picture: svg(width, high + 22 + 164 + 150, `Memories of ${device}`, shapes)
       + `<div class="wm"><table><tr><th>Memory</th>${PANELS.map(([, title]) => `<th>${title}</th>`).join("")}</tr>${table}</table>`
       + `<ol>${sources.map((source) => `<li>${escape(source)}</li>`).join("")}</ol></div>`,
     rows: [["latency", said(wait, clocks), found], ["bandwidth", said(rate, speed), found], ["bytes under way", busy, "keep it busy: latency × bandwidth"]],
     text: `${device}, step ${step} of ${steps.length}: ${event}. ${found === "registers" ? "Registers" : found} of the whole GPU: latency ${said(wait, clocks)}, `
-      + `bandwidth ${said(rate, speed)}, size ${said(size, bytes)}.`,
+      + `bandwidth ${said(rate, speed)}, size ${said(holds, binary)}.`,
     limits: { step: [1, steps.length] },
   };
 }

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from warpwise import devices
 from warpwise.devices import A100, KB, MB, MEASURED, Device, Figure
-from warpwise.errors import LaunchError
 from warpwise.metrics import BANK_BYTES, BANKS
-from warpwise.views.controls import Choice, Player
+from warpwise.model.arguments import one_of, whole
+from warpwise.views.controls import Choice, Player, device_choice
 from warpwise.views.view import View
 
 LEVELS = ("registers", "shared memory", "L1", "L2", "DRAM")
@@ -36,18 +36,14 @@ def explorer(device: Device | str = A100, found: str = "DRAM", scale: str = "log
 
     ``scale``: of the bars, "log" or "linear". Raises LaunchError for anything else, and for a device nobody measured for us.
     """
-    device = devices.find(device if isinstance(device, str) else device.name)
-    for name, value, known in (("device", device.name, MEASURED), ("found", found, WAYS), ("scale", scale, SCALES)):
-        if value not in known:
-            raise LaunchError(f"{name} is {value!r}; it can be {', '.join(known)}")
+    device = one_of("device", devices.known(device).name, MEASURED)
+    found, scale = one_of("found", found, WAYS), one_of("scale", scale, SCALES)
     steps = 2 * len(WAYS[found])
-    if step not in range(1, steps + 1):
-        raise LaunchError(f"step is {step!r}; it can be 1 to {steps}")
     controls = (
-        Choice("device", "device", {name: name for name in MEASURED}, device.name),
+        device_choice(MEASURED, device),
         Choice("scale", "scale of the bars", SCALES, scale),
         Choice("found", "the value is in", {name: name for name in WAYS}, found),
-        Player("step", "step", 1, steps, step),
+        Player("step", "step", 1, steps, whole("step", step, 1, steps)),
     )
     data = {"levels": LEVELS, "ways": WAYS, "devices": {name: _told(devices.find(name)) for name in MEASURED}}
     return View("memory", data, controls)
@@ -69,7 +65,7 @@ def figures(device: Device) -> dict[str, tuple[tuple[float, str] | None, ...]]:
         "shared memory": (size(sm.shared_bytes, f"at most {GUIDE}"), _cited(seen.shared_clocks), peak(width, BANKED)),
         "L1": (size(seen.unified_bytes, WITH_SHARED), _cited(seen.l1_clocks), peak(sm.l1_bytes_per_clock, BANKED)),
         "L2": ((device.l2_bytes, DATASHEET), _cited(seen.l2_clocks), _cited(seen.l2_gb_per_s, 1e9)),
-        "DRAM": (_sold(seen.dram_gib), _cited(seen.dram_clocks), (device.dram_gb_per_s * 1e9, DATASHEET)),
+        "DRAM": (_sold(seen.dram_gib), _cited(seen.dram_clocks), (device.dram_bytes_per_s, DATASHEET)),
     }
 
 

@@ -43,7 +43,7 @@ function axes({ x, y }, { peak, memory }, { item, span: [least, most] }, width, 
   const knee = (1.5 * item * peak) / memory, end = width - RIGHT;
   const shapes = [text("", 0, 12, "TFLOP/s, modelled"), text("end", end, TOP - 7, `peak ${peak / TERA}`), line("dots", LEFT, TOP, end, TOP), line("rule", LEFT, FOOT, end, FOOT)];
   for (let rate = 0; rate < peak * 0.93; rate += peak > 5e14 ? 2e14 : 1e14)
-    shapes.push(text("end", LEFT - 6, y(rate) + 4, rate / TERA), line("mystery-grid", LEFT, y(rate), end, y(rate)));
+    shapes.push(text("end", LEFT - 6, y(rate) + 4, rate / TERA), line("grid", LEFT, y(rate), end, y(rate)));
   for (let n = 512; n <= most; n += 512) shapes.push(line("rule", x(n), FOOT, x(n), FOOT + 5), n % 1024 ? "" : text("middle", x(n), FOOT + 18, thousands(n)));
   if (slope) shapes.push(line("dots", x(least), y((peak * least) / knee), x(knee), TOP), text("", x(knee) - 4, TOP - 7, "memory limit"));
   return shapes;
@@ -59,14 +59,14 @@ export function show(data, on, width) {
   const points = to.lines.map((line, i) => path(data.lines[i][1], line.map((at) => spot(at) + data.lines[i][2]).join("")));
   const marks = [line("edge", at, to.y(now.rate), at, to.y(next)), circle("edge", at, to.y(now.rate), 6), circle("edge", at, to.y(next), 3)];
   const [is, then] = [now.rate, next].map((rate) => (rate / TERA).toPrecision(3)), square = (k) => `${thousands(k)} × ${thousands(k)}`;
-  const part = percent(now.rate, gpu.peak), waves = on.waves ? plural(now.rounds, "wave") : "shared out evenly", tiles = thousands(Math.ceil(now.tiles));
-  const words = cause ? `What costs most: ${data.words[cause]}. Without it the speed is ${gain.toFixed(2)} times as high.` : "Nothing holds it back.";
+  const part = percent(now.rate, gpu.peak), waves = on.waves ? plural(now.rounds, "wave") : "shared out evenly", tiles = plural(Math.ceil(now.tiles), "tile");
+  const words = cause ? `What costs most: ${data.words[cause]}. Without it the speed is ${gain < 100 ? gain.toFixed(2) : thousands(Math.round(gain))} times as high.` : "Nothing holds it back.";
   return {
     picture: svg(width, FOOT + 74, "Modelled speed of matrix products against their size", [
       axes(to, gpu, data, width, on.memory), points.reverse(), marks, text("", LEFT, FOOT + 42, "size n, divisible by"), key]),
     rows: [[square(n), is, `TFLOP/s, ${part} of the peak`], ["one size up, " + square(n + 1), then, `TFLOP/s, ${(next / now.rate).toFixed(2)} times as fast`]],
-    text: `${square(n)} on ${device}: ${is} TFLOP/s, ${part} of the peak (modelled). ${tiles} tiles for ${gpu.sms} SMs, ${waves}, loads of `
-      + `${now.width} bytes. ${words} One size up: ${then}.`,
+    text: `${square(n)} on ${device}: ${is} TFLOP/s, ${part} of the peak (modelled). ${tiles} for ${gpu.sms} SMs, ${waves}, loads of `
+      + `${now.width} bytes. ${words} One size up: ${then} TFLOP/s.`,
     outputs: { n: thousands(n) },
   };
 }

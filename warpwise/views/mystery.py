@@ -6,11 +6,11 @@ It is a *model* of the plot in the lecture, which shows measurements of a librar
 
 from __future__ import annotations
 
+from warpwise import devices
 from warpwise.devices import A100, Device
-from warpwise.errors import LaunchError
 from warpwise.model import matmul
-from warpwise.model.arguments import whole
-from warpwise.views.controls import Check, Choice, Slider
+from warpwise.model.arguments import one_of, whole
+from warpwise.views.controls import Check, Slider, device_choice
 from warpwise.views.view import View
 
 LEAST, MOST = 64, 3072
@@ -19,18 +19,16 @@ NOTE = "<p class='note'>Two n &times; n matrices of 16-bit numbers are multiplie
 HINT = "<p class='note'>Each box is a cause: clear it, and its part is gone.</p>"  # for whoever has boxes
 
 
-def explorer(device: Device = A100, n: int = 1792, causes: tuple[str, ...] = matmul.CAUSES) -> View:
+def explorer(device: Device | str = A100, n: int = 1792, causes: tuple[str, ...] = matmul.CAUSES) -> View:
     """Products of n x n matrices of 16-bit numbers on ``device``, held back by ``causes``.
 
     Raises LaunchError for a device or a size that the model has not, or a cause that is none of ``matmul.CAUSES``.
     """
-    n = whole("n", n, LEAST, MOST)
+    device, n = devices.known(device), whole("n", n, LEAST, MOST)
     matmul.product(n, device)
-    for cause in causes:
-        if cause not in matmul.CAUSES:
-            raise LaunchError(f"{cause!r} is no cause; there are {', '.join(matmul.CAUSES)}")
+    causes = [one_of("cause", cause, matmul.CAUSES) for cause in causes]
     controls = (
-        Choice("device", "device", {one.name: one.name for one in matmul.KNOWN}, device.name),
+        device_choice((one.name for one in matmul.KNOWN), device.name),
         Slider("n", "size n", LEAST, MOST, n),
         *(Check(cause, label, cause in causes) for cause, label in LABELS.items()),
     )
@@ -60,5 +58,4 @@ _RULE = {
 
 def _rates(device: Device) -> dict[str, float]:
     """What the script needs of a device: rates per second."""
-    peak, memory = 1e12 * device.tensor16_tflops, 1e9 * device.dram_gb_per_s
-    return {"sms": device.sms, "peak": peak, "memory": memory, "clock": device.clock_hz}
+    return {"sms": device.sms, "peak": device.tensor16_flops_per_s, "memory": device.dram_bytes_per_s, "clock": device.clock_hz}

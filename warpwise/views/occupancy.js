@@ -1,7 +1,7 @@
 // The occupancy widget: the warps that one SM holds, the resource that allows no more, and what other numbers would give.
 // The rule is model/occupancy.py's. Data: sms, names of the limits, axes of the curves, key, and what the sliders' places stand for:
 // threads and bytes.
-import { percent, plural } from "./core.js";
+import { percent, plural, thousands } from "./core.js";
 import { circle, legend, line, n, path, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
@@ -27,7 +27,7 @@ function places(sm, warps, blocks, width) {
   for (let k = 0; k < sm.warps; k++) {
     const block = Math.floor(k / warps), held = block < blocks, x = LEFT + Math.floor(k / rows) * pitch, y = 26 + (k % rows) * 24;
     shapes.push(rect(held ? ["one", "three"][block % 2] : "empty", x + 1, y, pitch - 2, 20));
-    if (held && pitch >= 19) shapes.push(text("middle number", x + pitch / 2, y + 14.5, block));
+    if (held && pitch >= 19) shapes.push(text("inside strong", x + pitch / 2, y + 14.5, block));
     if (k < rows) shapes.push(text("", 0, y + 14.5, `sub-partition ${k}`));
   }
   return shapes;
@@ -72,14 +72,14 @@ export function show(data, values, width) {
   return {
     picture: svg(width, CURVES + 3 * PITCH, what, [
       title(12, what), places(sm, warps, blocks, width), legend(data.key, width, 126).shapes,
-      title(166, "Blocks that each resource allows"), bars(data.names, allowed, limiter, 178, width),
+      title(166, `Blocks that each resource allows, of ${allowed[1]}`), bars(data.names, allowed, limiter, 178, width),
       title(CURVES - 14, "Occupancy, with one number changed"), curves.map(([, drawn]) => drawn)]),
     rows: [["occupancy", share, `${active} of ${sm.warps} warps`], ["blocks per SM", blocks, ""], ["limited by", limit, ""]],
     text: `Blocks of ${plural(threads, "thread")} with ${plural(registers, "register")} each and ${+kb.toFixed(3)} KB of `
       + `shared memory: an SM of ${device} holds ${plural(blocks, "block")}, ${active} of ${sm.warps} warps, occupancy ${share}. `
       + `The limit is set by ${limit}. With one number changed, occupancy is at most `
       + `${curves.map(([best], i) => `${percent(best, 1)} by ${data.axes[i][3]}`).join(", ")}.`,
-    outputs: { warps: threads, shared: n(kb) + " KB" },
+    outputs: { warps: thousands(threads), shared: n(kb) + " KB" },
   };
 }
 

@@ -13,7 +13,7 @@ from warpwise.devices import DEVICES, H100, KB, Device
 from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import whole
 from warpwise.trace import Trace
-from warpwise.views.controls import Choice, Slider
+from warpwise.views.controls import Slider, device_choice
 from warpwise.views.view import View
 
 MOST_KB = 227  #: of shared memory in a block: the most that a device of the table can give
@@ -33,13 +33,13 @@ def explorer(device: Device | str = H100, threads: int = 256, registers: int = 3
     The sliders move in whole warps and whole KB; where they begin, they stand for exactly the numbers given here. Raises LaunchError
     outside a device's limits, and for a device that is not in the table.
     """
-    device = devices.find(device if isinstance(device, str) else device.name)
+    device = devices.known(device)
     threads = whole("threads", threads, 1, device.threads_per_block)
     registers = whole("registers", registers, 1, device.sm.registers_per_thread)
     shared_bytes = whole("shared_bytes", shared_bytes, 0, MOST_KB * KB)
     warps, shared = -(-threads // WARP_SIZE), -(-shared_bytes // KB)
     controls = (
-        Choice("device", "device", {one.name: one.name for one in DEVICES}, device.name),
+        device_choice((one.name for one in DEVICES), device.name),
         Slider("warps", "threads per block", 1, 1024 // WARP_SIZE, warps),
         Slider("registers", "registers per thread", 1, 255, registers),
         Slider("shared", "shared memory", 0, MOST_KB, shared),

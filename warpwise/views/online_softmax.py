@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from warpwise.errors import LaunchError
-from warpwise.model.arguments import whole
+from warpwise.model.arguments import one_of, whole
 from warpwise.views.controls import Choice, Player, Slider
 from warpwise.views.view import View
 
@@ -41,9 +41,7 @@ def explorer(values: Iterable[float] | None = None, start: str | None = None, se
     first; without it, as many as it takes to see the last correction. Raises LaunchError for what cannot be.
     """
     rows = inputs() if values is None else inputs() | {"own": [_checked(values)]}
-    start = start or ("own" if values is not None else "random")
-    if start not in rows:
-        raise LaunchError(f"start is {start!r}; it can be {', '.join(rows)}")
+    start = one_of("start", start or ("own" if values is not None else "random"), rows)
     seed = whole("seed", seed, 0, SEEDS - 1)
     row = rows[start][seed % len(rows[start])]
     step = last_correction(row) if step is None else whole("step", step, 0, len(row))

@@ -6,8 +6,10 @@ a byte and the unit a burst of four values instead of a sector of 32 bytes; the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
 from warpwise.trace import ArrayInfo, Event, Trace
@@ -80,10 +82,6 @@ class Request:
         return self.used / self.moved
 
 
-def plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
 def strided(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool = False) -> Request:
     """The request of a full warp in which lane ``i`` reads element ``offset + stride * i`` of an aligned array of ``dtype``."""
     itemsize, unit = (1, TOY_BURST) if toy else (ITEMSIZES[dtype], SECTOR_BYTES)
@@ -98,14 +96,28 @@ def requests_of(trace: Trace) -> dict[int, list[Request]]:
     return found
 
 
+def base(info: ArrayInfo) -> int:
+    """Where an array is taken to begin: at its address, or less than ``BASE_ALIGNMENT`` before it."""
+    return info.address // BASE_ALIGNMENT * BASE_ALIGNMENT
+
+
+def from_base(event: Event, start: int) -> tuple[int, ...]:
+    """The first byte that each lane names, counted from ``start``, or -1 for an idle lane."""
+    return tuple(address - start if address >= 0 else -1 for address in event.addresses)
+
+
+def deltas(addresses: Iterable[int]) -> list[int]:
+    """Addresses as steps from one lane to the next, the first from 0, which compress well; ``undelta`` of ``core.js`` reads them."""
+    return [after - before for before, after in pairwise((0, *addresses))]
+
+
 def _request(event: Event, arrays: tuple[ArrayInfo, ...]) -> Request:
-    start = _start(event, arrays)
-    addresses = tuple(address - start if address >= 0 else -1 for address in event.addresses)
+    addresses = from_base(event, _start(event, arrays))
     return Request(addresses, event.itemsize, SECTOR_BYTES, event.kind, event.array, event.block, event.warp)
 
 
 def _start(event: Event, arrays: tuple[ArrayInfo, ...]) -> int:
-    """Where the event's array begins; of several arrays of one name, the last that begins at or before the lowest address."""
+    """The base of the event's array; of several arrays of one name, the last that begins at or before the lowest address."""
     lowest = min(event.addresses[lane] for lane in event.lanes)
-    starts = [info.address for info in arrays if info.space == event.space and info.name == event.array and info.address <= lowest]
-    return max(starts) // BASE_ALIGNMENT * BASE_ALIGNMENT
+    starts = [info for info in arrays if info.space == event.space and info.name == event.array and info.address <= lowest]
+    return base(max(starts, key=lambda info: info.address))

@@ -1,5 +1,5 @@
 // The requests of a traced kernel: its source, where a counter chooses the requests of a line, and the picture of one request after another.
-import { widget } from "./core.js";
+import { undelta, widget } from "./core.js";
 import { follow } from "./form.js";
 import { panel } from "./strip.js";
 
@@ -8,9 +8,8 @@ export function show({ lines, note, sector }, { row, step, lane }, width) {
   if (!chosen) return { picture: "", text: note };
   const { first, total, requests } = chosen, last = first + requests.length - 1, request = requests[step - first] ?? requests[0], { lead } = request;
   const carried = total > requests.length ? `, shown: ${first} to ${last}` : "";
-  let at = 0;
   return {
-    ...panel({ ...request, addresses: request.deltas.map((d) => (at += d)), unit: sector }, lane, lead + ".", lead.split(" with")[0], width),
+    ...panel({ ...request, addresses: undelta(request.deltas), unit: sector }, lane, lead + ".", lead.split(" with")[0], width),
     limits: { step: [first, last] }, outputs: { step: `${step} of ${total}${carried}` },
   };
 }

@@ -51,7 +51,7 @@ const listed = (kernels, chosen, device, { x, right, at }) => kernels.map((one, 
   const top = ROWS + ROW * i, [a, b] = one.flops_per_byte.map(x), row = top + 23, is = one === chosen, set = press({ kernel: i });
   return [
     marks("", at(one.flops_per_byte, one.peaks[device]), 4, set),
-    rect(is ? "faint" : "hit", 0, top, right + 8, ROW - 2, set), text(is ? "strong" : "", 6, top + 13, escape(one.name)),
+    rect(is ? "faint" : "press", 0, top, right + 8, ROW - 2, set), text(is ? "strong" : "", 6, top + 13, escape(one.name)),
     line("grid", LEFT, row, right, row), line("edge", a, row, b, row), marks("", [[a, row], [b, row]], 4),
   ];
 });

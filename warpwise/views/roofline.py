@@ -12,9 +12,11 @@ from math import ceil, floor, inf, log2, log10
 
 from warpwise import devices
 from warpwise.devices import DEVICES, H100, Device
+from warpwise.errors import LaunchError
+from warpwise.model.arguments import one_of
 from warpwise.model.roofline import roofline
 from warpwise.trace import Trace
-from warpwise.views.controls import Choice, Slider
+from warpwise.views.controls import Choice, Slider, device_choice
 from warpwise.views.view import View
 
 PRECISIONS = {"float32": "float32", "tensor16": "16-bit tensor", "float64": "float64"}
@@ -34,52 +36,45 @@ def explorer(
     """The roof of ``device``, with a point to be moved by hand and, from ``traces``, kernels by the names they are to have.
 
     ``precision`` is float32, tensor16 or float64: the unit that does the work. The point starts at ``flops_per_byte``, rounded to an
-    eighth of an octave. Raises ValueError for another precision, for an intensity off the picture, and for a trace that has no
-    intensity; LaunchError for a device that is not in the table.
+    eighth of an octave. Raises LaunchError for another precision, for an intensity off the picture, for a trace that has no
+    intensity, and for a device that is not in the table.
     """
-    return _view(_known(device), dict(traces or {}), precision, flops_per_byte, "")
+    return _view(devices.known(device), dict(traces or {}), precision, flops_per_byte, "")
 
 
 def of_trace(trace: Trace, device: Device | str = H100) -> View:
     """A traced kernel on the roof of ``device``, at its least and its most intensity: caches decide what lies between."""
-    return _view(_known(device), {trace.kernel: trace}, "float32", 1, "0")
+    return _view(devices.known(device), {trace.kernel: trace}, "float32", 1, "0")
 
 
 def _view(device: Device, traces: dict[str, Trace], precision: str, flops_per_byte: float, kernel: str) -> View:
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision is {precision!r}; it can be {', '.join(PRECISIONS)}")
+    precision = one_of("precision", precision, PRECISIONS)
     kernels = [_kernel(name, trace) for name, trace in traces.items()]
     octaves = _octaves([end for one in kernels for end in one["flops_per_byte"]])
     if not 2 ** octaves[0] <= flops_per_byte <= 2 ** octaves[1]:
-        raise ValueError(f"flops_per_byte is {flops_per_byte:g}; it can be {2 ** octaves[0]:g} to {2 ** octaves[1]:,}")
+        raise LaunchError(f"flops_per_byte is {flops_per_byte:g}; it can be {2 ** octaves[0]:g} to {2 ** octaves[1]:,}")
     controls = (
-        Choice("device", "device", {one.name: one.name for one in DEVICES}, device.name),
+        device_choice((one.name for one in DEVICES), device.name),
         Choice("precision", "precision", PRECISIONS, precision),
         *([Choice("kernel", "kernel", {"": "a point by hand"} | _names(kernels), kernel)] if kernels else []),
         Slider("intensity", "FLOP per byte", STEPS * octaves[0], STEPS * octaves[1], round(STEPS * log2(flops_per_byte))),
     )
-    slowest = min(one.dram_gb_per_s for one in DEVICES) * 1e9 * 2.0 ** octaves[0]
-    decades = floor(log10(slowest)), TOP_DECADE
-    data = {
-        "octaves": octaves,
-        "decades": decades,
-        "ticks": (_tens(octaves[0] * log10(2), octaves[1] * log10(2)), _tens(*decades)),
-        "precisions": PRECISIONS,
-        "devices": {one.name: {"bytes": 1e9 * one.dram_gb_per_s, "peaks": _peaks(one)} for one in DEVICES},
-        "kernels": kernels,
-        "key": KEY if kernels else "",
-    }
+    roofs = {one.name: _roof(one) for one in DEVICES}
+    data = {**_axes(octaves), "precisions": PRECISIONS, "devices": roofs, "kernels": kernels, "key": KEY if kernels else ""}
     return View("roofline", data, controls, NOTE if kernels else "")
 
 
-def _known(device: Device | str) -> Device:
-    """A device of the table: the reader can come back to it."""
-    return devices.find(device if isinstance(device, str) else device.name)
+def _axes(octaves: tuple[int, int]) -> dict:
+    """The ends of both axes, as powers of two and of ten, and what is marked along them."""
+    slowest = min(one.dram_bytes_per_s for one in DEVICES) * 2.0 ** octaves[0]
+    decades = floor(log10(slowest)), TOP_DECADE
+    return {"octaves": octaves, "decades": decades, "ticks": (_tens(octaves[0] * log10(2), octaves[1] * log10(2)), _tens(*decades))}
 
 
-def _peaks(device: Device) -> dict[str, float]:
-    tflops = {"float32": device.fp32_tflops, "tensor16": device.tensor16_tflops, "float64": device.fp64_tflops}
-    return {name: 1e12 * rate for name, rate in tflops.items()}
+def _roof(device: Device) -> dict:
+    """Rates in a second: of DRAM, and of each precision."""
+    peaks = {"float32": device.fp32_flops_per_s, "tensor16": device.tensor16_flops_per_s, "float64": device.fp64_flops_per_s}
+    return {"bytes": device.dram_bytes_per_s, "peaks": peaks}
 
 
 def _names(kernels: list[dict]) -> dict[str, str]:
@@ -91,7 +86,7 @@ def _kernel(name: str, trace: Trace) -> dict:
     least, most = trace.metrics.flops_per_byte
     if not least or most == inf:
         lack = "does no floating-point operation" if not least else "moves no byte of global memory"
-        raise ValueError(f"{name} {lack}: it has no place under a roofline")
+        raise LaunchError(f"{name} {lack}: it has no place under a roofline")
     peaks = {one.name: roofline(trace, one).peak_flops_per_s for one in DEVICES}
     return {"name": name, "flops_per_byte": (least, most), "work": _work(trace.metrics.fp64_share), "peaks": peaks}
 

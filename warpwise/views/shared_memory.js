@@ -75,7 +75,7 @@ export function show(data, { step, warp }, width) {
   if (data.nothing) return { picture: "", text: data.nothing };
   const { arrays, steps, patterns, source, total } = data, now = steps[step - 1], all = unpack(patterns[now.pattern]);
   const mark = `warp ${warp}`, { owner, passed } = replay(data, steps.slice(0, step), warp), shapes = strip(steps, step, width);
-  const looks = [["mem-grid", "not written"], ["faint", "written"], ["hatched", `by ${mark}`], ["mem-other", "now"],
+  const looks = [["grid", "not written"], ["faint", "written"], ["hatched", `by ${mark}`], ["mem-other", "now"],
     ["one", `now, ${mark}`]];
   const room = (width + GAP - GAP * arrays.length) / arrays.reduce((sum, { columns }) => sum + columns, 0);
   let x = 0, y = 54, tall = 0;

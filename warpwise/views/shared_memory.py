@@ -17,6 +17,7 @@ import numpy as np
 
 from warpwise.errors import TraceError
 from warpwise.metrics import WARP_SIZE
+from warpwise.model.arguments import whole
 from warpwise.trace import KINDS, ArrayInfo, Trace, unlinear
 from warpwise.views.controls import Player, Slider
 from warpwise.views.html import DATA_BUDGET
@@ -33,7 +34,7 @@ def of_trace(trace: Trace, block: int | None = None, step: int = 1, warp: int = 
     """The shared arrays of a recorded block of a traced kernel, step by step. Opens on ``step`` and ``warp``.
 
     ``block`` is its number in the grid, x fastest; the first recorded one if it is None. Raises TraceError if it was not recorded, and
-    ValueError for a step or a warp that is not there. A trace without shared memory says so in a sentence.
+    LaunchError for a step or a warp that is not there. A trace without shared memory says so in a sentence.
     """
     blocks = _blocks(trace)
     if not trace.shared_bytes_per_block:
@@ -46,9 +47,7 @@ def of_trace(trace: Trace, block: int | None = None, step: int = 1, warp: int = 
     records = _records(trace, block)
     data = _data(trace, records)
     warps, steps = data["total"], len(data["steps"])
-    for name, value, least, most in (("step", step, 1, steps), ("warp", warp, 0, warps - 1)):
-        if not least <= value <= most:
-            raise ValueError(f"{name} is {value}; {trace.kernel} has {name}s {least} to {most} to show")
+    step, warp = whole("step", step, 1, steps), whole("warp", warp, 0, warps - 1)
     controls = (Slider("warp", "warp", 0, warps - 1, warp), Player("step", "step", 1, steps, step))
     return View("shared_memory", data, controls, f'<p class="note">{escape(_note(trace, block, steps, len(records)))}</p>')
 

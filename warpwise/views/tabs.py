@@ -22,14 +22,16 @@ class Panel:
 
 @dataclass(frozen=True, repr=False)
 class Tabs:
-    """Panels with a label that says what all of them are about."""
+    """Panels with a label that says what all of them are about. ``lead``: sentences that stand above them, whatever tab is open."""
 
     label: str
     panels: tuple[Panel, ...]
+    lead: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         sections = "".join(f'<div class="panel"><h3>{escape(panel.title)}</h3>{panel.html}</div>' for panel in self.panels)
-        start = f'<style>{html.style_of("tabs")}</style><ww-tabs data-label="{escape(self.label)}">'
+        lead = f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in self.lead)}</ul>" if self.lead else ""
+        start = f'{lead}<style>{html.style_of("tabs")}</style><ww-tabs data-label="{escape(self.label)}">'
         return f'{start}{sections}</ww-tabs><script type="module">{html.script("tabs")}</script>'
 
     def __repr__(self) -> str:

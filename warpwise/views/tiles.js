@@ -74,7 +74,7 @@ export function show(data, { n, tile: words, wider, step }, width) {
   return {
     picture: svg(width, foot + 18 + key.height, "A matrix product in tiles", shapes),
     rows: [...bars.map(([name, now, all]) => [`elements read, ${name}`, thousands(now), `of ${thousands(all)}`]), ["sectors of this tile of A", taken.total, `in ${each}`]],
-    text: `Step ${s} of ${steps}: tile ${row}, ${k} of A and ${k}, ${column} of B are in shared memory, for ${row}, ${column} of C. `
+    text: `Step ${thousands(s)} of ${thousands(steps)}: tile ${row}, ${k} of A and ${k}, ${column} of B are in shared memory, for ${row}, ${column} of C. `
       + `${thousands(far.tiled)} elements read so far, by a naive kernel ${less} times as many. This tile of A takes ${plural(taken.total, "sector")} in ${each}.`,
     limits: { n: [tile, data.most * tile], step: [1, steps] },
   };

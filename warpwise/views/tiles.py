@@ -7,9 +7,8 @@ naive kernel. Caches are left out, so fewer loads do not mean as many bytes fewe
 
 from __future__ import annotations
 
-from warpwise.errors import LaunchError
 from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
-from warpwise.model.arguments import whole
+from warpwise.model.arguments import one_of, whole
 from warpwise.views.controls import Check, Choice, Player, Slider
 from warpwise.views.view import View
 
@@ -23,8 +22,7 @@ def explorer(n: int = 64, tile: int = 16, wider: bool = False, step: int = 1) ->
 
     ``step``: which of the steps to open at, from 1. A tile is 4, 8, 16 or 32 wide, and n at most 16 tiles. Raises LaunchError otherwise.
     """
-    if tile not in TILES:
-        raise LaunchError(f"tile is {tile!r}; it can be {', '.join(map(str, TILES))}")
+    tile = one_of("tile", tile, TILES)
     n = whole("n", n, tile, MOST_TILES * tile)
     steps = (-(-n // tile)) ** 3
     controls = (

@@ -1,5 +1,5 @@
 // The traversal widget: one warp walks a matrix request by request. A sector counts each time that a request asks for it, as in Metrics.
-import { percent, plural, thousands } from "./core.js";
+import { percent, plural, thousands, undelta } from "./core.js";
 import { legend, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
@@ -18,8 +18,7 @@ function walk({ itemsizes }, { lanes, dtype, rows, columns, padded }) {
 
 // Of a trace: first bytes come as steps from one lane to the next.
 function traced({ requests, ...array }) {
-  const decoded = (deltas, at = 0) => deltas.map((d) => (at += d)).filter((a) => a >= 0);
-  return { ...array, requests: requests.map((r) => ({ ...r, named: decoded(r.deltas) })) };
+  return { ...array, requests: requests.map((r) => ({ ...r, named: undelta(r.deltas).filter((a) => a >= 0) })) };
 }
 
 const unique = (list) => [...new Set(list)];

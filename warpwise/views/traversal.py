@@ -7,15 +7,12 @@ different sectors says how many would move if none moved twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
-
 from warpwise.errors import TraceError
 from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
-from warpwise.model.arguments import whole
+from warpwise.model.arguments import counted, one_of, whole
 from warpwise.trace import ArrayInfo, Event, Trace
 from warpwise.views.controls import Check, Choice, Player, Slider
-from warpwise.views.request import BASE_ALIGNMENT, ITEMSIZES, VERBS, plural
+from warpwise.views.request import ITEMSIZES, VERBS, base, deltas, from_base
 from warpwise.views.view import View
 
 FEWEST = 4  #: rows and columns of the explorer; the most are a warp's lanes
@@ -28,12 +25,10 @@ def explorer(rows: int = 32, columns: int = 32, lanes: str = "column", dtype: st
     """A warp that reads a matrix of ``rows`` by ``columns``, 4 to 32 each: a row in each request, or a column.
 
     The arguments say where it starts. ``lanes`` is "row", lane ``i`` in column ``i``, or "column", lane ``i`` in row ``i``; ``padded``
-    makes the rows in memory one element longer than the matrix. Raises ValueError for other words and for an element type that is
-    none of float16, float32 and float64, and LaunchError for another size.
+    makes the rows in memory one element longer than the matrix. Raises LaunchError for other words, for an element type that
+    is none of float16, float32 and float64, and for another size.
     """
-    for name, value, able in (("lanes", lanes, LANES), ("dtype", dtype, ITEMSIZES)):
-        if value not in able:
-            raise ValueError(f"{name} is {value!r}; the explorer shows {', '.join(able)}")
+    lanes, dtype = one_of("lanes", lanes, LANES), one_of("dtype", dtype, ITEMSIZES)
     rows, columns = whole("rows", rows, FEWEST, WARP_SIZE), whole("columns", columns, FEWEST, WARP_SIZE)
     controls = (
         Choice("lanes", "lanes stand", LANES, lanes),
@@ -74,16 +69,16 @@ def _has_rows(info: ArrayInfo) -> bool:
 
 def _array(info: ArrayInfo, events: list[Event], most: int) -> dict:
     """An array for the script: what part of it is drawn, and as many requests as lie in that part and may be carried."""
-    (rows, columns), base = info.shape, info.address // BASE_ALIGNMENT * BASE_ALIGNMENT
+    (rows, columns), start = info.shape, base(info)
     down, right = _part(info, events[0])
     inside = [e for e in events if all(row in down and column in right for row, column in _places(info, e))][:most]
     part = f" Shown are rows {down[0]} to {down[-1]} and columns {right[0]} to {right[-1]}." * (len(down) * len(right) < rows * columns)
-    left_out = f" Of its {plural(len(events), 'request')}, {len(inside)} are shown." * (len(inside) < len(events))
+    left_out = f" Of its {counted(len(events), 'request')}, {len(inside):,} are shown." * (len(inside) < len(events))
     return {
         "what": f"{info.name} has {rows} by {columns} {info.dtype}.{part}{left_out}",
         "rows": len(down), "columns": len(right), "top": down[0], "left": right[0],
-        "pitch": info.strides[0] // info.itemsize, "itemsize": info.itemsize, "shift": info.address - base + right[0] * info.itemsize,
-        "requests": [_packed(event, base) for event in inside],
+        "pitch": info.strides[0] // info.itemsize, "itemsize": info.itemsize, "shift": info.address - start + right[0] * info.itemsize,
+        "requests": [_packed(event, start) for event in inside],
     }  # fmt: skip
 
 
@@ -101,8 +96,7 @@ def _places(info: ArrayInfo, event: Event) -> set[tuple[int, int]]:
     return {(row, rest // info.itemsize) for row, rest in apart}
 
 
-def _packed(event: Event, base: int) -> dict:
-    """Who does what, and the addresses from the array's start as steps from one lane to the next, which compress well."""
-    addresses: Iterable[int] = [address - base if address >= 0 else -1 for address in event.addresses]
-    who = f"on line {event.line} warp {event.warp} of block {event.block} {VERBS[event.kind]} it with {plural(len(event.lanes), 'lane')}"
-    return {"lead": who, "deltas": [after - before for before, after in pairwise((0, *addresses))]}
+def _packed(event: Event, start: int) -> dict:
+    """Who does what, and the addresses from ``start``."""
+    who = f"on line {event.line} warp {event.warp} of block {event.block} {VERBS[event.kind]} it with {counted(len(event.lanes), 'lane')}"
+    return {"lead": who, "deltas": deltas(from_base(event, start))}

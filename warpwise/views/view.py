@@ -14,6 +14,7 @@ from html import escape
 
 from warpwise.views import controls, html
 
+NEEDED = "to show this without a browser takes QuickJS: pip install quickjs-ng"
 STILL_WIDTH = 620  #: pixels, before a script knows the room: a column of text on a screen
 
 # Where the script puts picture, numbers and sentence.
@@ -45,7 +46,10 @@ class View:
     @cached_property
     def shown(self) -> dict:
         """What the script shows at first: ``picture``, ``text`` and maybe ``rows``. Both are empty without QuickJS."""
-        return shown(self.name, self.data, self.values)
+        try:
+            return shown(self.name, self.data, self.values)
+        except ImportError:
+            return {"picture": "", "text": ""}
 
     @property
     def sentence(self) -> str:
@@ -64,22 +68,23 @@ class View:
         return widget(self)
 
     def svg(self, width: float = STILL_WIDTH) -> str:
-        """The first picture alone, for a file."""
+        """The first picture alone, for a file. Raises ImportError without QuickJS."""
         return shown(self.name, self.data, self.values, width)["picture"]
 
     def _repr_html_(self) -> str:
         return html.element(self.name, self.payload, f"{self.plain or self.above}{still(self.name, self.shown)}")
 
     def __repr__(self) -> str:
-        return self.sentence
+        """The sentence, or what it takes to have one."""
+        return self.sentence or f"({NEEDED})"
 
 
 def shown(name: str, data: dict, values: dict, width: float = STILL_WIDTH) -> dict:
-    """What the ``show`` of a widget's script makes of data and values, without a browser."""
+    """What the ``show`` of a widget's script makes of data and values, without a browser. Raises ImportError without QuickJS."""
     try:
         import quickjs
-    except ImportError:
-        return {"picture": "", "text": ""}
+    except ImportError as error:
+        raise ImportError(NEEDED) from error
     context = quickjs.Context()
     context.eval(_PAGELESS + html.script(name).replace("export default ", "const made = ") + _CALL)
     return json.loads(context.get("shown")(json.dumps(data), json.dumps(values), width))

@@ -6,8 +6,6 @@ import { explore } from "./explore.js";
 // Pixels: of the curve; of an SM.
 const TOP = 28, FOOT = 128, LEFT = 44, RIGHT = 20, WIDE = 30, HIGH = 22;
 
-const many = (count, word) => plural(count, word).replace(count, thousands(count));
-
 // The tiles of a result, each a block, or as many blocks as there are in a launch; the waves they make, and the share of these that is used.
 function model({ sms, held, launch }, { device, tile = "1x1" }, size) {
   const slots = sms[device] * held[device], [rows, columns] = tile.split("x").map(Number), down = Math.ceil(size / rows), across = Math.ceil(size / columns);
@@ -41,7 +39,7 @@ function result({ rows, columns, down, across }, size, first, last, top, room) {
 // The SMs: on each the number of its block, or how many it has of those that it can hold.
 const machine = (sms, held, blocks, first, left, top, across) => Array.from({ length: sms }, (_, i) => {
   const x = left + (i % across) * WIDE, y = top + Math.floor(i / across) * HIGH, has = Math.max(0, Math.ceil((blocks - i) / sms)), h = (19 * has) / held;
-  return [rect("empty", x, y, 27, 19), has ? rect("one", x, y + 19 - h, 27, h) + text("middle waves-block", x + 13.5, y + 13.5, held > 1 ? has : first + i) : ""];
+  return [rect("empty", x, y, 27, 19), has ? rect("one", x, y + 19 - h, 27, h) + text("inside", x + 13.5, y + 13.5, held > 1 ? has : first + i) : ""];
 });
 
 export function show(data, on, width) {
@@ -50,13 +48,13 @@ export function show(data, on, width) {
   const room = launch ? 0 : Math.min(190, width), beside = width > 480, left = beside && room && room + 28, top = 190, low = beside || launch ? top : top + room + 40;
   const across = Math.floor((width - left) / WIDE), end = Math.max(top + room, low + HIGH * Math.ceil(sms / across));
   const key = legend([["one", "in this wave"], ["faint", "done"], ["empty", "an idle SM"]], width, end + 12), share = percent(m.useful, 1);
-  const what = launch ? "The launch" : `${thousands(size)} × ${thousands(size)} in tiles of ${tile.replace("x", " × ")}`, waves = (m) => many(m.count, "wave");
+  const what = launch ? "The launch" : `${thousands(size)} × ${thousands(size)} in tiles of ${tile.replace("x", " × ")}`, waves = (m) => plural(m.count, "wave");
   return {
     picture: svg(width, end + 12 + key.height, `Waves of blocks on ${device}`, [curve(data, on, width), launch ? "" : result(m, size, first, first + now, top, room),
       text("strong", left, low - 12, `Wave ${wave} on ${sms} SMs`), machine(sms, held, now, first, left, low, across), key.shapes]),
     rows: [[word + "s", thousands(m.blocks), `of ${thousands(m.slots)} at a time`], ["waves", thousands(m.count), ""], ["share " + data.of, share, "at most"]],
-    text: `${what} on ${device}: ${many(m.blocks, word)}, ${waves(m)} of up to ${thousands(m.slots)}, at most ${share} ${data.of}. `
-      + `Wave ${wave} has ${many(now, word)}. At ${thousands(size + 1)}: ${waves(next)}, ${percent(next.useful, 1)}.`,
+    text: `${what} on ${device}: ${plural(m.blocks, word)}, ${waves(m)} of up to ${thousands(m.slots)}, at most ${share} ${data.of}. `
+      + `Wave ${wave} has ${plural(now, word)}. At ${thousands(size + 1)}: ${waves(next)}, ${percent(next.useful, 1)}.`,
     limits: { wave: [1, m.count] },
     outputs: { size: thousands(size) },
   };

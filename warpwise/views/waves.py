@@ -12,9 +12,9 @@ from math import prod
 from warpwise import devices, model
 from warpwise.devices import A100, DEVICES, H100, Device
 from warpwise.errors import LaunchError
-from warpwise.model.arguments import whole
+from warpwise.model.arguments import one_of, whole
 from warpwise.trace import Trace
-from warpwise.views.controls import Choice, Player, Slider
+from warpwise.views.controls import Choice, Player, Slider, device_choice
 from warpwise.views.view import View
 
 TILES = ("256x128", "128x128", "128x64", "64x64")
@@ -22,18 +22,17 @@ LEAST, MOST = 128, 4096
 MOST_BLOCKS = 2**20  #: of a launch: a slider with more has no use
 
 
-def explorer(device: Device = A100, size: int = 1792, tile: str = "256x128", wave: int = 1) -> View:
+def explorer(device: Device | str = A100, size: int = 1792, tile: str = "256x128", wave: int = 1) -> View:
     """The tiles of a ``size`` x ``size`` result on ``device``, one block on each SM at a time, opened at a wave.
 
-    The tile of 256 x 128 is the lecture's. Raises LaunchError for a size outside 128 to 4,096, and a tile that is not in ``TILES``.
+    The tile of 256 x 128 is the lecture's. Raises LaunchError for a size outside 128 to 4,096, a tile that is not in ``TILES``,
+    and a device that is not in the table.
     """
-    if tile not in TILES:
-        raise LaunchError(f"tile is {tile!r}; it can be {', '.join(TILES)}")
-    size = whole("size", size, LEAST, MOST)
+    device, tile, size = devices.known(device), one_of("tile", tile, TILES), whole("size", size, LEAST, MOST)
     count = model.tiles(size, size, *map(int, tile.split("x"))).count
     held = {one.name: 1 for one in DEVICES}
     controls = (
-        _choice(device, held),
+        device_choice(held, device.name),
         Choice("tile", "tile", {one: one.replace("x", " &times; ") for one in TILES}, tile),
         Slider("size", "size of the result", LEAST, MOST, size),
         _player(wave, model.waves(count, device).count),
@@ -47,7 +46,7 @@ def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32, wav
 
     Raises LaunchError for a device that is not in the table, for blocks that fit no SM, and for more of them than ``MOST_BLOCKS``.
     """
-    device = devices.find(device) if isinstance(device, str) else device
+    device = devices.known(device)
     blocks = whole("the number of blocks", prod(trace.grid), 1, MOST_BLOCKS)
     fits = {one.name: model.occupancy(one, prod(trace.block), registers, trace.shared_bytes_per_block) for one in DEVICES}
     if not fits[device.name].blocks:
@@ -55,18 +54,13 @@ def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32, wav
     held = {name: found.blocks for name, found in fits.items() if found.blocks}
     most = min(MOST_BLOCKS, max(4 * blocks, 64))
     waves = model.waves(blocks, device, held[device.name]).count
-    controls = (_choice(device, held), Slider("size", "blocks", 1, most, blocks), _player(wave, waves))
+    controls = (device_choice(held, device.name), Slider("size", "blocks", 1, most, blocks), _player(wave, waves))
     words = {"word": "block", "against": "blocks", "of": "of all places"}
     return View("waves", {"sms": _sms(), "held": held, "most": most, "launch": True, **words}, controls)
 
 
 def _sms() -> dict[str, int]:
     return {one.name: one.sms for one in DEVICES}
-
-
-def _choice(device: Device, held: dict[str, int]) -> Choice:
-    """Of the devices that hold a block."""
-    return Choice("device", "device", {name: name for name in held}, device.name)
 
 
 def _player(wave: int, most: int) -> Player:
