@@ -118,6 +118,19 @@ def test_every_lab_can_be_downloaded(site: Site):
         assert f"../labs/{lab.name}" in chapter.links
 
 
+@pytest.mark.parametrize("chapter", [page for page in PAGES if re.match(r"chapters/\d", page)])
+def test_chapter_has_all_that_a_chapter_has(site: Site, chapter: str):
+    """Its closing sections, quizzes, exercises with folded solutions, and its lab."""
+    text = (site.folder / f"{chapter}.html").read_text("utf-8")
+    headings = re.findall(r"<h2>([^<]+)<", text)
+    closing = ["Quiz", "Exercises", "What this model leaves out", "In production you would use", "Sources"]
+    assert [heading for heading in headings if heading in closing] == closing
+    assert text.count('data-quiz="') >= 4
+    exercises = len(re.findall(r'class="exercise admonition"', text))
+    assert exercises and exercises == len(re.findall(r'class="[^"]*\bsolution\b[^"]*\bdropdown\b[^"]*admonition', text))
+    assert f"../labs/{Path(chapter).name}.ipynb" in read(site.folder / f"{chapter}.html").links
+
+
 def test_site_is_light(site: Site):
     assert not list(site.folder.rglob("*.map"))
     assert (site.folder / "_static/scripts/fontawesome.js").stat().st_size < 150_000
