@@ -95,6 +95,12 @@ def test_nothing_but_the_pages_is_built(site: Site):
     assert built == {*PAGES, "index", "genindex", "search"}
 
 
+def test_front_leads_to_the_first_page_and_has_an_icon_of_its_own(site: Site):
+    front = read(site.folder / "index.html")
+    assert front.links == [f"{TOC['root']}.html"] and f"url={TOC['root']}.html" in front.text
+    assert (site.folder / front.loads[0]).name == "favicon.svg" and (site.folder / front.loads[0]).exists()
+
+
 def test_local_targets_and_anchors_exist(site: Site):
     assert broken_targets(site.folder) == []
 

@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from warpwise import metrics
-from warpwise.book import accessible, citations, mistakes, reference, weight
+from warpwise.book import accessible, citations, front, mistakes, reference, weight
 from warpwise.devices import H100
 
 STATIC = Path(__file__).parent / "static"
@@ -34,6 +34,8 @@ def setup(app: Sphinx) -> dict:
     app.connect("builder-inited", add_style)
     app.connect("html-page-context", accessible.repair_roles)
     app.connect("html-page-context", weight.share_scripts)
+    # Before sphinx_external_toc finds that there is none, at 500.
+    app.connect("build-finished", front.write_front, priority=400)
     # After sphinx-mathjax-offline has copied MathJax, at 500.
     app.connect("build-finished", weight.make_light, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
