@@ -64,36 +64,23 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Player:
+class Player(Slider):
     """A slider over time, with buttons that step back, play and step on."""
-
-    name: str
-    label: str
-    least: int
-    most: int
-    value: int
 
     @property
     def html(self) -> str:
         back, play, on = (f'<button type="button">{word}</button>' for word in ("Back", "Play", "Next"))
-        slider = Slider(self.name, self.label, self.least, self.most, self.value)
-        return f'<div class="player">{back}{play}{slider.html}{on}</div>'
+        return f'<div class="player">{back}{play}{super().html}{on}</div>'
 
 
 @dataclass(frozen=True)
-class Stepper:
+class Stepper(Slider):
     """A slider with buttons that step back and on, for what is no time."""
-
-    name: str
-    label: str
-    least: int
-    most: int
-    value: int
 
     @property
     def html(self) -> str:
         back, on = (f'<button type="button">{word}</button>' for word in ("Previous", "Next"))
-        return f'<div class="stepper">{back}{Slider(self.name, self.label, self.least, self.most, self.value).html}{on}</div>'
+        return f'<div class="stepper">{back}{super().html}{on}</div>'
 
 
 @dataclass(frozen=True)
