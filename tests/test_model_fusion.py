@@ -93,7 +93,7 @@ def test_running_the_kernels_finds_every_value_where_the_rule_says(graph):
     assert results <= memory
 
 
-@pytest.mark.parametrize("dtype", fusion.TYPES)
+@pytest.mark.parametrize("dtype", fusion.ITEMSIZES)
 @pytest.mark.parametrize("operations", fusion.PROGRAMS)
 def test_traced_kernels_move_and_do_what_the_rule_says(operations: str, dtype: str):
     n, program = 200, fusion.PROGRAMS[operations]

@@ -26,7 +26,7 @@ def moved(sentence: str) -> list[int]:
 
 
 @pytest.mark.parametrize("operations", fusion.LABELS)
-@pytest.mark.parametrize("dtype", fusion.TYPES)
+@pytest.mark.parametrize("dtype", fusion.ITEMSIZES)
 def test_bytes_are_those_of_traced_kernels_after_each_of_them(operations: str, dtype: str):
     n = 1030
     apart, fused = elementwise.launches(operations, n, dtype, length=3)

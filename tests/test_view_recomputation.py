@@ -50,7 +50,7 @@ def test_accesses_meet_their_kernels(variant: str):
         assert level > first if lower else level < last
 
 
-@pytest.mark.parametrize(("dtype", "item"), recomputation.ITEMS.items())
+@pytest.mark.parametrize(("dtype", "item"), recomputation.ITEMSIZES.items())
 def test_bytes_follow_the_type(dtype: str, item: int):
     rows = {row[0]: row[1] for row in recomputation.explorer("stored", dtype, step=5).shown["rows"]}
     assert (rows["bytes per element"], rows["accesses per element"]) == (5 * item, 5)

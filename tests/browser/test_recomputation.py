@@ -68,7 +68,7 @@ def test_bars_show_all_variants_and_a_press_chooses_one(browser):
 
 def test_the_type_scales_the_bytes_and_the_step_keeps_within_a_variant(browser):
     with opened(browser, recomputation.explorer("eager", step=12)._repr_html_()) as page:
-        for name, item in recomputation.ITEMS.items():
+        for name, item in recomputation.ITEMSIZES.items():
             page.get_by_label("element", exact=True).select_option(name)
             assert int(number(page, "bytes per element")) == 12 * item
         choose(page, "all")

@@ -21,11 +21,8 @@ class Slider:
 
     @property
     def html(self) -> str:
-        return _field(self.name, f"{_label(self.name, self.label)}{_output(self.name, self.value)}", self.input)
-
-    @property
-    def input(self) -> str:
-        return f'<input type="range" id="{self.name}" name="{self.name}" min="{self.least}" max="{self.most}" value="{self.value}">'
+        control = f'<input type="range" id="{self.name}" name="{self.name}" min="{self.least}" max="{self.most}" value="{self.value}">'
+        return _field(self.name, f"{_label(self.name, self.label)}{_output(self.name, self.value)}", control)
 
 
 @dataclass(frozen=True)

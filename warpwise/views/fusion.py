@@ -13,16 +13,15 @@ from html import escape
 import numpy as np
 
 from warpwise.errors import LaunchError
-from warpwise.metrics import Metrics
 from warpwise.model.arguments import one_of, whole
 from warpwise.model.fusion import Kernel, Operation, kernels, unfused
 from warpwise.trace import Trace
 from warpwise.views.controls import Choice, Player, Slider
+from warpwise.views.request import ITEMSIZES
 from warpwise.views.view import View
 
 LONGEST = 8  #: operations in a chain
 LEAST, MOST = 10, 26  #: n is from 2 ** LEAST to 2 ** MOST
-TYPES = ("float16", "float32", "float64")
 NAME = 15  #: letters of a kernel's name that a picture has room for
 RESULT = "y"
 LABELS = {
@@ -52,7 +51,7 @@ def explorer(operations: str = "trig", length: int = 4, n: int = 2**20, dtype: s
     what cannot be.
     """
     one_of("operations", operations, LABELS)
-    one_of("dtype", dtype, TYPES)
+    one_of("dtype", dtype, ITEMSIZES)
     length, n = whole("length", length, 1, LONGEST), whole("n", n, 2**LEAST, 2**MOST)
     programs = {name: [_ways(made)] for name, made in PROGRAMS.items()}
     programs["chain"] = [_ways(chain(count)) for count in range(1, LONGEST + 1)]
@@ -63,10 +62,10 @@ def explorer(operations: str = "trig", length: int = 4, n: int = 2**20, dtype: s
         Choice("operations", "operations", LABELS, operations),
         Slider("links", "length of the chain", 1, LONGEST, length),
         Slider("n", "elements n", LEAST, MOST, place),
-        Choice("dtype", "element", {one: one for one in TYPES}, dtype),
+        Choice("dtype", "element", {one: one for one in ITEMSIZES}, dtype),
         Player("step", "kernels run", 0, count, count if step is None else whole("step", step, 0, count)),
     )
-    return View("fusion", {"programs": programs, "sizes": sizes, "items": {one: np.dtype(one).itemsize for one in TYPES}}, controls)
+    return View("fusion", {"programs": programs, "sizes": sizes, "items": ITEMSIZES}, controls)
 
 
 def of_traces(unfused: Iterable[Trace], fused: Trace) -> View:
@@ -103,9 +102,5 @@ def _launch(trace: Trace) -> dict:
     name = trace.kernel if len(trace.kernel) <= NAME else f"{trace.kernel[: NAME - 1]}…"
     reads, writes = ([f"{moved:,} B"] if moved else [] for moved in (m.global_load_bytes, m.global_store_bytes))
     return {
-        "names": [escape(name)], "reads": reads, "writes": writes, "work": _work(m), "bytes": m.global_load_bytes + m.global_store_bytes,
+        "names": [escape(name)], "reads": reads, "writes": writes, "work": m.flops + m.op_special, "bytes": m.global_load_bytes + m.global_store_bytes,
     }  # fmt: skip
-
-
-def _work(m: Metrics) -> int:
-    return m.flops_fp16 + m.flops_fp32 + m.flops_fp64 + m.op_special

@@ -23,7 +23,8 @@ _NEEDLESS = re.compile(r"(?<=[;{,(\[])\n")  # a line's end that JavaScript does 
 def script(name: str) -> str:
     """The ES module of a widget: what it imports and its own script in one, without comments, indentation and what it does not use."""
     lines = [line for part in _parts(name) for line in _lines(part)]
-    return _NEEDLESS.sub("", "\n".join(line for line in lines if not _unused(line, "\n".join(lines))))
+    everything = "\n".join(lines)
+    return _NEEDLESS.sub("", "\n".join(line for line in lines if not _unused(line, everything)))
 
 
 @cache

@@ -17,10 +17,11 @@ from warpwise.views.controls import Slider, device_choice
 from warpwise.views.view import View
 
 MOST_KB = 227  #: of shared memory in a block: the most that a device of the table can give
+MOST_WARPS = H100.threads_per_block // WARP_SIZE  # of a block, the same on all devices
 LIMITS = ("warps", "blocks", "registers", "shared memory")  # in the model's order: of equal ones it names the first
 # Of each slider, for its curve: its name, its ends, and the words for it and for its ends.
 AXES = (
-    ("warps", 1, 1024 // WARP_SIZE, "threads", "32", "1024"),
+    ("warps", 1, MOST_WARPS, "threads", "32", "1024"),
     ("registers", 1, 255, "registers", "1", "255"),
     ("shared", 0, MOST_KB, "shared memory", "0", f"{MOST_KB} KB"),
 )
@@ -40,7 +41,7 @@ def explorer(device: Device | str = H100, threads: int = 256, registers: int = 3
     warps, shared = -(-threads // WARP_SIZE), -(-shared_bytes // KB)
     controls = (
         device_choice((one.name for one in DEVICES), device.name),
-        Slider("warps", "threads per block", 1, 1024 // WARP_SIZE, warps),
+        Slider("warps", "threads per block", 1, MOST_WARPS, warps),
         Slider("registers", "registers per thread", 1, 255, registers),
         Slider("shared", "shared memory", 0, MOST_KB, shared),
     )
@@ -49,7 +50,7 @@ def explorer(device: Device | str = H100, threads: int = 256, registers: int = 3
         "names": LIMITS,
         "axes": AXES,
         "key": KEY,
-        "threads": [threads if place == warps else WARP_SIZE * place for place in range(1 + 1024 // WARP_SIZE)],
+        "threads": [threads if place == warps else WARP_SIZE * place for place in range(1 + MOST_WARPS)],
         "bytes": [shared_bytes if place == shared else KB * place for place in range(1 + MOST_KB)],
     }
     return View("occupancy", data, controls)

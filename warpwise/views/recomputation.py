@@ -10,6 +10,7 @@ from __future__ import annotations
 from warpwise.model.arguments import one_of, whole
 from warpwise.model.fusion import READ, Access, Kernel, Operation, kernels, unfused
 from warpwise.views.controls import Choice, Player
+from warpwise.views.request import ITEMSIZES
 from warpwise.views.view import View
 
 VALUES = ("x", "s1", "s2", "out")  # by level of the graph: what the forward pass makes
@@ -25,7 +26,6 @@ VARIANTS = {
     "out": ("fused, out again", "out again", "The backward pass reads s1 and s2, and makes out again from s2."),
     "all": ("fused, all again", "all again", "The backward pass reads x, and makes all three activations again."),
 }
-ITEMS = {"float16": 2, "float32": 4, "float64": 8}
 
 
 def explorer(variant: str = "out", dtype: str = "float32", step: int | None = None) -> View:
@@ -35,16 +35,16 @@ def explorer(variant: str = "out", dtype: str = "float32", step: int | None = No
     what cannot be.
     """
     one_of("variant", variant, VARIANTS)
-    one_of("dtype", dtype, ITEMS)
+    one_of("dtype", dtype, ITEMSIZES)
     made = {name: plan(name) for name in VARIANTS}
     count = sum(len(kernel.accesses) for kernel in made[variant])
     controls = (
         Choice("variant", "kernels", {name: words[0] for name, words in VARIANTS.items()}, variant),
-        Choice("dtype", "element", {name: name for name in ITEMS}, dtype),
+        Choice("dtype", "element", {name: name for name in ITEMSIZES}, dtype),
         Player("step", "accesses done", 0, count, count if step is None else whole("step", step, 0, count)),
     )
     variants = {name: {"words": VARIANTS[name][1], "does": VARIANTS[name][2], **_drawn(made[name])} for name in VARIANTS}
-    return View("recomputation", {"variants": variants, "items": ITEMS, "values": VALUES, "gradients": GRADIENTS}, controls)
+    return View("recomputation", {"variants": variants, "items": ITEMSIZES, "values": VALUES, "gradients": GRADIENTS}, controls)
 
 
 def plan(variant: str) -> tuple[Kernel, ...]:

@@ -11,9 +11,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from warpwise.metrics import BANK_BYTES, BANKS, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
+from warpwise.metrics import BANK_BYTES, BANKS, DISTINCT, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
 
-DISTINCT = ("global_bytes_distinct", "global_load_sectors_distinct", "global_store_sectors_distinct")
 COUNTED = tuple(name for name in FIELDS if name not in DISTINCT)
 _LANES = np.arange(WARP_SIZE + 1)
 _NOWHERE = np.iinfo(np.int64).max
