@@ -222,7 +222,7 @@ def test_counters_stand_beside_their_budgets(batch: Batch):
     copy = batch.records["good"].results[0].finding
     assert copy.tried == copy.cases > 3
     assert [counter.name for counter in copy.counters] == ["sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved"]
-    assert all(0 < counter.value <= counter.most for counter in copy.counters)
+    assert all(0 < counter.value <= counter.limit for counter in copy.counters)
 
 
 def test_each_wrong_submission_is_wrong_for_its_reason(sandbox, tmp_path: Path):

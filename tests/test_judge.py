@@ -15,7 +15,7 @@ from numba import cuda as numba_cuda
 
 from warpwise import cuda
 from warpwise.errors import LabError
-from warpwise.labs import Call, Launch, Out, causes, check
+from warpwise.labs import Call, InOut, Launch, Out, causes, check
 from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.judge import REASONS, is_stub, judge, judge_call, judge_launch, judge_value
 from warpwise.labs.lookup import problem
@@ -163,12 +163,58 @@ def test_a_budget_names_the_counter_and_the_line():
     case = Launch("512", 16, 32, (wide, Out(512)), (wide,), budget={"sectors_per_request_load": 8})
     verdict = judge_launch(strided, case)
     assert verdict.reason == "output not written"  # a wrong result is told before a dear one
-    fits = Launch("256", 8, 32, (wide[:256], Out(256)), (wide[:256],), budget={"warp_efficiency": 1, "sectors_per_request_load": 5})
+    fits = Launch("256", 8, 32, (wide[:256], Out(256)), (wide[:256],), budget={"divergent_branches": 99, "sectors_per_request_load": 5})
     verdict = judge_launch(strided, fits)
     assert verdict.reason == "over budget: sectors_per_request_load"
     line = next(n for n, text in verdict.trace.source.items() if "y[8 * i] = x[8 * i]" in text)
     assert f"most of it, 32, on\n    line {line}: y[8 * i] = x[8 * i]" in verdict.detail
-    assert "the budget is 5" in verdict.detail
+    assert "the budget is at most 5" in verdict.detail
+
+
+@cuda.jit
+def every_fourth_lane(x, y):
+    i = cuda.grid(1)
+    if i < x.size and i % 4 == 0:
+        for k in range(i, min(i + 4, x.size)):
+            y[k] = x[k]
+
+
+def test_a_budget_of_a_share_is_the_least_that_it_may_be(capsys):
+    assert judge_launch(copy, launch(budget={"warp_efficiency": 0.6})).passed
+    verdict = judge_launch(every_fourth_lane, launch(budget={"warp_efficiency": 0.6}))
+    assert verdict.reason == "over budget: warp_efficiency" and "; the budget is at least 0.6" in verdict.detail
+    line = next(n for n, text in verdict.trace.source.items() if "y[k] = x[k]" in text)
+    assert f"most of the idle lanes on\n    line {line}: y[k] = x[k]" in verdict.detail
+    check(copy, [launch(budget={"warp_efficiency": 0.6})])
+    assert "at least 0.6" in capsys.readouterr().out
+
+
+@cuda.jit
+def count_up(x, totals):
+    i = cuda.grid(1)
+    if i < x.size:
+        cuda.atomic.add(totals, x[i], 1)
+
+
+@cuda.jit
+def count_from_nothing(x, totals):
+    i = cuda.grid(1)
+    if i < totals.size:
+        totals[i] = 0
+        for k in range(x.size):
+            if x[k] == i:
+                totals[i] += 1
+
+
+def test_an_array_that_is_changed_in_place_begins_with_its_values():
+    x, start = np.arange(70) % 5, np.array([1, 0, 2, 0, 3])
+    case = Launch("70", 2, 64, (x, InOut(start)), (start + 14,))
+    assert judge_launch(count_up, case).passed and judge_launch(count_up, case).passed
+    assert start.tolist() == [1, 0, 2, 0, 3]
+    verdict = judge_launch(count_from_nothing, case)
+    assert verdict.reason == "wrong result" and verdict.detail.startswith("totals[0] should be 15 and is 14")
+    with pytest.raises(LabError, match="outputs"):
+        Launch("70", 2, 64, (x, InOut(start)), (start.astype(np.float32),))
 
 
 @pytest.mark.parametrize(("kernel", "reason"), [(divides_by_zero, "division by zero"), (adds_a_tuple, "types do not fit")])

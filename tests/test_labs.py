@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import json
+import linecache
 import resource
 import subprocess
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -16,10 +15,12 @@ import numpy as np
 import pytest
 
 from warpwise.errors import LabError
-from warpwise.labs import Launch
+from warpwise.grading import extract, sandbox
+from warpwise.grading.functions import judge_function
+from warpwise.labs import InOut, Launch
 from warpwise.labs.build import build
 from warpwise.labs.check import TARGET
-from warpwise.labs.judge import judge, judge_value
+from warpwise.labs.judge import judge
 from warpwise.labs.run import check_notebook, run_notebook
 from warpwise.labs.source import BEGIN, END, load_lab, problems, role, solved_notebook, stub, student_notebook
 from warpwise.simt import kernels_in
@@ -30,21 +31,6 @@ WRONG = sorted((ROOT / "tests/wrong").glob("*/*.py"))
 CORRECT = sorted((ROOT / "tests/correct").glob("*/*.py"))
 SEEDS = (0, 1, 2)
 
-# Calls a function of a submission in a process of its own, which knows the arguments and nothing else; JSON in, JSON out.
-CALL_ONE_FUNCTION = """
-import json, runpy, sys
-asked = json.load(sys.stdin)
-names = runpy.run_path(asked["path"])
-answers = []
-for args in asked["args"]:
-    try:
-        answers.append({"value": names[asked["name"]](*args)})
-    except Exception as error:
-        answers.append({"error": type(error).__name__})
-json.dump(answers, sys.stdout, default=int)
-"""
-
-
 @cache
 def hidden(stem: str):
     spec = importlib.util.spec_from_file_location(f"hidden_{stem}", ROOT / f"tests/hidden/{stem}.py")
@@ -53,10 +39,15 @@ def hidden(stem: str):
     return module
 
 
+def cells(stem: str, part: str) -> list[str]:
+    """The text of a solved lab's cells that play a part."""
+    return [c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == part]
+
+
 def module_text(stem: str, submission: str = "") -> str:
     """A lab's exercise cells as one module: the submission's functions where it has them, else the solution's."""
-    cells = {c.metadata["warpwise"]["name"]: c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == "exercise"}
-    kept = [source for name, source in cells.items() if f"def {name}(" not in submission]
+    names = {e.name: cell for e, cell in zip(load_lab(stem).exercises, cells(stem, "exercise"), strict=True)}
+    kept = [source for name, source in names.items() if f"def {name}(" not in submission]
     return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, submission])
 
 
@@ -64,26 +55,10 @@ def reasons(stem: str, text: str, exercise, seed: int) -> str:
     """What the hidden tests say about one exercise of a module: the first reason that is not "passed", or "passed"."""
     cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(seed)))
     assert len(cases) >= 5
-    if exercise.kind == "host":
-        return host_reason(text, exercise.name, cases)
-    kernel = kernels_in(text)[exercise.name]
-    return judge(kernel, cases)[-1].reason
-
-
-def host_reason(text: str, name: str, cases) -> str:
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as module:
-        module.write(text)
-        module.flush()
-        asked = json.dumps({"path": module.name, "name": name, "args": [case.args for case in cases]})
-        command = [sys.executable, "-c", CALL_ONE_FUNCTION]
-        done = subprocess.run(command, input=asked, capture_output=True, text=True, cwd=ROOT, check=True)
-    for case, answer in zip(cases, json.loads(done.stdout), strict=True):
-        if "error" in answer:
-            return "raised an error"
-        verdict = judge_value(answer["value"], case)
-        if not verdict.passed:
-            return verdict.reason
-    return "passed"
+    given = cells(stem, "given")
+    if exercise.kind == "kernel":
+        return judge(extract.kernel(text, exercise.name, given=given), cases)[-1].reason
+    return judge_function(extract.host_function(text, exercise.name, given=given), exercise.name, cases, sandbox.NONE).reason
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -134,12 +109,34 @@ def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_hidden_launches_are_not_the_visible_ones(stem):
-    visible = "\n".join(c.source for c in load_lab(stem).cells if role(c) == "check")
+def test_hidden_cases_are_not_the_visible_ones(stem):
+    shown = visible_cases(stem)
     for exercise in load_lab(stem).exercises:
         cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(0)))
-        fresh = [c for c in cases if isinstance(c, Launch) and "({}, {},".format(*c.label.split(" x ")) not in visible]
-        assert len(fresh) >= 5 or exercise.kind == "host"
+        fresh = [case for case in cases if all(asked(case) != asked(one) for one in shown[exercise.id])]
+        assert len(fresh) >= 5, exercise.id
+
+
+def visible_cases(stem: str) -> dict[str, tuple]:
+    """Exercise -> the cases that its check cell builds in the solved lab."""
+    found = {}
+    names = {"__name__": "lab"}
+    for cell in solved_notebook(load_lab(stem)).cells:
+        if role(cell) in ("given", "exercise", "check"):
+            source = cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source
+            file = f"<{stem} {cell.id}>"
+            linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # where kernels find their text
+            names["_keep"] = lambda target, cases, view=None: found.setdefault(target, tuple(cases))
+            exec(compile(source, file, "exec"), names)
+    return {e.id: found[e.name] for e in load_lab(stem).exercises}
+
+
+def asked(case) -> tuple:
+    """What makes two cases the same question: the launch's shape, numbers, and the shapes of arrays; of a call all its arguments."""
+    if isinstance(case, Launch):
+        args = [a.start if isinstance(a, InOut) else a for a in case.args]
+        return case.blocks, case.threads, *(getattr(a, "shape", a) for a in args)
+    return tuple(a.tobytes() if isinstance(a, np.ndarray) else a for a in case.args)
 
 
 # The notebook.
@@ -209,9 +206,36 @@ def child_seconds() -> float:
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_lab_shows_the_counters_and_a_picture_of_each_kernel(stem, tmp_path):
     shown = pictures(run_notebook(nbformat.read(fill(stem, tmp_path), as_version=4), tmp_path), load_lab(stem))
-    assert len(shown) == len(load_lab(stem).exercises)
     for output in shown:
         assert "application/vnd.jupyter.widget-view+json" in output.data
+
+
+VIEWS = """
+import numpy as np
+
+from warpwise import cuda
+from warpwise.labs import Call, Launch, Out, check
+from warpwise.views import divergence, hierarchy
+
+
+@cuda.jit
+def copy(x, y):
+    i = cuda.grid(1)
+    y[i] = x[i]
+
+
+x = np.arange(32, dtype=np.float32)
+check("copy", [Launch("32", 1, 32, (x, Out(32)), (x,))], view=divergence)
+check(len, [Call("32 numbers", (x,), 32, view=hierarchy.explorer())])
+"""
+
+
+def test_a_check_shows_the_view_that_it_is_asked_for(tmp_path):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(VIEWS)])
+    shown = [output.data["text/plain"] for output in run_notebook(notebook, tmp_path).cells[0].outputs]
+    assert [text.split("\n")[0] for text in shown] == [
+        "copy: passed", "counters of launch 32", "The divergence widget", "len: passed", "The hierarchy widget",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -227,10 +251,11 @@ def test_without_anywidget_the_picture_stands_still_and_nbval_agrees(stem, tmp_p
 
 
 def pictures(notebook, lab) -> list:
-    """The last output of each check cell."""
+    """The last output of each check cell that shows more than a verdict, as that of a kernel does."""
     checks = {c.metadata["warpwise"]["check"]: c for c in notebook.cells if role(c) == "check"}
-    assert all("at most" in checks[e.id].outputs[1].data["text/plain"] for e in lab.exercises if e.kind == "kernel")
-    return [cell.outputs[-1] for cell in checks.values()]
+    kernels = [checks[e.id] for e in lab.exercises if e.kind == "kernel"]
+    assert kernels and all(len(cell.outputs) == 3 and "counters of launch" in cell.outputs[1].data["text/plain"] for cell in kernels)
+    return [cell.outputs[-1] for cell in checks.values() if len(cell.outputs) > 1]
 
 
 @pytest.mark.parametrize("path", CORRECT, ids=lambda p: f"{p.parent.name}-{p.stem}")

@@ -13,7 +13,7 @@ from html import escape
 
 from warpwise.grading import record as reasons
 from warpwise.grading.record import NOT_REACHED, SHOWN_PASSED, Counter, Finding, Record, Result, Visible
-from warpwise.labs.exercise import Reason
+from warpwise.labs.exercise import Reason, bound
 from warpwise.labs.source import Lab, role
 
 EXPLAINED = {
@@ -167,11 +167,11 @@ def _shown(visible: Visible) -> str:
 def _counters(counters: Sequence[Counter]) -> str:
     rows = "".join(
         f'<tr{" class=over" if c.over else ""}><th scope="row">{escape(_readable(c.name))}</th><td class="number">{_figure(c.value)}</td>'
-        f'<td class="number">{_figure(c.most)}</td><td>{"over budget" if c.over else "within budget"}</td></tr>'
+        f'<td class="number">{bound(c.name)} {_figure(c.limit)}</td><td>{"over budget" if c.over else "within budget"}</td></tr>'
         for c in counters
     )
     number = '<th scope="col" class="number">'
-    head = f'<tr><th scope="col">Counter, worst case</th>{number}yours</th>{number}at most</th><th scope="col">verdict</th></tr>'
+    head = f'<tr><th scope="col">Counter, worst case</th>{number}yours</th>{number}budget</th><th scope="col">verdict</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpwise.labs.exercise import Reason
+from warpwise.labs.exercise import MORE_IS_BETTER, Reason, within
 
 # Reasons that only a grader can have; those of a verdict are in ``labs.exercise.Reason`` and ``labs.judge.REASONS``.
 MISSING = "no answer"
@@ -23,15 +23,20 @@ SHOWN_PASSED, SHOWN_FAILED, NOT_REACHED = "passes", "fails", "not reached"
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter against its budget: the worst of all cases that were judged."""
+    """A counter against its budget: the worst of all cases that were judged. ``limit`` is the most it may be, or the least."""
 
     name: str
     value: float
-    most: float
+    limit: float
 
     @property
     def over(self) -> bool:
-        return self.value > self.most
+        return not within(self.name, self.value, self.limit)
+
+    @property
+    def excess(self) -> float:
+        """How far it is beyond its limit; negative within."""
+        return self.limit - self.value if self.name in MORE_IS_BETTER else self.value - self.limit
 
 
 @dataclass(frozen=True)

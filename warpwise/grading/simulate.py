@@ -112,10 +112,10 @@ def worst(verdicts: Iterable[Verdict], cases: Iterable[Case]) -> Iterator[Counte
     seen: dict[str, list[Counter]] = {}
     for verdict, case in zip(verdicts, cases, strict=False):
         if isinstance(case, Launch) and verdict.metrics is not None:
-            for name, most in case.budget.items():
-                seen.setdefault(name, []).append(Counter(name, getattr(verdict.metrics, name), most))
+            for name, limit in case.budget.items():
+                seen.setdefault(name, []).append(Counter(name, getattr(verdict.metrics, name), limit))
     for counters in seen.values():
-        yield max(counters, key=lambda c: c.value - c.most)
+        yield max(counters, key=lambda c: c.excess)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,13 @@ Counters and picture differ between right answers; they replace a placeholder, a
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from textwrap import indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs import lookup
-from warpwise.labs.exercise import Case, Launch, Reason, Verdict
+from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict, bound
 from warpwise.labs.judge import figure, judge, name_of
 from warpwise.trace import Trace
 
@@ -24,10 +24,11 @@ TOLD = ("passed", "reason", "detail", "case")  # of a verdict, to ``warpwise che
 SIDES = {f"{Reason.OVER_BUDGET}sectors_per_request_{kind}": kind for kind in ("load", "store")}  # where the picture should open
 
 
-def check(target: Any, cases: Iterable[Case]) -> None:
+def check(target: Any, cases: Iterable[Case], view: Any = None) -> None:
     """Judge a kernel or a function on each case, in order, and say what came of it. A wrong answer is no exception here.
 
     ``target`` may be the name of one, to be looked up where ``check`` is called: a name that is missing there is a verdict too.
+    ``view`` draws the trace: a module of ``warpwise.views`` with ``of_trace``. Without one it is ``burst``.
     """
     cases = tuple(cases)
     name, verdicts = _judged(target, cases, sys._getframe(1).f_globals)
@@ -37,7 +38,9 @@ def check(target: Any, cases: Iterable[Case]) -> None:
     if shown.metrics is not None:
         _replace(COUNTERS, {"text/plain": counters_text(shown, dict(case.budget))})
     if shown.trace is not None:
-        picture(shown.trace, SIDES.get(shown.reason))
+        picture(shown.trace, SIDES.get(shown.reason), view)
+    elif isinstance(case, Call) and case.view is not None:
+        _replace(PICTURE, _bundle(lambda: case.view))
 
 
 def _judged(target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]) -> tuple[str, tuple[Verdict, ...]]:
@@ -72,34 +75,41 @@ def _advice(verdict: Verdict) -> str:
 
 
 def counters_text(verdict: Verdict, budget: dict[str, float]) -> str:
-    """The counters of one launch that its budget is about, and the most each may be."""
+    """The counters of one launch that its budget is about, and the most or the least each may be."""
     names = tuple(budget) or ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
-    rows = [(name, figure(getattr(verdict.metrics, name)), f"at most {figure(budget[name])}" if name in budget else "") for name in names]
+    rows = [(name, figure(getattr(verdict.metrics, name)), f"{bound(name)} {figure(budget[name])}" if name in budget else "") for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     table = "\n".join(f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}".rstrip() for name, value, most in rows)
     return f"counters of launch {verdict.case}\n{table}"
 
 
-def picture(trace: Trace, kind: str | None = None) -> None:
-    """Show which sectors each warp of a traced launch touched, by source line. Where no picture can be drawn, say why.
+def picture(trace: Trace, kind: str | None = None, view: Any = None) -> None:
+    """Show what a traced launch did, as ``view.of_trace`` draws it. Where no picture can be drawn, say why.
 
-    It opens on the request that wastes most, or with ``kind`` "load" or "store" on the worst of these.
+    Without a view it shows which sectors each warp touched, by source line, and opens on the request that wastes most, or with
+    ``kind`` "load" or "store" on the worst of these.
     """
-    _replace(PICTURE, _bundle(trace, kind))
+    _replace(PICTURE, _bundle(lambda: _drawn(trace, kind, view)))
 
 
-def _bundle(trace: Trace, kind: str | None) -> dict[str, Any]:
-    """The picture as a notebook output: a widget, or a still picture without anywidget, or a line of text."""
+def _drawn(trace: Trace, kind: str | None, view: Any) -> Any:
+    if view is not None:
+        return view.of_trace(trace)
+    from warpwise.views import burst
+
+    return burst.of_trace(trace, kind=kind)
+
+
+def _bundle(draw: Callable[[], Any]) -> dict[str, Any]:
+    """The view that ``draw`` makes as a notebook output: a widget, or a still picture without anywidget, or a line of text."""
     try:
-        from warpwise.views import burst
-    except ImportError as error:
+        made = draw()
+    except (ImportError, WarpwiseError) as error:
         return {"text/plain": f"(no picture: {error})"}
     try:
-        return _data_of(burst.widget(trace, kind=kind))
+        return _data_of(made.widget())
     except ImportError:
-        return {"text/plain": "(picture)", "text/html": burst.of_trace(trace, kind=kind)._repr_html_()}
-    except WarpwiseError as error:
-        return {"text/plain": f"(no picture: {error})"}
+        return {"text/plain": "(picture)", "text/html": made._repr_html_()}
 
 
 def _data_of(widget: Any) -> dict[str, Any]:

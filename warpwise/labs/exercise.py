@@ -17,6 +17,9 @@ from warpwise.metrics import NUMBERS, Metrics
 from warpwise.trace import Trace
 
 
+MORE_IS_BETTER = ("warp_efficiency",)  #: counters of which a budget gives the least, not the most
+
+
 class Reason:
     """The phrases a verdict can give as its reason; tests and gradebooks rely on them. Errors of a kernel add theirs: ``judge.REASONS``."""
 
@@ -42,13 +45,21 @@ class Out:
     dtype: str = "float32"
 
 
+@dataclass(frozen=True, eq=False)
+class InOut:
+    """An array that the kernel reads and changes in place. A launch gets a copy, so every launch begins with the same values."""
+
+    start: np.ndarray
+
+
 @dataclass(frozen=True)
 class Launch:
     """One launch of a kernel and what must come of it.
 
-    ``args`` holds arrays, scalars and ``Out``, in the order of the kernel's parameters. ``want`` has one array per ``Out``, in
-    order. ``budget`` names counters of ``Metrics`` and the most each may be. Results are compared exactly unless ``rtol`` or
-    ``atol`` says otherwise. Raises LabError when ``want`` and ``args`` do not fit together or a counter does not exist.
+    ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters. ``want`` has one array for each
+    ``Out`` and ``InOut``, in order. ``budget`` names counters of ``Metrics`` and the most each may be; of those in MORE_IS_BETTER,
+    the least. Results are compared exactly unless ``rtol`` or ``atol`` says otherwise. Raises LabError when ``want`` and ``args`` do
+    not fit together or a counter does not exist.
     """
 
     label: str
@@ -61,7 +72,7 @@ class Launch:
     atol: float = 0.0
 
     def __post_init__(self) -> None:
-        outs = [(shape_of(out), np.dtype(out.dtype)) for out in self.args if isinstance(out, Out)]
+        outs = [_kind_of(out) for out in self.args if isinstance(out, Out | InOut)]
         wants = [(want.shape, want.dtype) for want in self.want]
         if outs != wants:
             raise LabError(f"launch {self.label!r}: the outputs are {outs}, the expected arrays {wants}")
@@ -72,7 +83,10 @@ class Launch:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a host function: plain numbers in, a number or an array out. ``trace`` is a launch that the call is about."""
+    """One call of a host function: plain numbers and arrays in, a number or an array out.
+
+    ``trace`` is a launch that the call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no launch.
+    """
 
     label: str
     args: tuple[Any, ...]
@@ -80,6 +94,7 @@ class Call:
     rtol: float = 0.0
     atol: float = 0.0
     trace: Trace | None = field(default=None, repr=False, compare=False)
+    view: Any = field(default=None, repr=False, compare=False)
 
 
 Case = Launch | Call
@@ -102,6 +117,20 @@ class Verdict:
     advice: str = ""
 
 
+def within(counter: str, value: float, limit: float) -> bool:
+    """Whether a counter's value keeps a budget's limit: the most it may be, or the least for those in MORE_IS_BETTER."""
+    return value >= limit if counter in MORE_IS_BETTER else value <= limit
+
+
+def bound(counter: str) -> str:
+    """How a budget on this counter is said: "at most" or "at least"."""
+    return "at least" if counter in MORE_IS_BETTER else "at most"
+
+
 def shape_of(out: Out) -> tuple[int, ...]:
     """The shape of an output as a tuple; a bare length is a vector."""
     return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)
+
+
+def _kind_of(out: Out | InOut) -> tuple[tuple[int, ...], np.dtype]:
+    return (out.start.shape, out.start.dtype) if isinstance(out, InOut) else (shape_of(out), np.dtype(out.dtype))

@@ -20,8 +20,9 @@ import numpy as np
 from warpwise import errors, trace
 from warpwise.labs import causes
 from warpwise.labs.compare import Mismatch, compare, is_poison, poison
-from warpwise.labs.exercise import Call, Case, Launch, Out, Reason, Verdict, shape_of
+from warpwise.labs.exercise import Call, Case, InOut, Launch, Out, Reason, Verdict, bound, shape_of, within
 from warpwise.labs.limit import TimeIsUp, at_most
+from warpwise.metrics import WARP_SIZE, Metrics
 from warpwise.simt import Kernel, as_kernel
 from warpwise.trace import KINDS, Trace
 
@@ -45,6 +46,8 @@ SIDE_BY_SIDE = "lanes next to each other should name elements next to each other
 BUDGET_ADVICE = {
     "sectors_per_request_load": SIDE_BY_SIDE,
     "sectors_per_request_store": SIDE_BY_SIDE,
+    "warp_efficiency": "lanes of one warp should take the same way, and every warp should be full of work",
+    "flops_fp64": "a number with a point, such as 2.0, is float64, and makes float64 of what it meets: write np.float32(2)",
     "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
     "write down the banks of lanes 0, 1 and 2 there",
     "global_bytes_moved": "more is moved than is needed: is each element touched once, by a warp whose lanes are all at work?",
@@ -114,6 +117,7 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
 def _argument(arg: Any) -> Any:
     if isinstance(arg, Out):
         return poison(shape_of(arg), arg.dtype)
+    arg = arg.start if isinstance(arg, InOut) else arg
     return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
 
 
@@ -147,7 +151,7 @@ def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> tuple[st
 
 
 def _outputs(kernel: Any, launch: Launch, args: list[Any], names: tuple[str, ...], t: Trace) -> tuple[str, str, str] | None:
-    outs = [(now, name) for given, now, name in zip(launch.args, args, names, strict=True) if isinstance(given, Out)]
+    outs = [(now, name) for given, now, name in zip(launch.args, args, names, strict=True) if isinstance(given, Out | InOut)]
     for (got, name), want in zip(outs, launch.want, strict=True):
         wrong = compare(got, want, launch.rtol, launch.atol)
         if wrong is None:
@@ -183,10 +187,10 @@ def _on_wrong(name: str, wrong: Mismatch) -> tuple[str, str]:
 
 
 def _budget(launch: Launch, t: Trace) -> tuple[str, str, str] | None:
-    for counter, most in launch.budget.items():
+    for counter, limit in launch.budget.items():
         value = getattr(t.metrics, counter)
-        if value > most:
-            detail = f"the result is right, but {counter} is {figure(value)}; the budget is {figure(most)}{_blame(t, counter)}"
+        if not within(counter, value, limit):
+            detail = f"the result is right, but {counter} is {figure(value)}; the budget is {bound(counter)} {figure(limit)}{_blame(t, counter)}"
             return Reason.OVER_BUDGET + counter, detail, BUDGET_ADVICE.get(counter, f"bring {counter} down on the line that has most of it")
     return None
 
@@ -195,8 +199,16 @@ def _blame(t: Trace, counter: str) -> str:
     """The line that has most of a counter."""
     if not t.by_line:
         return ""
+    if counter == "warp_efficiency":
+        line = max(t.by_line, key=lambda number: _idle_lanes(t.by_line[number]))
+        return f"\nmost of the idle lanes on\n{_quoted(t, line)}"
     line = max(t.by_line, key=lambda number: getattr(t.by_line[number], counter))
     return f"\nmost of it, {figure(getattr(t.by_line[line], counter))}, on\n{_quoted(t, line)}"
+
+
+def _idle_lanes(m: Metrics) -> int:
+    """Lanes that stood idle, summed over the warps' instructions."""
+    return WARP_SIZE * m.warp_instructions - m.thread_instructions
 
 
 def _quoted(t: Trace, line: int) -> str:

@@ -102,5 +102,6 @@ def _launch(trace: Trace) -> dict:
     name = trace.kernel if len(trace.kernel) <= NAME else f"{trace.kernel[: NAME - 1]}…"
     reads, writes = ([f"{moved:,} B"] if moved else [] for moved in (m.global_load_bytes, m.global_store_bytes))
     return {
-        "names": [escape(name)], "reads": reads, "writes": writes, "work": m.flops + m.op_special, "bytes": m.global_load_bytes + m.global_store_bytes,
+        "names": [escape(name)], "reads": reads, "writes": writes,
+        "work": m.flops + m.op_special, "bytes": m.global_load_bytes + m.global_store_bytes,
     }  # fmt: skip
