@@ -21,7 +21,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import PurePosixPath
 
 from docutils import nodes
 from sphinx import addnodes
@@ -35,6 +34,7 @@ from warpwise.book import labs, quiz
 from warpwise.book.tag import Tag, tag
 from warpwise.model.arguments import counted
 
+CHAPTER = re.compile(r"chapters/\d\d_\w+")  # what lies in folders below, such as the teaching guides, is none
 READING = re.compile(r"Reading takes about (\d+) minutes")
 LAB = re.compile(r"\blab\b[^.]*? takes (\d+(?: to \d+)?)\b")
 log = logging.getLogger(__name__)
@@ -76,8 +76,8 @@ class Opening:
 
 
 def chapters(pages: Iterable[str]) -> list[str]:
-    """The pages whose file name begins with a number, in the order given."""
-    return [page for page in pages if PurePosixPath(page).name[0].isdigit()]
+    """The pages that are chapters, in the order given."""
+    return [page for page in pages if CHAPTER.fullmatch(page)]
 
 
 def opening(doctree: nodes.document) -> Opening:

@@ -19,6 +19,8 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from warpwise.book.contents import CHAPTER
+
 #: Term -> the other sense in which chapters use it.
 AMBIGUOUS = {
     "active": "blocks and warps that an SM holds are active as well",
@@ -31,7 +33,6 @@ AMBIGUOUS = {
     "trace": "also a verb, and a sum over a diagonal",
 }
 
-CHAPTER = re.compile(r"chapters/\d\d_")
 #: Nodes whose text is not running text. MyST-NB marks what a cell shows by a class.
 SKIPPED = (
     nodes.Titular, nodes.FixedTextElement, nodes.literal, nodes.math, nodes.math_block, nodes.raw, nodes.thead, nodes.reference,
@@ -46,7 +47,7 @@ class LinkFirstUses(SphinxPostTransform):
     default_priority = 8
 
     def run(self, **kwargs) -> None:
-        if CHAPTER.match(self.env.docname):
+        if CHAPTER.fullmatch(self.env.docname):
             terms = [name for kind, name in self.env.get_domain("std").objects if kind == "term"]
             if terms:
                 link_first_uses(self.document, terms, self.env.docname)
