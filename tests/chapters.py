@@ -105,7 +105,7 @@ def plain(line: str) -> str:
     """A line without what is computed or sourced elsewhere: glue, substitutions, citations, code, formulas; link targets go."""
     line = GLUE.sub("", line)
     line = re.sub(r"\{\{ \w+ \}\}|\{cite:[pt]\}`[^`]*`|\{(?:term|doc|ref)\}`[^`]*`", "", line)
-    return re.sub(r"`[^`]*`|\$[^$]*\$|\[[^\]]*\b[Cc]hapters? \d+\]|\]\([^)]*\)", "", line)
+    return re.sub(r"`[^`]*`|\$[^$]*\$|\[[^\]]*\b[Cc]hapters? \d+\]\([^)]*\)|\]\([^)]*\)", "", line)
 
 
 def words(text: str) -> int:

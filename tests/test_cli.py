@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 LAB = ROOT / "labs" / "08_coalescing.ipynb"
-EXERCISES = ["copy_matrix", "sectors_for", "column_sums", "transpose"]
+EXERCISES = ["copy_matrix", "sectors_for", "column_sums", "planes", "transpose", "histogram"]
 
 
 def warpwise(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess:

@@ -30,6 +30,7 @@ from warpwise.labs.source import load_lab, solved_notebook, student_notebook
 
 LAB = "08_coalescing"
 POINTS = {exercise.id: exercise.points for exercise in load_lab(LAB).exercises}
+ALL = sum(POINTS.values())
 ATTACKS = sorted((ROOT / "tests/attacks" / LAB).glob("*.py"))
 WRONG = sorted((ROOT / "tests/wrong" / LAB).glob("*.py"))
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
@@ -88,7 +89,8 @@ def with_copies() -> dict:
 
 
 def with_retyped_and_renamed() -> dict:
-    made = submission({"transpose": exercise_cells(submission())[3]["source"].replace("def transpose(", "def transposed(")})
+    source = exercise_cells(submission())[list(POINTS).index("transpose")]["source"]
+    made = submission({"transpose": source.replace("def transpose(", "def transposed(")})
     exercise_cells(made)[0]["cell_type"] = "markdown"
     return made
 
@@ -112,13 +114,13 @@ def move(src, dst, nothing):
 
 # File name -> (content, points, what the problem must say).
 SOUND = {
-    "good": (submission(), 10),
-    "without_metadata": (without_metadata(), 10),
-    "with_copies": (with_copies(), 10),
+    "good": (submission(), ALL),
+    "without_metadata": (without_metadata(), ALL),
+    "with_copies": (with_copies(), ALL),
     "untouched": (json.loads(_text(False)), 0),
     "forged": (forged(), 0),
-    "with_retyped_and_renamed": (with_retyped_and_renamed(), 10 - POINTS["copy_matrix"] - POINTS["transpose"]),
-    "with_device_function": (with_device_function(), 10),
+    "with_retyped_and_renamed": (with_retyped_and_renamed(), ALL - POINTS["copy_matrix"] - POINTS["transpose"]),
+    "with_device_function": (with_device_function(), ALL),
 }
 MALFORMED = {
     "truncated": (_text(True)[: len(_text(True)) // 2], "JSON breaks off"),
@@ -171,7 +173,7 @@ def batch(sandbox, tmp_path_factory) -> Batch:
                 text = text.replace(mark, value)
             (submissions / f"attack_{path.stem}.ipynb").write_text(json.dumps(submission({EXPECT.match(text)[1]: text})))
         start = time.monotonic()
-        records = grade(submissions, folder / "grades", seed=SEED, jobs=2)
+        records = grade(submissions, folder / "grades", lab=LAB, seed=SEED, jobs=2)
         seconds = time.monotonic() - start
         connections = _connections(listener)
     return Batch({r.student: r for r in records if "Copy1" not in r.file}, folder / "grades", connections, _children(), seconds)
@@ -201,12 +203,12 @@ def _children() -> list[str]:
 @pytest.mark.parametrize("name", SOUND)
 def test_points_are_for_what_is_right(batch: Batch, name: str):
     found = batch.records[name]
-    assert (found.points, found.possible, found.problem) == (SOUND[name][1], 10, ""), [r.finding for r in found.results]
+    assert (found.points, found.possible, found.problem) == (SOUND[name][1], ALL, ""), [r.finding for r in found.results]
 
 
 def test_a_good_submission_passes_its_own_checks_too(batch: Batch):
-    assert [result.visible.outcome for result in batch.records["good"].results] == ["passes"] * 4
-    assert [result.visible.outcome for result in batch.records["untouched"].results] == ["fails"] * 4
+    assert [result.visible.outcome for result in batch.records["good"].results] == ["passes"] * len(POINTS)
+    assert [result.visible.outcome for result in batch.records["untouched"].results] == ["fails"] * len(POINTS)
 
 
 def test_the_last_submission_is_graded_as_the_first(batch: Batch):
@@ -251,7 +253,7 @@ def test_an_attack_gains_nothing(batch: Batch, path: Path):
     found = batch.records[f"attack_{path.stem}"]
     reasons = {result.exercise: result.finding.reason for result in found.results}
     assert reasons == dict.fromkeys(POINTS, "passed") | {exercise: reason}, [r.finding for r in found.results]
-    assert found.points == 10 - (0 if reason == "passed" else POINTS[exercise])
+    assert found.points == ALL - (0 if reason == "passed" else POINTS[exercise])
     assert found.problem == ""
 
 
@@ -278,7 +280,7 @@ def test_a_malformed_notebook_is_a_record_with_a_reason(batch: Batch, name: str)
     found = batch.records[name]
     assert MALFORMED[name][1] in found.problem
     assert "\n" not in found.problem
-    assert (found.points, found.possible) == (0, 10)
+    assert (found.points, found.possible) == (0, ALL)
     page = (batch.out / "feedback" / f"{name}.html").read_text("utf-8")
     assert "could not be graded" in page
 
@@ -291,7 +293,7 @@ def test_what_is_no_file_is_a_record_too(batch: Batch, name: str, problem: str):
 
 def test_a_second_notebook_for_one_lab_is_named_not_counted(batch: Batch):
     rows = [row for row in _rows(batch.out) if "script" in row["student"]]
-    assert [row["points"] for row in rows] == ["10", "0"]
+    assert [row["points"] for row in rows] == [str(ALL), "0"]
     assert "second notebook" in rows[1]["problem"]
 
 
@@ -381,7 +383,7 @@ def test_pages_run_nothing_and_load_nothing(batch: Batch):
 def test_a_page_says_what_was_asked_what_came_of_it_and_what_to_try(batch: Batch):
     text = " ".join(Page((batch.out / "feedback/attack_patched_check.html").read_text("utf-8")).words)
     exercise = ("Transpose through shared memory", "✗ Wrong result.", "0 of 9 right", "Try:")
-    for wanted in ("Lab 8: Coalescing", "7 of 10 points", "at most", *exercise):
+    for wanted in ("Lab 8: Coalescing", f"{ALL - 3} of {ALL} points", "at most", *exercise):
         assert wanted in text, wanted
 
 
@@ -429,11 +431,11 @@ def class_of_two(tmp_path: Path) -> Path:
 
 
 def test_a_run_can_be_repeated_from_its_seed(sandbox, class_of_two: Path, tmp_path: Path):
-    grade(class_of_two, tmp_path / "first")
+    grade(class_of_two, tmp_path / "first", lab=LAB)
     about = json.loads((tmp_path / "first/run.json").read_text())
     assert about["isolated"] is True and about["labs"] == {LAB: load_lab(LAB).version}
-    grade(class_of_two, tmp_path / "second", seed=about["seed"], jobs=2)
-    grade(class_of_two, tmp_path / "third")
+    grade(class_of_two, tmp_path / "second", lab=LAB, seed=about["seed"], jobs=2)
+    grade(class_of_two, tmp_path / "third", lab=LAB)
     texts = [(tmp_path / run / "feedback/ada.html").read_text() for run in ("first", "second", "third")]
     assert texts[0] == texts[1] != texts[2]
     assert len({(tmp_path / run / "grades.csv").read_text() for run in ("first", "second", "third")}) == 1
@@ -446,14 +448,14 @@ def test_progress_is_told_for_each_submission(sandbox, class_of_two: Path, tmp_p
     assert capfd.readouterr() == ("", "")
     grade(class_of_two, tmp_path / "out", progress=True)
     told = capfd.readouterr().err
-    assert "'bob.ipynb'  0 of 10 points" in told and "2/2" in told
+    assert f"'bob.ipynb'  0 of {ALL} points" in told and "2/2" in told
 
 
 def test_unsafe_local_grades_alike_and_says_so(class_of_two: Path, tmp_path: Path):
     hostile = (ROOT / f"tests/attacks/{LAB}/ends_the_process.py").read_text()
     (class_of_two / "cid.ipynb").write_text(json.dumps(submission({"sectors_for": hostile})))
     found = grade(class_of_two, tmp_path / "out", unsafe_local=True)
-    assert [r.points for r in found] == [10, 0, 8]
+    assert [r.points for r in found] == [ALL, 0, ALL - 2]
     assert [r.isolated for r in found] == [False] * 3
     assert {row["isolated"] for row in _rows(tmp_path / "out")} == {"not isolated"}
     assert json.loads((tmp_path / "out/run.json").read_text())["isolated"] is False
@@ -556,7 +558,7 @@ def test_modules_among_the_submissions_are_not_imported(sandbox, class_of_two: P
     for name in ("json", "numpy", "warpwise", "pytest", "sitecustomize"):
         (class_of_two / f"{name}.py").write_text(f"open({str(tmp_path / 'pwned')!r}, 'w')")
     monkeypatch.chdir(class_of_two)
-    assert [r.points for r in grade(".", tmp_path / "out")] == [10, 0]
+    assert [r.points for r in grade(".", tmp_path / "out")] == [ALL, 0]
     assert not (tmp_path / "pwned").exists()
 
 

@@ -14,6 +14,7 @@ from conftest import ROOT, Site, served
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
 PAGES = [TOC["root"], *(page["file"] for part in TOC["parts"] for page in part["chapters"])]
+CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d", page)]
 # What a browser fetches by itself, by element; an <a> is followed only by the reader.
 LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src", "embed": "src", "object": "data"}
 OUTSIDE_IN_CSS = re.compile(r"url\(['\"]?(?:https?:)?//[^)]*|@import[^;]*//[^;]*")
@@ -87,7 +88,7 @@ def test_page_is_built_with_its_licence(site: Site, page: str):
 
 
 def test_every_page_of_the_chapters_folder_is_in_the_contents():
-    assert {f"chapters/{path.stem}" for path in (ROOT / "chapters").glob("*.md")} == set(PAGES)
+    assert {path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "chapters").rglob("*.md")} == set(PAGES)
 
 
 def test_nothing_but_the_pages_is_built(site: Site):
@@ -124,7 +125,7 @@ def test_every_lab_can_be_downloaded(site: Site):
         assert f"../labs/{lab.name}" in chapter.links
 
 
-@pytest.mark.parametrize("chapter", [page for page in PAGES if re.match(r"chapters/\d", page)])
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_chapter_has_all_that_a_chapter_has(site: Site, chapter: str):
     """Its closing sections, quizzes, exercises with folded solutions, and its lab."""
     text = (site.folder / f"{chapter}.html").read_text("utf-8")

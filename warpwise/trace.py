@@ -123,11 +123,15 @@ class Race:
     @property
     def try_this(self) -> str:
         a, b = self.first, self.second
+        order = _ORDER[self.scope]
+        if a.line == b.line and _reads_beside(a.text):
+            return f"{order}; in a loop, that means in every trip"
         if a.line == b.line and a.text == b.text and (atomic := _as_atomic(a.text)):
             return f"{atomic}: several threads update one element here, and each must see what the others wrote"
         if a.line == b.line and a.writes and b.writes and not (a.atomic or b.atomic):
-            return f"let one thread alone write an element of {self.array}; to combine what several bring, cuda.atomic.add and its kin"
-        order = _ORDER[self.scope]
+            if self.scope == "grid" and a.thread == b.thread:
+                return "thread numbers repeat from block to block: does the index count the blocks before, as cuda.grid(1) does?"
+            return f"let one thread alone write an element of {self.array}; to combine what several bring, there is cuda.atomic.add"
         if a.line > b.line and self.scope != "grid":
             order += f"; if line {b.line} is in the next trip of a loop, at the end of that loop"
         if a.line == b.line:
@@ -142,13 +146,28 @@ class Race:
 _ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
 
 
-def _as_atomic(text: str) -> str:
-    """``cuda.atomic.add(hist, i, 1)`` for ``hist[i] += 1``, and the same for ``hist[i] = hist[i] + 1`` and max and min; "" for others."""
+def _statement(text: str) -> ast.stmt | None:
+    """The one statement of a source line, where it can be read alone."""
     try:
         (node,) = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    match node:
+        return None
+    return node
+
+
+def _reads_beside(text: str) -> bool:
+    """Whether a line such as ``part[t] += part[t + half]`` reads the array that it writes, at another place."""
+    match _statement(text):
+        case ast.AugAssign(target=ast.Subscript() as target, value=value) | ast.Assign(targets=[ast.Subscript() as target], value=value):
+            array = ast.unparse(target.value)
+            read = {ast.unparse(n) for n in ast.walk(value) if isinstance(n, ast.Subscript) and ast.unparse(n.value) == array}
+            return bool(read - {ast.unparse(target)})
+    return False
+
+
+def _as_atomic(text: str) -> str:
+    """``cuda.atomic.add(hist, i, 1)`` for ``hist[i] += 1``, and the same for ``hist[i] = hist[i] + 1`` and max and min; "" for others."""
+    match _statement(text):
         case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value) if type(op) in _ATOMIC:
             name = _ATOMIC[type(op)]
         case ast.Assign(targets=[ast.Subscript() as target], value=ast.BinOp(left=left, op=op, right=value)) if type(op) in _ATOMIC:

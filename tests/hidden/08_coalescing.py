@@ -1,6 +1,6 @@
 """Hidden tests of lab 8: for each exercise, cases drawn from a secret seed. The rules are those that the lab states.
 
-Shapes include one row, one column, a single element, whole tiles and ragged ones. Every matrix is fresh.
+Shapes include one row, one column, a single element, whole tiles and ragged ones. Every array is fresh.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from math import ceil
 
 import numpy as np
 
-from warpwise.labs import Call, Launch, Out
+from warpwise.labs import Call, InOut, Launch, Out
 
 SMALL = ((1, 1), (1, 37), (41, 1), (7, 8))
+BINS = 128
 BUDGET_FROM = 24  # in shorter rows even a perfect kernel moves mostly bytes that nobody asked for
 
 
@@ -66,6 +67,17 @@ def column_sums(rng: np.random.Generator) -> Iterator[Launch]:
         )  # fmt: skip
 
 
+def planes(rng: np.random.Generator) -> Iterator[Launch]:
+    whole, ragged = (8 * int(n) for n in rng.integers(10, 90, 2))
+    for n in (1, 7, 8, 63, whole, ragged + int(rng.integers(1, 8)), *(int(n) for n in rng.integers(BUDGET_FROM, 900, 3))):
+        particles = rng.normal(size=(n, 4)).astype(np.float32)
+        most = {"sectors_per_request_load": 4.1, "sectors_per_request_store": 4.1 if n % 8 == 0 else 7.1}
+        yield Launch(
+            f"{n} particles", ceil(4 * n / 256), 256, args=(particles, Out((4, n))), want=(np.ascontiguousarray(particles.T),),
+            budget=most | {"global_bytes_moved": 1.5 * 2 * particles.nbytes} if n >= BUDGET_FROM else {},
+        )  # fmt: skip
+
+
 def transpose(rng: np.random.Generator) -> Iterator[Launch]:
     for rows, cols in shapes(rng):
         src = rng.normal(size=(rows, cols)).astype(np.float32)
@@ -74,3 +86,26 @@ def transpose(rng: np.random.Generator) -> Iterator[Launch]:
             args=(src, Out((cols, rows))), want=(np.ascontiguousarray(src.T),),
             budget=budget(rows, cols, rows, 2 * src.nbytes, shared_bank_conflicts=0),
         )  # fmt: skip
+
+
+def values(rng: np.random.Generator, n: int) -> Iterator[np.ndarray]:
+    """Values of several kinds: any, mostly small, one alone, and the first and the last bin only."""
+    yield rng.integers(0, BINS, n)
+    yield np.minimum(rng.exponential(12, n), BINS - 1)
+    yield np.full(n, rng.integers(BINS))
+    yield (BINS - 1) * rng.integers(0, 2, n)
+
+
+def histogram(rng: np.random.Generator) -> Iterator[Launch]:
+    sizes = [(int(n), int(rng.integers(2, 6))) for n in rng.integers(1500, 6000, 3)]
+    for n, blocks in ((1, 1), (33, 2), (1024, 1), *sizes):
+        for kind, drawn in enumerate(values(rng, n)):
+            x = drawn.astype(np.int32)
+            yield Launch(
+                f"{n} values of kind {kind}, {blocks} blocks", blocks, 256,
+                args=(x, InOut(np.zeros(BINS, np.int32))), want=(np.bincount(x, minlength=BINS).astype(np.int32),),
+                budget={
+                    "global_atomic_requests": blocks * BINS // 32, "sectors_per_request_load": 4.1,
+                    "global_bytes_moved": 2.5 * (x.nbytes + blocks * 4 * BINS),
+                },
+            )  # fmt: skip

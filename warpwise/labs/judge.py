@@ -43,13 +43,16 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.LaunchError: "launch refused",
 }
 SIDE_BY_SIDE = "lanes next to each other should name elements next to each other: which of the indices does threadIdx.x move?"
+FLOAT64 = "a number with a point, such as 2.0, is float64, and makes float64 of what it meets: write np.float32(2)"
 BUDGET_ADVICE = {
     "sectors_per_request_load": SIDE_BY_SIDE,
     "sectors_per_request_store": SIDE_BY_SIDE,
     "warp_efficiency": "lanes of one warp should take the same way, and every warp should be full of work",
-    "flops_fp64": "a number with a point, such as 2.0, is float64, and makes float64 of what it meets: write np.float32(2)",
+    "op_fp64": FLOAT64,
+    "flops_fp64": FLOAT64,
     "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
     "write down the banks of lanes 0, 1 and 2 there",
+    "global_load_requests": "lanes that load together share one request: let neighbouring threads load neighbours, and load each once",
     "global_bytes_moved": "more is moved than is needed: is each element touched once, by a warp whose lanes are all at work?",
 }
 PLAIN = {int: "i", float: "f", bool: "b"}
@@ -100,9 +103,12 @@ def name_of(target: Any) -> str:
 def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Verdict:
     """Launch a kernel in the simulator on poisoned outputs and copies of the inputs, and judge what it did.
 
-    Looked at in this order: errors, races, changed inputs, outputs, budget. The first that is wrong makes the verdict.
+    A plain function is refused, for the grader knows kernels by their decorator. Looked at in this order: errors, races, changed inputs, outputs, budget. The first that is wrong makes the verdict.
     A kernel that takes more than ``max_steps`` steps in its loops counts as endless.
     """
+    if inspect.isfunction(kernel):
+        told = f"{name_of(kernel)} is a plain function; a kernel is asked for here"
+        return Verdict(False, Reason.WRONG_TYPE, told, launch.label, advice="write @cuda.jit above it")
     args = [_argument(arg) for arg in launch.args]
     try:
         t = trace(kernel, launch.blocks, launch.threads, *args, max_steps=max_steps)
@@ -262,13 +268,13 @@ def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
     kind, wanted = _kind(value), _kind(call.want)
     told = f"{_call(call, name)} returned {_describe(value)}, expected {_describe(call.want)}"
     if kind is None or (kind != wanted and (kind, wanted) != ("i", "f")):
-        return Verdict(False, Reason.WRONG_TYPE, told, call.label, trace=call.trace, advice=_advice_on_type(value, wanted))
+        return Verdict(False, Reason.WRONG_TYPE, told, call.label, trace=call.trace, advice=_advice_on_type(value, wanted, np.shape(call.want)))
     got, want = np.asarray(value), np.asarray(call.want)
     wrong = compare(got, want, call.rtol, call.atol) if got.dtype.kind != "O" else Mismatch(got, want, np.ones(want.shape, bool))
     if wrong is None:
         return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
     detail = wrong.say(_call(call, name)) if want.shape else told
-    return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice="work this case out by hand, lane by lane")
+    return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice="work this case out by hand")
 
 
 def _kind(value: Any) -> str | None:
@@ -279,12 +285,14 @@ def _kind(value: Any) -> str | None:
     return {"u": "i", "i": "i", "f": "f", "b": "b"}.get(kind)
 
 
-def _advice_on_type(value: Any, wanted: str | None) -> str:
+def _advice_on_type(value: Any, wanted: str | None, shape: tuple[int, ...]) -> str:
     if value is None:
         return "end the function with return"
+    if shape and type(value) in (list, tuple):
+        return "return an array: np.array([...])"
     if type(value) in (set, frozenset, list, tuple, dict):
         return "return how many there are: len(...)" if wanted == "i" else "return one number"
-    return "a count is an int: use // instead of /, or len()" if wanted == "i" and _kind(value) == "f" else ""
+    return "whole numbers are asked for: use //, len() or int()" if wanted == "i" and _kind(value) == "f" else ""
 
 
 def _describe(value: Any) -> str:

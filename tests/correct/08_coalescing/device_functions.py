@@ -1,4 +1,4 @@
-"""Device functions, a flat tile, a tree of partial sums, early returns and a loop over bytes."""
+"""Device functions, a flat tile, a tree of partial sums, early returns, a loop over bytes, and particles that change hands."""
 
 import numba
 from numba import cuda as gpu
@@ -60,3 +60,32 @@ def transpose(src, dst):
     row, col = cuda.blockIdx.x * 32 + y, cuda.blockIdx.y * 32 + x
     if inside(row, col, dst.shape):
         dst[row, col] = tile[33 * x + y]
+
+
+@cuda.jit
+def planes(particles, out):
+    block = cuda.shared.array((64, 5), numba.float32)
+    t = cuda.threadIdx.x
+    i = 64 * cuda.blockIdx.x + t // 4
+    if inside(i, t % 4, particles.shape):
+        block[t // 4, t % 4] = particles[i, t % 4]
+    cuda.syncthreads()
+    i = 64 * cuda.blockIdx.x + t % 64
+    if inside(t // 64, i, out.shape):
+        out[t // 64, i] = block[t % 64, t // 64]
+
+
+@cuda.jit
+def histogram(x, counts):
+    mine = cuda.shared.array(128, numba.int32)
+    for k in range(cuda.threadIdx.x, mine.size, cuda.blockDim.x):
+        mine[k] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    while i < x.size:
+        cuda.atomic.add(mine, x[i], 1)
+        i += cuda.gridDim.x * cuda.blockDim.x
+    cuda.syncthreads()
+    for k in range(cuda.threadIdx.x, mine.size, cuda.blockDim.x):
+        if mine[k] > 0:
+            cuda.atomic.add(counts, k, mine[k])

@@ -1,10 +1,11 @@
-"""Threads numbered along the whole grid, one lane per column, a tile turned by XOR, and a closed form."""
+"""Threads numbered along the whole grid, one lane per column, a tile turned by XOR, a closed form, a histogram for each half block."""
 
 import numpy as np
 
 from warpwise import cuda
 
 TILE = 32
+BINS = 128
 
 
 @cuda.jit
@@ -44,3 +45,27 @@ def transpose(src, dst):
     cuda.syncthreads()
     if left + y < dst.shape[0] and top + x < dst.shape[1]:
         dst[left + y, top + x] = tile[x, y ^ x]
+
+
+@cuda.jit
+def planes(particles, out):
+    flat = cuda.grid(1)
+    i, k = divmod(flat, 4)
+    if i < out.shape[1]:
+        out[k, i] = particles[i, k]
+
+
+@cuda.jit
+def histogram(x, counts):
+    halves = cuda.shared.array((2, BINS), np.int32)
+    half, k = divmod(cuda.threadIdx.x, BINS)
+    halves[half, k] = 0
+    cuda.syncthreads()
+    width = cuda.gridsize(1)
+    for trip in range((x.size + width - 1) // width):
+        i = trip * width + cuda.grid(1)
+        if i < x.size:
+            cuda.atomic.add(halves, (half, x[i]), 1)
+    cuda.syncthreads()
+    if half == 0:
+        cuda.atomic.add(counts, k, halves[0, k] + halves[1, k])

@@ -1,0 +1,30 @@
+# expect: centre: over budget: global_load_requests
+# Right, but fetches each element a second time.
+import numpy as np
+
+from warpwise import cuda
+
+
+@cuda.jit
+def centre(x, out):
+    part = cuda.shared.array(BLOCK, np.float32)
+    t = cuda.threadIdx.x
+    step = BLOCK * cuda.gridDim.x
+    for start in range(BLOCK * cuda.blockIdx.x, x.size, step):
+        i = start + t
+        mine = np.float32(0)
+        if i < x.size:
+            mine = x[i]
+        part[t] = mine
+        cuda.syncthreads()
+        half = BLOCK // 2
+        while half > 0:
+            if t < half:
+                other = part[t + half]
+                part[t] += other
+            cuda.syncthreads()
+            half //= 2
+        if i < x.size:
+            size = min(BLOCK, x.size - start)
+            out[i] = x[i] - part[0] / np.float32(size)
+        cuda.syncthreads()

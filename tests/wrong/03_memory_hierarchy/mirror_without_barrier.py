@@ -1,0 +1,17 @@
+# expect: minus_mirror: race
+# Nothing makes a warp wait for the warps that have its mirror images.
+import numpy as np
+
+from warpwise import cuda
+
+
+@cuda.jit
+def minus_mirror(x, out):
+    part = cuda.shared.array(BLOCK, np.float32)
+    t = cuda.threadIdx.x
+    start = BLOCK * cuda.blockIdx.x
+    size = min(BLOCK, x.size - start)
+    if t < size:
+        part[t] = x[start + t]
+    if t < size:
+        out[start + t] = part[t] - part[size - 1 - t]

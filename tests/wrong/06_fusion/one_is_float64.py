@@ -1,0 +1,18 @@
+# expect: adamw_step: over budget: flops_fp64
+# 1 is a whole number of Python, and with float32 it makes float64.
+import math
+
+from warpwise import cuda
+
+
+@cuda.jit
+def adamw_step(p, g, m, v, rate, beta1, beta2, c1, c2, eps, decay):
+    i = cuda.grid(1)
+    if i < p.size:
+        old, slope = p[i], g[i]
+        first = beta1 * m[i] + (1 - beta1) * slope
+        second = beta2 * v[i] + (1 - beta2) * slope * slope
+        step = (first / c1) / (math.sqrt(second / c2) + eps)
+        p[i] = old - rate * (step + decay * old)
+        m[i] = first
+        v[i] = second

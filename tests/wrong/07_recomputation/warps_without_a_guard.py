@@ -1,0 +1,36 @@
+# expect: layernorm_backward: out of bounds
+# Right where 4 divides the rows.
+import numpy as np
+
+from warpwise import cuda
+
+
+ALL = 0xFFFFFFFF
+
+
+@cuda.jit(device=True)
+def warp_sum(value):
+    distance = 16
+    while distance > 0:
+        value += cuda.shfl_xor_sync(ALL, value, distance)
+        distance //= 2
+    return value
+
+
+@cuda.jit
+def layernorm_backward(x, weight, dout, mean, rstd, dx):
+    row = 4 * cuda.blockIdx.x + cuda.threadIdx.x // 32
+    lane = cuda.threadIdx.x % 32
+    cols = x.shape[1]
+    if lane < 32:
+        m, r = mean[row], rstd[row]
+        sum_g, sum_gn = np.float32(0), np.float32(0)
+        for col in range(lane, cols, 32):
+            g = dout[row, col] * weight[col]
+            sum_g += g
+            sum_gn += g * ((x[row, col] - m) * r)
+        mean_g = warp_sum(sum_g) / np.float32(cols)
+        mean_gn = warp_sum(sum_gn) / np.float32(cols)
+        for col in range(lane, cols, 32):
+            g = dout[row, col] * weight[col]
+            dx[row, col] = r * (g - mean_g - (x[row, col] - m) * r * mean_gn)

@@ -1,0 +1,16 @@
+# expect: histogram: unwritten read
+# Shared memory begins without values, not with zeros.
+import numpy as np
+
+from warpwise import cuda
+
+
+@cuda.jit
+def histogram(x, counts):
+    mine = cuda.shared.array(128, np.int32)
+    t = cuda.threadIdx.x
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        cuda.atomic.add(mine, x[i], 1)
+    cuda.syncthreads()
+    if t < 128:
+        cuda.atomic.add(counts, t, mine[t])
