@@ -22,7 +22,7 @@ class TestForm(ChapterForm):
         "5070": "susun_launch", "6": "susun_launch", "20": "nsight_overhead",
         "0.15": "llmc_profile", "0.25": "llmc_profile", "0.3": "llmc_profile", "16": "llmc_profile", "24": "llmc_profile",
         "40": "GB of the A100, llmc_profile", "70": "llmc_profile", "100": "the lab's minutes; ms of a step, llmc_profile",
-        "10": "llmc_profile", "1,024": "llmc_code", "768": "gpt2_config", "12": "gpt2_config",
+        "10": "llmc_profile", "1,024": "llmc_code", "3": "llmc_code", "768": "gpt2_config", "12": "gpt2_config",
     }  # fmt: skip
     chosen = {
         "50": "minutes", "75": "the lab's minutes", "4": "µs of a launch", "8": "bytes of an element, in and out",

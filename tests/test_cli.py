@@ -99,7 +99,8 @@ def test_check_shows_where_and_what_to_try_below_the_finding(tmp_path: Path):
     column = lines[0].index("what was seen")
     assert lines[1][:column].split() == ["copy_matrix", "2", "out", "of", "bounds"]
     assert all(not line[:column].strip() for line in lines[2:])
-    assert "copy_matrix" in lines[2][column:] and lines[-1][column:].startswith("  Try: ")
+    assert lines[2][column:].rstrip() == "  Case: 33 x 50"
+    assert "copy_matrix" in lines[3][column:] and lines[-1][column:].startswith("  Try: ")
 
 
 def test_grade_writes_a_gradebook_and_a_page_for_each_student(folder: Path, sandbox):

@@ -271,6 +271,7 @@ BODIES = {
     "col, row = cuda.grid(2)\nif row < x.shape[0] - 1 and col < x.shape[1]:\n    y[row, col] = x[row, col]": causes.LOOK,
     "col, row = cuda.grid(2)\nif row < 0 & col < x.shape[1]:\n    y[row, col] = x[row, col]": causes.BITWISE,
     "y = x": "store with an index, y[...]",
+    "col, row = cuda.grid(2)\nif row < x.shape[0]:\n    cuda.atomic.add(y, (row, col), x[row, col])": causes.ATOMIC.format(name="y"),
     "n = x.shape[0]": "no thread stored anything",
     "t = cuda.shared.array((8, 32), np.float32)\nt[cuda.threadIdx.y, cuda.threadIdx.x] = 1": causes.ONLY_SHARED,
     "col, row = cuda.grid(2)\nif row >= x.shape[0] - 1:\n    return\ncuda.syncthreads()\ny[row, col] = x[row, col]": causes.RETURNED,
@@ -439,6 +440,22 @@ def test_a_kernel_is_no_function():
     for kernel in (copy, numba_cuda.jit(lambda x: None)):
         verdict = judge_call(kernel, FOUR)
         assert verdict.reason == "wrong type" and verdict.advice == "remove @cuda.jit above it"
+
+
+def test_a_plain_function_is_no_kernel():
+    def square(x, y):
+        y[cuda.grid(1)] = 1
+
+    verdict = judge_launch(square, launch())
+    assert (verdict.reason, verdict.advice) == ("wrong type", "write @cuda.jit above it")
+    assert verdict.detail == "square is a plain function; a kernel is asked for here"
+
+
+def test_a_list_or_another_shape_where_an_array_is_asked_for():
+    call = Call("three", (), np.array([1, 2, 3]))
+    assert "np.array" in judge_value([1, 2, 3], call).advice
+    assert "shape" in judge_value(np.array([1, 2]), call).advice
+    assert "by hand" in judge_value(np.array([1, 2, 4]), call).advice
 
 
 def test_a_collection_is_not_its_length():

@@ -445,6 +445,8 @@ def kernel(z, out):
 ADVICE = {
     "out[0] = x[i]": "let one thread alone write an element of out",
     "out[i // 40] += x[i]": "cuda.atomic.add(out, i // 40, x[i]): several threads update one element",
+    "out[t] = x[i]": "does the index count the blocks before, as cuda.grid(1) does?",
+    "s[t] = x[i]\n        cuda.syncthreads()\n        if t < 32:\n            s[t] += s[t + 16]": "; in a loop, that means in every trip",
     "s[t] = x[i]\n        out[i] = s[t ^ 1]": "cuda.syncwarp()",
     "s[t] = x[i]\n        out[i] = s[t ^ 32]": "cuda.syncthreads()",
     "if t == 0:\n            out[0] = 1\n        if t == 40:\n            cuda.atomic.add(out, 0, 1)": "or let both be atomic",

@@ -81,15 +81,20 @@ def dot_columns(rng: np.random.Generator) -> Iterator[Launch]:
         )
 
 
+# Why columns of mean 1 and spread 0.015. Over 600 seeds, the largest error of a launch, as a multiple of what is allowed:
+#   two passes in float32                               at most 0.4
+#   the mean of squares minus the square of the mean    at least 5
+#   the small constant outside the root                 at least 100
 def standardise(rng: np.random.Generator) -> Iterator[Launch]:
     drawn = ((int(rows), int(cols)) for rows, cols in zip(rng.integers(20, 90, 3), rng.integers(40, 200, 3), strict=True))
-    for rows, cols in ((1, 1), (2, 33), (5, 64), (64, 128), *drawn):
-        x, slope = rng.normal(rng.uniform(-2, 2), 2, (rows, cols)).astype(np.float32), float(rng.uniform(0, 0.5))
+    shapes = ((1, 1), (2, 33), (5, 64), (64, 128), *drawn)
+    for rows, cols, mean, spread in (*((*shape, rng.uniform(-2, 2), 2) for shape in shapes), (16, 90, 1, 0.015)):
+        x, slope = rng.normal(mean, spread, (rows, cols)).astype(np.float32), float(rng.uniform(0, 0.5))
         deep = x.astype(np.float64)
         v = (deep - deep.mean(axis=0)) / np.sqrt(deep.var(axis=0) + 1e-5)
         yield Launch(
-            f"{rows} x {cols}, slope {slope:.3f}", ceil(cols / 64), 64, args=(x, Out(x.shape), slope),
-            want=(np.where(v < 0, slope * v, v).astype(np.float32),), rtol=1e-4, atol=2e-5, budget={"flops_fp64": 0, "op_fp64": 0},
+            f"{rows} x {cols}, slope {slope:.3f}, spread {spread}", ceil(cols / 64), 64, args=(x, Out(x.shape), slope),
+            want=(np.where(v < 0, slope * v, v).astype(np.float32),), rtol=1e-4, atol=5e-5, budget={"flops_fp64": 0, "op_fp64": 0},
         )  # fmt: skip
 
 
@@ -98,6 +103,14 @@ def quantised(row: np.ndarray) -> list[int]:
     largest = max(abs(float(value)) for value in row)
     scale = np.float32(largest) / np.float32(127) if largest else np.float32(1)
     return [round(float(np.float32(value) / scale)) for value in row]
+
+
+def without_near_halves(x: np.ndarray) -> np.ndarray:
+    """x, with 0 for what would be so near a half that the type or the order of the operations decides; exact halves stay."""
+    largest = np.abs(x).max(axis=1, keepdims=True).astype(np.float64)
+    steps = np.abs(x.astype(np.float64)) * 127 / np.where(largest > 0, largest, 1)
+    from_half = np.abs(steps - np.floor(steps) - 0.5)
+    return np.where((from_half > 0) & (from_half < 1e-4), np.float32(0), x)
 
 
 def quantise(rng: np.random.Generator) -> Iterator[Call]:
@@ -110,17 +123,17 @@ def quantise(rng: np.random.Generator) -> Iterator[Call]:
             else:
                 x = rng.standard_normal((rows, K)) * (10.0 ** rng.uniform(-3, 3, (rows, 1)) if kind == "sizes" else 1)
                 x[rng.random(rows) < 0.15] = 0
-            x = x.astype(np.float32)
+            x = without_near_halves(x.astype(np.float32))
             yield Call(f"{rows} x {K}, {kind}", (x,), want=np.array([quantised(row) for row in x], np.int8))
 
 
 def quantised_matmul(rng: np.random.Generator) -> Iterator[Launch]:
     drawn = [(int(rng.integers(2, 40)), int(rng.integers(50, 400)), int(rng.integers(2, 60))) for _ in range(3)]
-    for M, K, N in ((1, 1, 1), (8, 32, 32), (3, 500, 64), (33, 7, 31), *drawn):
+    for M, K, N in ((3, 500, 64), (1, 1, 1), (8, 32, 32), (33, 7, 31), *drawn):
         qa, qb = (rng.integers(-127, 128, shape).astype(np.int8) for shape in ((M, K), (K, N)))
         sa, sb = (rng.uniform(0.001, 0.1, n).astype(np.float32) for n in (M, N))
         exact = (qa.astype(np.int64) @ qb.astype(np.int64)) * sa.astype(np.float64)[:, None] * sb.astype(np.float64)
         yield Launch(
             f"{M} x {K} times {K} x {N}", (ceil(N / 32), ceil(M / 8)), (32, 8), args=(qa, sa, qb, sb, Out((M, N))),
-            want=(exact.astype(np.float32),), rtol=1e-6, budget={"op_fp64": 0, "sectors_per_request_load": 2.1},
+            want=(exact.astype(np.float32),), rtol=1e-6, budget={"op_fp64": 0, "flops_fp32": 2 * M * N, "sectors_per_request_load": 2.1},
         )  # fmt: skip

@@ -75,9 +75,10 @@ def residual_layernorm(rng: np.random.Generator) -> Iterator[Launch]:
     drawn = [tuple(int(n) for n in rng.integers((2, 129), (7, 1000))) for _ in range(2)]
     plain = ((1, 1), (int(rng.integers(2, 6)), int(rng.integers(2, 32))), (3, 128), (2, 1024), *drawn)
     far = ((3, 64), (2, int(rng.integers(500, 1000))), (2, 1024))
-    for rows, cols, centre in [(*shape, 0) for shape in plain] + [(*shape, 10_000) for shape in far]:
-        x = normal(rng, rows, cols) + np.float32(centre)
-        residual, weight, bias = normal(rng, rows, cols), normal(rng, cols), normal(rng, cols)
+    narrow = (2, int(rng.integers(33, 300)), 0, 0.01)  # a variance not far above EPS
+    for rows, cols, centre, spread in [(*shape, 0, 1) for shape in plain] + [narrow] + [(*shape, 10_000, 1) for shape in far]:
+        x = np.float32(spread) * normal(rng, rows, cols) + np.float32(centre)
+        residual, weight, bias = np.float32(spread) * normal(rng, rows, cols), normal(rng, cols), normal(rng, cols)
         summed = x + residual
         h = summed.astype(np.float64)
         mean, rstd = h.mean(axis=1), 1 / np.sqrt(h.var(axis=1) + 1e-5)
@@ -87,8 +88,11 @@ def residual_layernorm(rng: np.random.Generator) -> Iterator[Launch]:
             f"{rows} x {cols}, mean near {centre:,}, first {x[0, 0]:.4f}", rows, 128,
             args=(x, residual, weight, bias, Out((rows, cols)), Out((rows, cols)), Out(rows), Out(rows)),
             want=(summed, out.astype(np.float32), mean.astype(np.float32), rstd.astype(np.float32)),
-            rtol=1e-3 if centre else 1e-4, atol=5e-3 if centre else 2e-5,
-            budget={"global_load_bytes": 16 * size, "global_store_bytes": 8 * size + 8 * rows, "flops_fp64": 0},
+            rtol=1e-3 if centre else 1e-4, atol=2e-2 if centre else 2e-5,
+            budget={
+                "global_load_bytes": 16 * size, "global_store_bytes": 8 * size + 8 * rows,
+                "global_load_requests": 16 * rows * ceil(cols / 128), "flops_fp64": 0,
+            },
         )  # fmt: skip
 
 

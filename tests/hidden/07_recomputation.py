@@ -114,7 +114,8 @@ def layernorm_backward(rng: np.random.Generator) -> Iterator[Launch]:
             f"{rows} x {cols}, mean near {centre:,}, first {x[0, 0]:.4f}", ceil(rows / 4), 128,
             args=(x, weight, dout, mean, rstd, Out((rows, cols))), want=(_layernorm_dx(x, weight, dout, mean, rstd),), rtol=1e-4, atol=2e-5,
             budget={
-                "global_load_bytes": 24 * x.size + 256 * rows, "global_store_bytes": 4 * x.size, "sectors_per_request_load": 5.1, "flops_fp64": 0,
+                "global_load_bytes": 24 * x.size + 256 * rows, "global_store_bytes": 4 * x.size,
+                "sectors_per_request_load": 5.1, "flops_fp64": 0,
             },
         )  # fmt: skip
 

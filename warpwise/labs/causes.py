@@ -18,6 +18,7 @@ SWAPPED = "the threads reach as far as the other axis: were x and y swapped? cud
 RETURNED = "a return stands before a barrier: a thread that has returned cannot store later"
 BITWISE = "join conditions with the words and, or: & and | are worked out before < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
+ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
 SAME = 1e-5  # two ratios nearer than this are one ratio
 
 
@@ -27,6 +28,8 @@ def of_missing(kernel: Kernel, launch: Launch, name: str, missing: np.ndarray, t
         return f"store with an index, {name}[...] = ...; {name} = ... only gives the name to something else"
     if _chains_bits(kernel):
         return BITWISE
+    if not t.metrics.global_store_requests and t.metrics.global_atomic_requests:
+        return ATOMIC.format(name=name)
     if not t.metrics.global_store_requests:
         return ONLY_SHARED if t.metrics.shared_store_requests else f"no thread stored anything: write {name}[...] = ..."
     if _looks_swapped(launch, missing):

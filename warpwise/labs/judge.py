@@ -53,6 +53,7 @@ BUDGET_ADVICE = {
     "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
     "write down the banks of lanes 0, 1 and 2 there",
     "global_load_requests": "lanes that load together share one request: let neighbouring threads load neighbours, and load each once",
+    "global_atomic_requests": "atomics on shared memory stay on the chip: gather there first, and add to global memory once, at the end",
     "global_bytes_moved": "more is moved than is needed: is each element touched once, by a warp whose lanes are all at work?",
 }
 PLAIN = {int: "i", float: "f", bool: "b"}
@@ -274,7 +275,8 @@ def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
     if wrong is None:
         return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
     detail = wrong.say(_call(call, name)) if want.shape else told
-    return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice="work this case out by hand")
+    advice = "work this case out by hand" if got.shape == want.shape else "look again at the shape that the exercise asks for"
+    return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice=advice)
 
 
 def _kind(value: Any) -> str | None:

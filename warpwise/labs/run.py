@@ -153,8 +153,9 @@ def _result(notebook: NotebookNode, id: str, points: int) -> Result:
         return Result(id, points, NOT_REACHED, "its check cell gave no verdict: does it still call check()?")
     last = found[-1]
     detail, _, more = last["detail"].partition("\n")
+    case = f"  Case: {last['case']}" if last["case"] and not last["passed"] else ""
     advice = f"  Try: {last['advice']}" if last["advice"] else ""
-    return Result(id, points, last["reason"], detail, "\n".join(text for text in (more, advice) if text))
+    return Result(id, points, last["reason"], detail, "\n".join(text for text in (case, more, advice) if text))
 
 
 def _error_before(notebook: NotebookNode, id: str, check: NotebookNode) -> tuple[str, str] | None:

@@ -71,7 +71,7 @@ def quantised_matmul(qa, sa, qb, sb, out):
     col, row = cuda.grid(2)
     if row >= out.shape[0] or col >= out.shape[1]:
         return
-    total = np.float32(0)  # whole numbers below 2**24 are exact here
+    total = np.int64(0)
     for k in range(qb.shape[0]):
-        total += np.float32(qa[row, k]) * np.float32(qb[k, col])
-    out[row, col] = total * (sa[row] * sb[col])
+        total += qa[row, k] * np.int32(qb[k, col])
+    out[row, col] = np.float32(total) * (sa[row] * sb[col])

@@ -61,14 +61,14 @@ def checkpoints(sizes, work, limit):
     length, best = len(sizes), None
     for number in range(2 ** (length - 1)):
         kept = [True] + [bool(number >> i & 1) for i in range(length - 1)]
-        memory = sum(int(size) for size, keep in zip(sizes, kept) if keep)
+        memory = sum(int(size) for size, keep in zip(sizes, kept, strict=True) if keep)
         most, end = memory, length
         for i in reversed(range(length)):
             if kept[i]:
                 inside = sum(int(size) for size in sizes[i + 1 : end])
                 most = max(most, memory + inside)
                 memory, end = memory - int(sizes[i]), i
-        twice = sum(int(w) for w, keep in zip(work, kept) if not keep)
+        twice = sum(int(w) for w, keep in zip(work, kept, strict=True) if not keep)
         if most <= limit and (best is None or twice < best[0]):
             best = twice, kept
     return np.array(best[1]) if best else np.zeros(length, dtype=bool)

@@ -54,8 +54,8 @@ def checkpoints(sizes, work, limit):
         if i == len(sizes):
             found[twice] = kept
             return
-        search(i + 1, kept + [True], checkpoints + sizes[i], 0, twice)
-        search(i + 1, kept + [False], checkpoints, again + sizes[i], twice + work[i])
+        search(i + 1, [*kept, True], checkpoints + sizes[i], 0, twice)
+        search(i + 1, [*kept, False], checkpoints, again + sizes[i], twice + work[i])
 
     search(1, [True], sizes[0], 0, 0)
     return np.array(found[min(found)] if found else [False] * len(sizes))

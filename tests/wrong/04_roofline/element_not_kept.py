@@ -1,4 +1,4 @@
-# expect: four_products: over budget: global_load_requests
+# expect: four_products: over budget: global_bytes_moved
 # The loops are in the right order, and the element is loaded anew for each product.
 import numpy as np
 

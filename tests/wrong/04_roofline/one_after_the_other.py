@@ -1,4 +1,4 @@
-# expect: four_products: over budget: global_load_requests
+# expect: four_products: over budget: global_bytes_moved
 # The four launches as a loop: each reads the matrix again.
 import numpy as np
 

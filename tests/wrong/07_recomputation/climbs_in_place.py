@@ -6,7 +6,6 @@ import numpy as np
 
 from warpwise import cuda
 
-
 ONE = np.float32(1)
 
 

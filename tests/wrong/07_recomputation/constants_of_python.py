@@ -2,8 +2,6 @@
 # 0.5 and 0.044715 as they stand are float64.
 import math
 
-import numpy as np
-
 from warpwise import cuda
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from warpwise import cuda
 
-
 ROOT = np.float32(0.7978845608)
 CUBIC = np.float32(0.044715)
 HALF = np.float32(0.5)

@@ -4,7 +4,6 @@ import numpy as np
 
 from warpwise import cuda
 
-
 ALL = 0xFFFFFFFF
 
 

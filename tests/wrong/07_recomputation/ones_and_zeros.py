@@ -7,7 +7,7 @@ import numpy as np
 
 def peak(sizes, kept):
     checkpoints, again, most = 0, 0, 0
-    for size, keep in zip(sizes, kept):
+    for size, keep in zip(sizes, kept, strict=True):
         checkpoints, again = (checkpoints + size, 0) if keep else (checkpoints, again + size)
         most = max(most, checkpoints + again)
     return most

@@ -158,7 +158,7 @@ class Compiler(
 
     def site(self, node: ast.AST) -> Site:
         where = self.kernel.where(node)
-        return Site(where.line, where.file, where.text, where.function)
+        return Site(node.lineno, where.line, where.file, where.text, where.function)
 
     def static(self, node: ast.expr):
         """What a name means before the kernel runs; NotImplemented if that depends on the running kernel."""

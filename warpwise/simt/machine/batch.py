@@ -34,15 +34,16 @@ from warpwise.trace import Race
 
 @dataclass(frozen=True)
 class Site:
-    """A place in a kernel's text: its line and, for messages, where that is."""
+    """A place in a kernel's text: the number under which its line is counted and, for messages, where that is."""
 
     line: int
+    shown: int  #: the line's number in its own file: see ``text.numbering``
     file: str
     text: str
     function: str
 
     def where(self, block=None, thread=None) -> Where:
-        return Where(self.file, self.line, self.text, block, thread, self.function)
+        return Where(self.file, self.shown, self.text, block, thread, self.function)
 
 
 @dataclass

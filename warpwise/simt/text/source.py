@@ -24,6 +24,7 @@ from warpwise.simt.text.lambdas import as_function, decorated, is_lambda, read_l
 from warpwise.simt.text.literals import MAKERS, made
 from warpwise.simt.text.matching import without_match
 from warpwise.simt.text.names import CudaName, attribute, imported, resolve
+from warpwise.simt.text.numbering import Numbering
 from warpwise.simt.text.signatures import signatures
 from warpwise.simt.types import ELEMENTS
 
@@ -43,6 +44,9 @@ class Kernel:
         self.names = names  #: what ``lookup`` knows, apart from Python's own names: for messages
         self.name = tree.name
         self.function: FunctionType | None = None  #: what it was read from, unless that was a text: for a compiler
+        self.origin: str | None = None  #: the file or cell of that function
+        self.base = 0  #: what was added to its line numbers: see ``numbering``
+        self.numbering: Numbering | None = None
         self.programs: dict = {}  #: compiled, by argument types
         self.calls: set[Kernel] = set()  #: device functions it was found to call
         self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
@@ -69,7 +73,7 @@ class Kernel:
         )
 
     def where(self, node: ast.AST, **who) -> Where:
-        return Where(self.file, node.lineno, self.lines.get(node.lineno, "").strip(), **who, function=self.name)
+        return Where(self.file, node.lineno - self.base, self.lines.get(node.lineno, "").strip(), **who, function=self.name)
 
     def __repr__(self) -> str:
         return f"<{'device function' if self.device else 'kernel'} {self.name}({', '.join(self.parameters)})>"
@@ -110,7 +114,7 @@ def from_function(function: FunctionType, device: bool = False, make: type[Kerne
         raise UnsupportedError(f"{function.__name__} is not a function defined with def", try_this="write the kernel with def")
     see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
     kernel = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
-    kernel.function = function
+    kernel.function, kernel.origin = function, function.__code__.co_filename
     return kernel
 
 
