@@ -45,7 +45,8 @@ def factor(got: np.ndarray, want: np.ndarray) -> float | None:
     if used.sum() < 2 or np.any(got[~used]):
         return None
     ratios = got[used].astype(np.float64) / want[used].astype(np.float64)
-    return float(ratios[0]) if ratios[0] and np.allclose(ratios, ratios[0], rtol=SAME, atol=0) else None
+    one = ratios[0] and not np.isclose(ratios[0], 1, rtol=1e-3) and np.allclose(ratios, ratios[0], rtol=SAME, atol=0)
+    return float(ratios[0]) if one else None
 
 
 def of_wrong(name: str, where: np.ndarray, one_factor: bool) -> str:

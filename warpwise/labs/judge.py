@@ -48,6 +48,10 @@ BUDGET_ADVICE = {
     "sectors_per_request_load": SIDE_BY_SIDE,
     "sectors_per_request_store": SIDE_BY_SIDE,
     "warp_efficiency": "lanes of one warp should take the same way, and every warp should be full of work",
+    "divergent_branches": "a condition that differs between the lanes of a warp makes it go both ways: ask for something that warps share",
+    "branches": "each if and each trip of a loop is a branch: can one expression, such as min or max, take its place?",
+    "global_load_sectors": SIDE_BY_SIDE,
+    "global_store_sectors": SIDE_BY_SIDE,
     "op_fp64": FLOAT64,
     "flops_fp64": FLOAT64,
     "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "

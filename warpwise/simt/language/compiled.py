@@ -19,10 +19,11 @@ OP_CLASSES = ("fp16", "fp32", "fp64", "integer", "special", "conversion", "memor
 
 @dataclass(frozen=True)
 class Code:
-    """A compiled expression: ``run(frame, mask)`` and the type of its value."""
+    """A compiled expression: ``run(frame, mask)`` and the type of its value; ``constant`` if the compiler knows that value."""
 
     run: Callable
     type: object
+    constant: bool = False
 
 
 @dataclass
@@ -68,7 +69,7 @@ def constant_code(value) -> Code:
     kind = types.of_constant(value)
     if is_scalar(kind):
         value = cast(value, kind)
-    return Code(lambda frame, mask: value, kind)
+    return Code(lambda frame, mask: value, kind, constant=True)
 
 
 def converted(code: Code, to) -> Code:

@@ -137,11 +137,15 @@ class Expressions:
         rule = BINARY[type(op)]
         t = rule.rule(left.type, right.type)
         a, b = converted(left, t), converted(right, t)
+        divides = is_integer(t) and isinstance(op, (ast.FloorDiv, ast.Mod))
+        if left.constant and right.constant and not divides:
+            value = binary_run(rule, a.run, b.run, t)(None, None)  # the compiler does it, and the kernel pays nothing
+            return Code(lambda frame, mask: value, t, constant=True)
         self.notes.on_operation(node, rule.symbol, left, right, t)
         self.cost.arithmetic(t)
         if is_float(t):
             self.cost.flop(t, rule.flops)
-        if is_integer(t) and isinstance(op, (ast.FloorDiv, ast.Mod)):
+        if divides:
             return Code(guarded_division(rule, a.run, b.run, self.site(node)), t)
         return Code(binary_run(rule, a.run, b.run, t), t)
 

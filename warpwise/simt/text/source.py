@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import functools
 import inspect
 import textwrap
@@ -223,17 +224,28 @@ def _named(names: dict[str, object], name: str) -> object:
 
 def _literal(node: ast.Assign, names: dict[str, object]) -> dict[str, object]:
     """``TILE = 16``, ``A, B = 1, TILE + 1``, ``REAL = np.float32`` and ``ZERO = np.float32(0)``: constants as a kernel can see them."""
-    try:
-        value = _value(node.value, names)
-    except NotConstant:
-        return {}
-    found = {}
+    pairs = []
     for target in node.targets:
-        if isinstance(target, ast.Name):
-            found[target.id] = value
-        elif isinstance(target, ast.Tuple) and isinstance(value, tuple) and len(target.elts) == len(value):
-            found.update({t.id: v for t, v in zip(target.elts, value, strict=True) if isinstance(t, ast.Name)})
+        parts, values = [target], [node.value]
+        if isinstance(target, ast.Tuple):
+            parts, values = target.elts, _parts(node.value, names)
+        pairs += zip(parts, values, strict=True) if len(parts) == len(values) else []
+    found = {}
+    for target, value in pairs:
+        with contextlib.suppress(NotConstant):
+            if isinstance(target, ast.Name):
+                found[target.id] = _value(value, names)
     return found
+
+
+def _parts(value: ast.expr, names: dict[str, object]) -> list[ast.expr]:
+    """What the parts of a tuple are, as expressions; none where it is no tuple."""
+    if isinstance(value, ast.Tuple):
+        return value.elts
+    with contextlib.suppress(NotConstant):
+        known = _value(value, names)
+        return [ast.Subscript(value, ast.Constant(i), ast.Load()) for i in range(len(known))] if isinstance(known, tuple) else []
+    return []
 
 
 def _value(node: ast.expr, names: dict[str, object]) -> object:
