@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from chapter_form import ChapterForm, number, run
 
-from chapters import ChapterForm, number, run
 from warpwise import devices
 
 STEM = "01_why_gpus"

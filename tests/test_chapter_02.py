@@ -12,8 +12,8 @@ from math import comb
 
 import numpy as np
 import pytest
+from chapter_form import ChapterForm, number, run
 
-from chapters import ChapterForm, number, run
 from warpwise.devices import A100, H100
 from warpwise.toolchain import compile_kernel, load, missing
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from chapter_form import ChapterForm, number, run
 
-from chapters import ChapterForm, number, run
 from warpwise.devices import A100, H100, MEASURED, V100
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from math import ceil
 
 import pytest
-
-from chapters import ChapterForm, number
+from chapter_form import ChapterForm, number
 
 N = 2**15  # elements of the chapter's arrays
 H100_FP32, H100_DRAM = 67e12, 3350e9

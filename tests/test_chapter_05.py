@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from chapter_form import ChapterForm, Question, number, run
 
-from chapters import ChapterForm, Question, number, run
 from warpwise import cuda, trace
 from warpwise.devices import A100, DEVICES, H100, L4
 from warpwise.toolchain import compile_kernel, load, missing

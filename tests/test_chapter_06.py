@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from chapters import ChapterForm, number, run
+from chapter_form import ChapterForm, number, run
 
 STEM = "06_fusion"
 BANDWIDTH, PEAK = 3350e9, 67e12  # of an H100 SXM, bytes and float32 operations in a second

@@ -9,8 +9,8 @@ import re
 from typing import ClassVar
 
 import pytest
+from chapter_form import ChapterForm, number
 
-from chapters import ChapterForm, number
 from warpwise.devices import A100, H100
 from warpwise.toolchain import compile_kernel, load, missing
 

@@ -442,6 +442,23 @@ def test_a_kernel_is_no_function():
         assert verdict.reason == "wrong type" and verdict.advice == "remove @cuda.jit above it"
 
 
+@cuda.jit
+def copy_nearly(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] * np.float32(1.0001)
+
+
+def test_small_differences_and_small_arrays_are_told():
+    near = judge_launch(copy_nearly, launch(X + np.float32(0.001)))
+    assert near.advice.startswith("every element is wrong")
+    assert judge_launch(copy_nearly, launch(X * np.float32(1.001))).advice.startswith("close, but not close enough")
+    call = Call("two", (np.array([3, 4]),), np.array([2**31, 1]))
+    assert judge_value(np.array([2**31 + 1, 1]), call, "f").detail.startswith(
+        "f(an array of int64 with shape (2,) [3, 4])[0] should be 2147483648 and is 2147483649"
+    )
+
+
 def test_a_plain_function_is_no_kernel():
     def square(x, y):
         y[cuda.grid(1)] = 1

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from chapters import CELL, QUESTION, SEVERAL_SENTENCES, plain, prose_lines
+from chapter_form import CELL, QUESTION, SEVERAL_SENTENCES, plain, prose_lines
 from conftest import ROOT
 
 from warpwise.labs.source import load_lab

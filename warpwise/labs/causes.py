@@ -9,6 +9,7 @@ import ast
 
 import numpy as np
 
+from warpwise.labs.compare import Mismatch
 from warpwise.labs.exercise import Launch
 from warpwise.simt import Kernel
 from warpwise.trace import Trace
@@ -19,6 +20,7 @@ RETURNED = "a return stands before a barrier: a thread that has returned cannot 
 BITWISE = "join conditions with the words and, or: & and | are worked out before < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
+NEAR = 0.01
 SAME = 1e-5  # two ratios nearer than this are one ratio
 
 
@@ -49,14 +51,23 @@ def factor(got: np.ndarray, want: np.ndarray) -> float | None:
     return float(ratios[0]) if one else None
 
 
-def of_wrong(name: str, where: np.ndarray, one_factor: bool) -> str:
-    """What to try when elements were written and are wrong; ``where`` marks them."""
+def of_wrong(name: str, wrong: Mismatch, one_factor: bool) -> str:
+    """What to try when elements were written and are wrong."""
+    where = wrong.where
+    if _is_near(wrong):
+        return "close, but not close enough: where does a formula differ a little, or something have fewer digits than the exercise asks for?"
     if one_factor:
         return "all elements are off by the same factor: is something added more than once, or left out?"
     if where.all():
         first = ", ".join("0" * where.ndim)
         return f"every element is wrong: work out {name}[{first}] by hand. Which thread writes it, and what does that thread read?"
     return "some elements are right: work out by hand which thread writes the first wrong one, and from where it reads"
+
+
+def _is_near(wrong: Mismatch) -> bool:
+    """Whether every wrong element is a floating-point number within a hundredth of what it should be."""
+    got, want = (side[wrong.where].astype(np.float64) for side in (wrong.got, wrong.want))
+    return wrong.got.dtype.kind == "f" and bool((np.abs(got - want) <= NEAR * np.abs(want)).all())
 
 
 def _rebinds(kernel: Kernel, name: str) -> bool:

@@ -28,7 +28,8 @@ class Mismatch:
         first = tuple(np.argwhere(self.where)[0].tolist())
         index = f"[{', '.join(map(str, first))}]" if first else ""
         sides = (self.want[first].item(), self.got[first].item())
-        told = "was {:.9g} and is now {:.9g}" if was else "should be {:.9g} and is {:.9g}"
+        told = "was {} and is now {}" if was else "should be {} and is {}"
+        sides = tuple(f"{side:.9g}" if isinstance(side, float) else side for side in sides)
         count = f"{int(self.where.sum())} of {self.where.size} elements are {'changed' if was else 'wrong'}"
         return f"{name}{index} {told.format(*sides)}; {count}"
 

@@ -28,6 +28,7 @@ from warpwise.trace import KINDS, Trace
 
 MAX_STEPS = 50_000  # loop steps of one launch: a few seconds, and many times what a lab's kernel needs
 CALL_SECONDS = 5  # for one call of a host function: long for arithmetic, and well within what a grader waits for a cell
+MOST_SHOWN = 8  # elements of an array that a message shows
 REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.OutOfBoundsError: "out of bounds",
     errors.UnwrittenReadError: "unwritten read",
@@ -43,7 +44,10 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.LaunchError: "launch refused",
 }
 SIDE_BY_SIDE = "lanes next to each other should name elements next to each other: which of the indices does threadIdx.x move?"
-FLOAT64 = "a number with a point, such as 2.0, is float64, and makes float64 of what it meets: write np.float32(2)"
+FLOAT64 = (
+    "2.0 is float64, and so is float32 that meets a whole number of 32 or 64 bits: write np.float32(2), np.float32(n); "
+    "it may have begun on a line above"
+)
 BUDGET_ADVICE = {
     "sectors_per_request_load": SIDE_BY_SIDE,
     "sectors_per_request_store": SIDE_BY_SIDE,
@@ -52,6 +56,7 @@ BUDGET_ADVICE = {
     "branches": "each if and each trip of a loop is a branch: can one expression, such as min or max, take its place?",
     "global_load_sectors": SIDE_BY_SIDE,
     "global_store_sectors": SIDE_BY_SIDE,
+    "op_fp32": "** and comparisons count too, and so does each step that is made twice",
     "op_fp64": FLOAT64,
     "flops_fp64": FLOAT64,
     "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
@@ -194,7 +199,7 @@ def _loads_from(name: str, t: Trace) -> bool:
 def _on_wrong(name: str, wrong: Mismatch) -> tuple[str, str]:
     times = causes.factor(wrong.got, wrong.want)
     detail = wrong.say(name) + (f"; each is {times:.6g} times what it should be" if times is not None else "")
-    return detail, causes.of_wrong(name, wrong.where, times is not None)
+    return detail, causes.of_wrong(name, wrong, times is not None)
 
 
 def _budget(launch: Launch, t: Trace) -> tuple[str, str, str] | None:
@@ -307,7 +312,8 @@ def _describe(value: Any) -> str:
     if value is None:
         return "None"
     if type(value) is np.ndarray:
-        return f"an array of {value.dtype} with shape {value.shape}"
+        shown = f" {value.tolist()}" if value.size <= MOST_SHOWN and value.dtype.kind in "biuf" else ""
+        return f"an array of {value.dtype} with shape {value.shape}{shown}"
     if _kind(value) is None:
         return f"an object of type {kind[:40]}"
     short = type(value) is not int or value.bit_length() <= 64
