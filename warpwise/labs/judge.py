@@ -56,6 +56,8 @@ BUDGET_ADVICE = {
     "branches": "each if and each trip of a loop is a branch: can one expression, such as min or max, take its place?",
     "global_load_sectors": SIDE_BY_SIDE,
     "global_store_sectors": SIDE_BY_SIDE,
+    "op_special": "compute each exp, tanh or square root once and keep it: many slopes follow from the result",
+    "global_load_bytes": "load each value once, into a variable, before the loop that uses it",
     "op_fp32": "** and comparisons count too, and so does each step that is made twice",
     "op_fp64": FLOAT64,
     "flops_fp64": FLOAT64,
