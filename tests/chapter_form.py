@@ -59,9 +59,10 @@ class Chapter:
 
     @property
     def printed(self) -> str:
-        """All that its cells print or show as text, in order."""
-        parts = [out.get("text", out.get("data", {}).get("text/plain", "")) for cell in self.code for out in cell.outputs]
-        return "\n".join(parts)
+        """All that its cells print or show as text, in order. What one cell prints may come in pieces."""
+        return "\n".join(
+            "".join(out.get("text") or out.get("data", {}).get("text/plain", "") + "\n" for out in cell.outputs) for cell in self.code
+        )
 
     @property
     def quiz(self) -> dict[str, Question]:

@@ -48,6 +48,9 @@ def _defines(node: ast.stmt) -> bool:
 
 
 def _is_plain(value: ast.expr) -> bool:
+    """A literal, or a number of NumPy's made from one, such as ``np.float32(2)``."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func).startswith("np.") and len(value.args) == 1:
+        value = value.args[0]
     try:
         ast.literal_eval(value)
     except ValueError:
@@ -61,8 +64,14 @@ def solution(lab: Lab, exercise) -> str:
 
 
 def comparable(lab: Lab) -> list:
-    """The exercises whose kernels use nothing that Numba's simulator lacks."""
-    return [e for e in lab.exercises if e.kind == "kernel" and not WARP_LEVEL.search(solution(lab, e))]
+    """The exercises whose kernels use nothing that Numba's simulator lacks, nor do the given functions that they call."""
+    return [e for e in lab.exercises if e.kind == "kernel" and not WARP_LEVEL.search(with_functions(lab, solution(lab, e)))]
+
+
+def with_functions(lab: Lab, text: str) -> str:
+    """A text and the given functions that it mentions."""
+    given = [node for c in lab.cells if role(c) == "given" for node in ast.parse(c.source).body if isinstance(node, ast.FunctionDef)]
+    return "\n".join([text, *(ast.unparse(node) for node in given if re.search(rf"\b{node.name}\b", text))])
 
 
 def threads(launch: Launch) -> int:

@@ -37,7 +37,7 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     with ThreadPoolExecutor(WORKERS) as pool:
         runs = pool.map(lambda path: _run(path, pages[path], config), pages)
         for path, result in status_iterator(zip(pages, runs, strict=True), "running pages ... ", length=len(pages), stringify_func=_name):
-            if result.err is None:
+            if result is not None and result.err is None:
                 bundle = CacheBundleIn(pages[path], str(path), data={"execution_seconds": result.time})
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
@@ -50,12 +50,17 @@ def _notebook(path: Path, env: BuildEnvironment) -> NotebookNode | None:
     return notebook if notebook and any(cell.cell_type == "code" for cell in notebook.cells) else None
 
 
-def _run(path: Path, notebook: NotebookNode, config) -> ExecutionResult:
-    return single_nb_execution(notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors)
+def _run(path: Path, notebook: NotebookNode, config) -> ExecutionResult | None:
+    """The result of a page's cells; None where their kernel died or never came up, as when two take the same port."""
+    try:
+        return single_nb_execution(notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors)
+    except RuntimeError:
+        return None
 
 
-def _name(done: tuple[Path, ExecutionResult]) -> str:
-    return f"{done[0].stem} ({done[1].time:.1f} s)"
+def _name(done: tuple[Path, ExecutionResult | None]) -> str:
+    path, result = done
+    return f"{path.stem} ({result.time:.1f} s)" if result else f"{path.stem} (again)"
 
 
 def setup(app: Sphinx) -> dict:
