@@ -20,7 +20,7 @@ RETURNED = "a return stands before a barrier: a thread that has returned cannot 
 BITWISE = "join conditions with the words and, or: & and | are worked out before < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
-NEAR = 0.01
+NEAR = 0.01  # of what it should be: a number that is off by less is close
 SAME = 1e-5  # two ratios nearer than this are one ratio
 
 
@@ -30,9 +30,9 @@ def of_missing(kernel: Kernel, launch: Launch, name: str, missing: np.ndarray, t
         return f"store with an index, {name}[...] = ...; {name} = ... only gives the name to something else"
     if _chains_bits(kernel):
         return BITWISE
-    if not t.metrics.global_store_requests and t.metrics.global_atomic_requests:
-        return ATOMIC.format(name=name)
     if not t.metrics.global_store_requests:
+        if t.metrics.global_atomic_requests:
+            return ATOMIC.format(name=name)
         return ONLY_SHARED if t.metrics.shared_store_requests else f"no thread stored anything: write {name}[...] = ..."
     if _looks_swapped(launch, missing):
         return SWAPPED

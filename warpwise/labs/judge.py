@@ -115,13 +115,14 @@ def name_of(target: Any) -> str:
 def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Verdict:
     """Launch a kernel in the simulator on poisoned outputs and copies of the inputs, and judge what it did.
 
-    A plain function is refused, for the grader knows kernels by their decorator. Looked at in this order: errors, races, changed inputs, outputs, budget. The first that is wrong makes the verdict.
+    A plain function is refused, for the grader knows kernels by their decorator. Looked at in this order: errors, races, changed
+    inputs, outputs, budget. The first that is wrong makes the verdict.
     A kernel that takes more than ``max_steps`` steps in its loops counts as endless.
     """
     if inspect.isfunction(kernel):
         told = f"{name_of(kernel)} is a plain function; a kernel is asked for here"
         return Verdict(False, Reason.WRONG_TYPE, told, launch.label, advice="write @cuda.jit above it")
-    args = [_argument(arg) for arg in launch.args]
+    args = [fresh(arg) for arg in launch.args]
     try:
         t = trace(kernel, launch.blocks, launch.threads, *args, max_steps=max_steps)
     except errors.WarpwiseError as error:
@@ -132,7 +133,8 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
     return Verdict(passed, reason, detail, launch.label, t.metrics, t, advice)
 
 
-def _argument(arg: Any) -> Any:
+def fresh(arg: Any) -> Any:
+    """What a launch is given for one of a case's arguments: a poisoned array, a copy, or the number itself."""
     if isinstance(arg, Out):
         return poison(shape_of(arg), arg.dtype)
     arg = arg.start if isinstance(arg, InOut) else arg

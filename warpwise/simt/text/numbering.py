@@ -38,6 +38,8 @@ def beside(caller: Kernel, called: Kernel) -> Kernel:
     """``called`` as ``caller`` counts it: itself, or with other line numbers if it comes from another file."""
     if called.origin is None or caller.origin is None or called.base:
         return called
+    if called.origin == caller.origin and not caller.base:
+        return called  # by far the most frequent, and no file need be looked at
     if caller.numbering is None:
         caller.numbering = Numbering(caller)
     numbering = caller.numbering
