@@ -83,3 +83,21 @@ def test_functions_of_two_cells_that_call_each_other_are_refused():
                   KERNEL.replace("put(y, i, x[i])", "y[i] = back(x[i])"))  # fmt: skip
     with pytest.raises(UnsupportedError, match="recurse"):
         trace(names["kernel"], 2, 32, X, np.zeros(40, np.float32))
+
+
+def test_a_function_within_the_kernel_shares_its_numbers():
+    kernel = """
+@cuda.jit
+def kernel(x, y):
+    def doubled(v):
+        return twice(v)
+
+    i = cuda.grid(1)
+    if i < x.size:
+        w = doubled(x[i])
+        put(y, i, w)
+"""
+    t = trace(cells(TWICE, PUT.replace("twice(v)", "v"), kernel)["kernel"], 2, 32, X, np.zeros(40, np.float32))
+    assert lines(t, "global_store_requests") == {"y[i] = w": 2}
+    assert lines(t, "flops_fp32") == {"return v + v": 40}
+    assert sorted({number // 1000 for number in t.source}) == [0, 1, 2]

@@ -15,7 +15,7 @@ from warpwise.simt.language.compiled import Code, cast_code, constant_code
 from warpwise.simt.text.assigned import own_nodes
 from warpwise.simt.text.constants import MAX_ITEMS, NotConstant, constant
 from warpwise.simt.text.lambdas import as_function
-from warpwise.simt.text.numbering import beside
+from warpwise.simt.text.numbering import beside, numbering_of
 from warpwise.simt.text.source import Kernel, as_kernel, resolve
 from warpwise.simt.types import FunctionType, TupleType
 
@@ -128,7 +128,7 @@ class DeviceCalls:
             inside = own_nodes(tree, into=True)
             names = {n.id for n in inside if isinstance(n, ast.Name)}
             inner = Kernel(tree, kernel.lookup, kernel.file, kernel.lines, device=True, names=kernel.names)
-            inner.origin, inner.base, inner.numbering = kernel.origin, kernel.base, kernel.numbering
+            inner.origin, inner.base, inner.numbering = kernel.origin, kernel.base, numbering_of(kernel)
             inner.captured = tuple(sorted(names & self.assigned - inner.assigned))
             kernel.inner[node] = inner
         return kernel.inner[node]

@@ -40,14 +40,19 @@ def beside(caller: Kernel, called: Kernel) -> Kernel:
         return called
     if called.origin == caller.origin and not caller.base:
         return called  # by far the most frequent, and no file need be looked at
-    if caller.numbering is None:
-        caller.numbering = Numbering(caller)
-    numbering = caller.numbering
+    numbering = numbering_of(caller)
     if not (base := numbering.base(called.origin)):
         return called
     if called not in numbering.moved:
         numbering.moved[called] = _moved(called, base, numbering)
     return numbering.moved[called]
+
+
+def numbering_of(kernel: Kernel) -> Numbering | None:
+    """A kernel's numbering, made when it is first asked for; None for a kernel that was read from a text."""
+    if kernel.numbering is None and kernel.origin is not None:
+        kernel.numbering = Numbering(kernel)
+    return kernel.numbering
 
 
 def _moved(kernel: Kernel, base: int, numbering: Numbering) -> Kernel:
