@@ -17,14 +17,17 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import ROOT
 
 from warpwise.errors import GradingError
 from warpwise.grading import collect, feedback, grade, gradebook, notebook, record
 from warpwise.grading.engine import _regraded
+from warpwise.grading.functions import judge_function
 from warpwise.grading.record import Finding, Record, Result
-from warpwise.labs.exercise import Reason
+from warpwise.grading.sandbox import isolation
+from warpwise.labs.exercise import LEAST_MOST_BYTES, Call, Reason
 from warpwise.labs.judge import REASONS
 from warpwise.labs.source import load_lab, solved_notebook, student_notebook
 
@@ -490,6 +493,59 @@ def test_only_what_the_wall_clock_ended_is_graded_again():
     found = list(_regraded(records, ["first", "second", "third"], one))
     assert again == ["first"]
     assert [f.student for f in found] == ["again", "s", "s"]
+
+
+def test_of_a_choice_the_best_counts():
+    right, wrong, untouched = Finding(True, "passed"), Finding(False, "wrong result"), Finding(False, "not done yet")
+
+    def record_of(*findings):
+        chosen = [Result(name, 5, finding, choice="one") for name, finding in zip("bcd", findings, strict=True)]
+        return Record("s", "s.ipynb", LAB, (Result("a", 2, right), *chosen))
+
+    assert (record_of(wrong, right, untouched).points, record_of(wrong, right, untouched).possible) == (7, 7)
+    assert [r.exercise for r in record_of(untouched, wrong, right).counted] == ["a", "d"]
+    assert [r.exercise for r in record_of(untouched, wrong, wrong).counted] == ["a", "c"]
+    assert [r.exercise for r in record_of(untouched, untouched, untouched).counted] == ["a", "b"]
+    page = feedback.page("s", [record_of(untouched, wrong, right)], {})
+    assert "b: not chosen" in page and "does not count: another of the choice does" in page and "5 of 5 points" in page
+
+
+BOTH = Call("both", (2, np.arange(3.0)), (np.arange(3.0) + 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "detail"),
+    [
+        ("return x + n, n", "passed", ""),
+        ("return x + n, n + 1", "wrong result", ""),
+        ("return x[:2], n", "wrong type", "returned ndarray; a tuple of an array of shape (3,), one number was asked for"),
+        ("return [x + n, n]", "wrong type", "returned list; a tuple of an array of shape (3,), one number was asked for"),
+        ("return x + n", "wrong type", "returned ndarray; a tuple of an array of shape (3,), one number was asked for"),
+        ("return x / 0, 1 // 0", "raised an error", "raised ZeroDivisionError"),
+    ],
+)
+def test_a_tuple_comes_out_of_the_sandbox(sandbox, body, reason, detail):
+    found = judge_function(f"def two(n, x):\n    {body}\n", "two", [BOTH, BOTH], isolation())
+    assert (found.reason, found.detail, found.tried) == (reason, detail, 2 if reason == "passed" else 1)
+
+
+SCORES = """import numpy as np
+def scores(n, rows):
+    total = 0.0
+    for first in range(0, n, rows):
+        total += np.exp(np.zeros((rows, n), np.float32)).sum(dtype=np.float64)
+    return total
+"""
+
+
+def test_the_memory_of_a_function_is_seen_from_outside(sandbox):
+    def finding(rows):
+        calls = [Call("few", (64, 16), 64.0**2), Call("many", (6144, rows), 6144.0**2, most_bytes=LEAST_MOST_BYTES)]
+        return judge_function(SCORES, "scores", calls, isolation())
+
+    assert finding(256).passed
+    found = finding(6144)
+    assert (found.reason, found.case, found.tried) == ("over budget: memory", "many", 2) and "one tile" in found.advice
 
 
 def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercises(tmp_path: Path):

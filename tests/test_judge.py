@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from math import inf, nan
 
 import numba
@@ -419,6 +421,62 @@ def test_arrays_are_compared_element_by_element():
     verdict = judge_value(np.array([0, 1, 5]), call)
     assert verdict.reason == "wrong result" and "[2] should be 4 and is 5; 1 of 3 elements are wrong" in verdict.detail
     assert "shape (2,), expected (3,)" in judge_value(np.array([0, 1]), call).detail
+
+
+PAIR = Call("pair", (3,), (np.array([0.0, 1.0, 4.0]), 3))
+
+
+def test_each_item_of_a_tuple_is_judged():
+    assert judge_value((np.array([0.0, 1.0, 4.0]), 3), PAIR).passed
+    wrong = judge_value((np.array([0.0, 1.0, 5.0]), 3), PAIR)
+    assert wrong.reason == "wrong result" and wrong.detail.startswith("item 0 of the function(3)[2] should be 4 and is 5")
+    assert judge_value((np.array([0.0, 1.0, 4.0]), 4), PAIR).detail == "item 1 of the function(3) is the int 4, expected the int 3"
+    assert judge_value((np.array([0.0, 1.0, 4.0]), 3.0), PAIR).reason == "wrong type"
+
+
+@pytest.mark.parametrize("value", [np.zeros(3), [np.zeros(3), 3], (np.zeros(3),), (np.zeros(3), 3, 3), None, 3, {}], ids=repr)
+def test_what_is_no_tuple_of_that_many_is_refused(value):
+    verdict = judge_value(value, PAIR)
+    assert verdict.reason == "wrong type" and verdict.advice == "return 2 values, with a comma between them"
+    assert "expected a tuple of an array of float64 with shape (3,)" in verdict.detail
+
+
+def scores_at_once(n):
+    return np.float64(np.ones((n, n), np.float32).sum())
+
+
+def scores_by_row(n):
+    return np.float64(sum(np.ones(n, np.float32).sum() for _ in range(n)))
+
+
+def test_a_right_answer_that_holds_too_much_at_once_is_over_budget():
+    call = Call("all ones", (500,), 250_000.0, most_bytes=100_000)
+    assert judge_call(scores_by_row, call).passed
+    verdict = judge_call(scores_at_once, call)
+    assert verdict.reason == "over budget: memory" and "one tile" in verdict.advice
+    assert int(re.search(r"held ([\d,]+) bytes", verdict.detail)[1].replace(",", "")) in range(1_000_000, 1_020_000)
+    assert judge_call(scores_at_once, replace(call, most_bytes=2_000_000)).passed
+    assert judge_call(scores_at_once, replace(call, want=1.0)).reason == "wrong result"
+
+
+@cuda.jit
+def copy_by_way_of_arrays(x, y):
+    mine = cuda.local.array(16, np.float32)
+    ours = cuda.shared.array(64, np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < x.size:
+        mine[3] = x[i]
+        ours[t] = mine[3]
+        y[i] = ours[t]
+
+
+def test_a_budget_may_be_on_the_memory_of_a_thread_or_a_block():
+    fits = {"local_bytes_per_thread": 64, "shared_bytes_per_block": 256}
+    assert judge_launch(copy_by_way_of_arrays, launch(budget=fits)).passed
+    for name in fits:
+        verdict = judge_launch(copy_by_way_of_arrays, launch(budget=fits | {name: fits[name] - 1}))
+        assert verdict.reason == f"over budget: {name}" and f"{name} is {fits[name]}; the budget is at most" in verdict.detail
+        assert verdict.advice
 
 
 def test_a_function_that_raises_or_exits_is_a_verdict():

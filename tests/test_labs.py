@@ -17,11 +17,12 @@ import pytest
 from warpwise.errors import LabError
 from warpwise.grading import extract, sandbox
 from warpwise.grading.functions import judge_function
-from warpwise.labs import InOut, Launch
+from warpwise.labs import Call, InOut, Launch
 from warpwise.labs.build import build
 from warpwise.labs.check import TARGET
+from warpwise.labs.exercise import LEAST_MOST_BYTES
 from warpwise.labs.judge import judge
-from warpwise.labs.run import check_notebook, run_notebook
+from warpwise.labs.run import Result, _among_others, check_notebook, complete, run_notebook
 from warpwise.labs.source import BEGIN, END, load_lab, problems, role, solved_notebook, stub, student_notebook
 from warpwise.simt import kernels_in
 
@@ -117,6 +118,12 @@ def test_hidden_cases_are_not_the_visible_ones(stem):
         cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(0)))
         fresh = [case for case in cases if all(asked(case) != asked(one) for one in shown[exercise.id])]
         assert len(fresh) >= 5, exercise.id
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_calls_allow_memory_that_the_grader_can_tell_from_pythons(stem):
+    calls = [case for exercise in load_lab(stem).exercises for case in getattr(hidden(stem), exercise.id)(np.random.default_rng(0))]
+    assert all(call.most_bytes is None or call.most_bytes >= LEAST_MOST_BYTES for call in calls if isinstance(call, Call))
 
 
 def visible_cases(stem: str) -> dict[str, tuple]:
@@ -415,6 +422,9 @@ BROKEN = {
     "is of kind 'gpu'": GOOD.replace("kind: host", "kind: gpu"),
     "has none of the tags": GOOD.replace(":tags: [explore]", ":tags: [mine]"),
     "needs a title": GOOD.replace("# Lab 8", "Lab 8"),
+    "exercises of choice 'one' need the same points": GOOD.replace("name: transpose}", "name: transpose, choice: one}").replace(
+        "name: sectors_for}", "name: sectors_for, choice: one}"
+    ),
     "needs warpwise: id": GOOD.replace("points: 2, kind: host,", "kind: host,"),
 }
 
@@ -425,6 +435,16 @@ def test_a_broken_source_is_refused_with_what_is_wrong(message, tmp_path):
     (tmp_path / "08_broken.md").write_text(BROKEN[message])
     with pytest.raises(LabError, match=message):
         load_lab(tmp_path / "08_broken.md")
+
+
+def test_of_a_choice_one_exercise_is_enough():
+    def result(id, reason, choice=""):
+        return Result(id, 2, reason, choice=choice)
+
+    first, done, open_one = result("a", "passed"), result("b", "passed", "one"), result("c", "not done yet", "one")
+    assert complete([first, done, open_one]) and not complete([first, open_one]) and not complete([result("a", "race"), done])
+    assert _among_others(open_one, [first, done, open_one]).reason == "not chosen"
+    assert _among_others(open_one, [first, open_one, result("d", "not done yet", "two")]).reason == "not done yet"
 
 
 def test_an_unknown_lab_or_exercise_is_named():

@@ -221,7 +221,8 @@ def golden() -> Trace:
     return Trace(
         kernel="golden", file="golden.py", source={7: "x[i] = 1", 9: "cuda.atomic.add(x, i, 1)"}, grid=(3, 2, 1), block=(2, 3, 1),
         arrays=arrays, metrics=Metrics(**{name: 2 * n for name, n in counters.items() if name != "lanes_active"}), by_line=lines,
-        races=(race,), notes=(Note(7, "x[i] = 1", "float64 arithmetic", "np.float32(1)"),), shared_bytes_per_block=48, records=records,
+        races=(race,), notes=(Note(7, "x[i] = 1", "float64 arithmetic", "np.float32(1)"),), shared_bytes_per_block=48,
+        local_bytes_per_thread=24, records=records,
     )  # fmt: skip
 
 
@@ -235,6 +236,29 @@ def test_the_golden_file_is_read_as_it_was_written():
         assert got.dtype == column.dtype and np.array_equal(got, column), field.name
     assert t.events == want.events and [event.kind for event in t.events] == list(KINDS)
     assert t.events[3].addresses[:6] == (72, 76, -1, 84, 88, 92) and t.events[3].array == "x"
+
+
+def test_a_file_of_before_local_bytes_were_kept_is_read(tmp_path):
+    with np.load(GOLDEN) as file:
+        columns = {name: file[name] for name in file.files}
+    header = json.loads(columns["header"].tobytes())
+    assert header.pop("local_bytes_per_thread") == 24
+    columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez_compressed(tmp_path / "before.npz", **columns)
+    assert Trace.load(tmp_path / "before.npz").local_bytes_per_thread == 0
+
+
+def test_local_arrays_are_counted_by_thread():
+    @cuda.jit
+    def kernel(y):
+        one = cuda.local.array(5, np.float32)
+        two = cuda.local.array((2, 3), np.float64)
+        for i in range(3):
+            one[i] = i
+            two[0, i] = one[i]
+        y[cuda.grid(1)] = two[0, 2]
+
+    assert trace(kernel, 2, 40, np.zeros(80, np.float32)).local_bytes_per_thread == 5 * 4 + 6 * 8
 
 
 def test_the_golden_file_has_all_that_is_saved_now(tmp_path):

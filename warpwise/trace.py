@@ -239,6 +239,7 @@ class Trace:
     races: tuple[Race, ...] = ()
     notes: tuple[Note, ...] = ()
     shared_bytes_per_block: int = 0  #: static and dynamic
+    local_bytes_per_thread: int = 0  #: of the arrays that ``cuda.local.array`` made; a compiler may keep small ones in registers
     truncated: bool = False
     records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
 
@@ -292,7 +293,8 @@ class Trace:
             "block": self.block, "arrays": [asdict(a) for a in self.arrays], "metrics": asdict(self.metrics),
             "by_line": {line: asdict(m) for line, m in self.by_line.items()},
             "races": [asdict(r) for r in self.races], "notes": [asdict(n) for n in self.notes],
-            "shared_bytes_per_block": self.shared_bytes_per_block, "truncated": self.truncated,
+            "shared_bytes_per_block": self.shared_bytes_per_block, "local_bytes_per_thread": self.local_bytes_per_thread,
+            "truncated": self.truncated,
         }  # fmt: skip
         columns = {name: getattr(self.records, name) for name in Records.__dataclass_fields__}
         with open(path, "wb") as out:
@@ -314,6 +316,7 @@ class Trace:
 
 def _from_header(header: dict, records: Records) -> Trace:
     plain = {name: header[name] for name in ("kernel", "file", "grid", "block", "shared_bytes_per_block", "truncated")}
+    plain["local_bytes_per_thread"] = header.get("local_bytes_per_thread", 0)  # which files had not at first
     return Trace(
         **plain, source={int(k): v for k, v in header["source"].items()}, arrays=tuple(ArrayInfo(**a) for a in header["arrays"]),
         metrics=Metrics(**header["metrics"]), by_line={int(k): Metrics(**m) for k, m in header["by_line"].items()},

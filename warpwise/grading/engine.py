@@ -99,7 +99,8 @@ def _results(material: Material, submitted: notebook.Notebook, mode: str) -> Ite
     shown = visible.run_again(visible.with_answers(material.reference, answers), mode)
     for exercise in material.lab.exercises:
         missing = Finding(False, MISSING, f"no cell defines {exercise.name}", "take the exercise's cell from a fresh copy of the lab")
-        yield Result(exercise.id, exercise.points, findings.get(exercise.id, missing), shown.get(exercise.id, Visible(NOT_REACHED)))
+        finding, seen = findings.get(exercise.id, missing), shown.get(exercise.id, Visible(NOT_REACHED))
+        yield Result(exercise.id, exercise.points, finding, seen, exercise.choice)
 
 
 def _findings(material: Material, answers: Sequence[notebook.Answer], mode: str) -> dict[str, Finding]:
@@ -114,7 +115,7 @@ def _called(material: Material, exercise: Exercise, text: str, mode: str) -> Fin
 
 def _ungraded(material: Material | None) -> Iterator[Result]:
     for exercise in material.lab.exercises if material else ():
-        yield Result(exercise.id, exercise.points, Finding(False, NOT_GRADED))
+        yield Result(exercise.id, exercise.points, Finding(False, NOT_GRADED), choice=exercise.choice)
 
 
 def _graded(told: Sequence[Submission], one: Callable[[Submission], Record], jobs: int, progress: Progress) -> list[Record]:

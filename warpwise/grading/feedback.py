@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from warpwise.grading import record as reasons
-from warpwise.grading.record import NOT_REACHED, SHOWN_PASSED, Counter, Finding, Record, Result, Visible
+from warpwise.grading.record import NOT_REACHED, SHOWN_PASSED, UNTOUCHED, Counter, Finding, Record, Result, Visible
 from warpwise.labs.exercise import Reason, bound
 from warpwise.labs.source import Lab, role
 
@@ -123,13 +123,18 @@ def _record(record: Record, lab: Lab | None) -> Iterator[str]:
         yield '<p class="note"><strong>Not isolated.</strong> These points were computed without a sandbox and need a second look.</p>\n'
     questions = asked(lab) if lab else {}
     for result in record.results if not record.problem else ():
-        yield from _exercise(result, questions.get(result.exercise, Asked(result.exercise, "")))
+        question = questions.get(result.exercise, Asked(result.exercise, ""))
+        if result in record.counted or result.finding.reason not in UNTOUCHED:
+            yield from _exercise(result, question, counts=result in record.counted)
+        else:
+            yield f'<p class="soft">{escape(question.title)}: not chosen.</p>\n'
 
 
-def _exercise(result: Result, question: Asked) -> Iterator[str]:
+def _exercise(result: Result, question: Asked, counts: bool) -> Iterator[str]:
     finding, passed = result.finding, result.points > 0
     yield f'<section class="exercise{" passed" if passed else ""}">\n<div class="head"><h3>{escape(question.title)}</h3>'
-    yield f'<span class="points">{result.points:g} of {result.possible:g} points</span></div>\n'
+    points = f"{result.points:g} of {result.possible:g} points" if counts else "does not count: another of the choice does"
+    yield f'<span class="points">{points}</span></div>\n'
     if question.objective:
         yield f'<p class="soft">{escape(question.objective)}</p>\n'
     verdict = f"{'✓' if passed else '✗'} {_readable(finding.reason)}."

@@ -1,13 +1,16 @@
 """Host functions: the student's text runs in the sandbox on the hidden inputs, and numbers come back, to be compared here.
 
 The sandbox gets the text and the inputs, never an expected value. What it sends has a length that is known beforehand; whatever it
-holds, it can only be right or wrong. No text of the student's making is passed on, since it could carry the hidden inputs out.
+holds, it can only be right or wrong. How much memory it takes is seen from outside. No text of the student's making is passed on,
+since it could carry the hidden inputs out.
 """
 
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +20,9 @@ from warpwise.grading.inside.functions import NAME_BYTES
 from warpwise.grading.record import ENDED, STOPPED, TOO_LONG, TOO_SLOW, Finding
 from warpwise.grading.simulate import public, summary
 from warpwise.labs.exercise import Call, Reason, Verdict
-from warpwise.labs.judge import judge_value
+from warpwise.labs.judge import ONE_TILE, judge_value
 
+PYTHON_BYTES = 96 << 20  # what Python, NumPy and the arguments take, and then some
 DTYPES = {b"q": np.int64, b"d": np.float64, b"?": np.int64}
 ERRORS = {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
 TYPES = ("NoneType", "str", "bytes", "list", "tuple", "dict", "set", "range", "generator", "function", "complex", "ndarray")
@@ -39,8 +43,8 @@ ANY_TYPE = "return one plain number"
 
 def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Finding:
     """The finding on a host function, given as text. ``mode`` is how it is kept apart: see ``sandbox.isolation``."""
-    job = {"text": text, "name": name, "calls": [{"args": [encode(a) for a in c.args], "shape": np.shape(c.want)} for c in calls]}
-    done = sandbox.run(sandbox.FUNCTIONS, job, mode)
+    asked = [{"args": [encode(a) for a in c.args], "shapes": shapes(c), "several": type(c.want) is tuple} for c in calls]
+    done = sandbox.run(sandbox.FUNCTIONS, {"text": text, "name": name, "calls": asked}, mode, limits(calls))
     verdicts = []
     rest = done.result
     for call in calls:
@@ -49,6 +53,18 @@ def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Fi
         if not verdict.passed:
             break
     return summary(verdicts, calls)
+
+
+def shapes(call: Call) -> list[tuple[int, ...]]:
+    """The shape of the value that is asked for, or those of a tuple's items."""
+    return [np.shape(want) for want in (call.want if type(call.want) is tuple else (call.want,))]
+
+
+def limits(calls: Sequence[Call]) -> watch.Limits:
+    """Those of the sandbox, with no more memory than the strictest of the calls allows."""
+    usual = sandbox.FUNCTIONS.limits
+    most = [PYTHON_BYTES + call.most_bytes for call in calls if call.most_bytes is not None]
+    return replace(usual, memory_bytes=min([usual.memory_bytes, *most]))
 
 
 def encode(argument: Any) -> Any:
@@ -63,11 +79,13 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
     kind, rest = frames[:1], frames[1:]
     if kind in (b"e", b"t") and len(rest) >= NAME_BYTES:
         return _named(kind, rest[:NAME_BYTES].decode("utf-8", "replace").rstrip(), call), rest[NAME_BYTES:]
-    length = 8 * np.size(call.want)
-    if kind in DTYPES and len(rest) >= length:
-        return public(judge_value(_value(kind, rest[:length], np.shape(call.want)), call)), rest[length:]
-    reason, limits = STOPPED[done.stopped], sandbox.FUNCTIONS.limits
-    details = {TOO_LONG: f"used more than {limits.cpu_seconds:g} s of CPU time", TOO_SLOW: f"gave no answer in {limits.wall_seconds:g} s"}
+    values, rest = _values(frames, call)
+    if values:
+        return public(judge_value(values if type(call.want) is tuple else values[0], call)), rest
+    if done.stopped == "memory" and call.most_bytes is not None:
+        return Verdict(False, Reason.TOO_MUCH_MEMORY, "", call.label, advice=ONE_TILE), b""
+    reason, usual = STOPPED[done.stopped], sandbox.FUNCTIONS.limits
+    details = {TOO_LONG: f"used more than {usual.cpu_seconds:g} s of CPU time", TOO_SLOW: f"gave no answer in {usual.wall_seconds:g} s"}
     return Verdict(False, reason, details.get(reason, ""), call.label, advice=ADVICE.get(reason, "")), b""
 
 
@@ -77,8 +95,21 @@ def _named(kind: bytes, name: str, call: Call) -> Verdict:
         told = name if name in ERRORS else "an error of its own"
         return Verdict(False, Reason.RAISED, f"raised {told}", call.label, advice=ADVICE.get(told, ANY_ERROR))
     told = name if name in TYPES else "an object of another type"
-    wanted = f"an array of shape {np.shape(call.want)}" if np.shape(call.want) else "one number"
+    said = [f"an array of shape {shape}" if shape else "one number" for shape in shapes(call)]
+    wanted = f"a tuple of {', '.join(said)}" if type(call.want) is tuple else said[0]
     return Verdict(False, Reason.WRONG_TYPE, f"returned {told}; {wanted} was asked for", call.label, advice=ADVICE.get(told, ANY_TYPE))
+
+
+def _values(frames: bytes, call: Call) -> tuple[tuple, bytes]:
+    """The numbers and arrays of a call from their frames, and the frames after them; nothing if they are not as they should be."""
+    found = []
+    for shape in shapes(call):
+        kind, end = frames[:1], 1 + 8 * math.prod(shape)
+        if kind not in DTYPES or len(frames) < end:
+            return (), b""
+        found.append(_value(kind, frames[1:end], shape))
+        frames = frames[end:]
+    return tuple(found), frames
 
 
 def _value(kind: bytes, content: bytes, shape: tuple[int, ...]) -> Any:

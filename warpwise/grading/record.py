@@ -17,6 +17,8 @@ TOO_MUCH_MEMORY = "too much memory"
 TOO_MUCH_OUTPUT = "too much output"
 STOPPED = {"cpu": TOO_LONG, "wall": TOO_SLOW, "memory": TOO_MUCH_MEMORY, "result": TOO_MUCH_OUTPUT, "chatter": TOO_MUCH_OUTPUT, "": ENDED}
 
+UNTOUCHED = (Reason.NOT_DONE, MISSING)
+
 # How the student's own check came out when the notebook was run again.
 SHOWN_PASSED, SHOWN_FAILED, NOT_REACHED = "passes", "fails", "not reached"
 
@@ -72,6 +74,7 @@ class Result:
     possible: float
     finding: Finding
     visible: Visible = Visible(NOT_REACHED)
+    choice: str = ""  #: of exercises with the same choice, the best counts
 
     @property
     def points(self) -> float:
@@ -93,11 +96,17 @@ class Record:
 
     @property
     def points(self) -> float:
-        return sum(result.points for result in self.results)
+        return sum(result.points for result in self.counted)
 
     @property
     def possible(self) -> float:
-        return sum(result.possible for result in self.results)
+        return sum(result.possible for result in self.counted)
+
+    @property
+    def counted(self) -> tuple[Result, ...]:
+        """The results that count: all but those of a choice that are not its best, the first of equals."""
+        best = {r.choice: r for r in sorted(reversed(self.results), key=lambda r: (r.points, r.finding.reason not in UNTOUCHED))}
+        return tuple(result for result in self.results if not result.choice or result is best[result.choice])
 
     @property
     def timed_out(self) -> bool:

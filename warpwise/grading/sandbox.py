@@ -62,15 +62,18 @@ FUNCTIONS = _part("functions", watch.Limits(3, 20, 512 * MB, result_bytes=4 * MB
 NOTEBOOK = _part("notebook", watch.Limits(20, 60, 1536 * MB, result_bytes=1 * MB), 8192 * MB, processes=64, files=512, sockets=True)
 
 
-def run(part: Part, job: dict, mode: str) -> watch.Finished:
-    """Play a part on a job, kept apart the way ``mode`` says (see ``isolation``). Nothing in the answer can be trusted."""
-    given = json.dumps(job).encode()
+def run(part: Part, job: dict, mode: str, limits: watch.Limits | None = None) -> watch.Finished:
+    """Play a part on a job, kept apart the way ``mode`` says (see ``isolation``). Nothing in the answer can be trusted.
+
+    ``limits`` take the place of the part's own.
+    """
+    given, limits = json.dumps(job).encode(), limits or part.limits
     if mode == NONE:
         with tempfile.TemporaryDirectory(prefix="warpwise-") as folder:
-            return watch.run(_inside(part, mode), given, part.limits, env=ENVIRONMENT | {"HOME": folder}, cwd=folder)
+            return watch.run(_inside(part, mode), given, limits, env=ENVIRONMENT | {"HOME": folder}, cwd=folder)
     with _as_file(seccomp.program(part.sockets)) as rules:
         command = [*_bubblewrap(part, mode), "--seccomp", str(rules), "--", *_inside(part, mode)]
-        return watch.run(command, given, part.limits, env=ENVIRONMENT | {"HOME": "/tmp"}, fds=(rules,))
+        return watch.run(command, given, limits, env=ENVIRONMENT | {"HOME": "/tmp"}, fds=(rules,))
 
 
 @lru_cache(maxsize=1)
@@ -79,7 +82,8 @@ def isolation() -> str:
     tried = "bubblewrap is not installed (apt-get install bubblewrap)"
     if shutil.which("bwrap"):
         for mode in (ROOT, USER) if os.geteuid() == 0 and _uids()[1] > FEWEST_UIDS else (USER,):
-            done = run(FUNCTIONS, {"text": "def one(): return 1", "name": "one", "calls": [{"args": [], "shape": []}]}, mode)
+            call = {"args": [], "shapes": [[]], "several": False}
+            done = run(FUNCTIONS, {"text": "def one(): return 1", "name": "one", "calls": [call]}, mode)
             if done.result == b"q" + (1).to_bytes(8, sys.byteorder):
                 return mode
             tried = (done.chatter.strip().splitlines() or [f"it ended with status {done.exit}"])[-1]

@@ -21,7 +21,7 @@ from warpwise.errors import GradingError, WarpwiseError
 from warpwise.grading import extract, hidden, watch
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
-from warpwise.labs.exercise import Case, Launch, Reason, Verdict
+from warpwise.labs.exercise import Case, Launch, Reason, Verdict, counted
 from warpwise.labs.judge import judge
 
 LIMITS = watch.Limits(cpu_seconds=20, wall_seconds=120, memory_bytes=2 << 30, result_bytes=1 << 20)
@@ -111,9 +111,9 @@ def worst(verdicts: Iterable[Verdict], cases: Iterable[Case]) -> Iterator[Counte
     """Each counter that has a budget, as it was in the case that came nearest to it or went furthest beyond."""
     seen: dict[str, list[Counter]] = {}
     for verdict, case in zip(verdicts, cases, strict=False):
-        if isinstance(case, Launch) and verdict.metrics is not None:
+        if isinstance(case, Launch) and verdict.trace is not None:
             for name, limit in case.budget.items():
-                seen.setdefault(name, []).append(Counter(name, getattr(verdict.metrics, name), limit))
+                seen.setdefault(name, []).append(Counter(name, counted(verdict.trace, name), limit))
     for counters in seen.values():
         yield max(counters, key=lambda c: c.excess)
 

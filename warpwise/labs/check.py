@@ -13,7 +13,7 @@ from typing import Any
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs import lookup
-from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict, bound
+from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict, bound, counted
 from warpwise.labs.judge import figure, judge, name_of
 from warpwise.trace import Trace
 
@@ -77,7 +77,7 @@ def _advice(verdict: Verdict) -> str:
 def counters_text(verdict: Verdict, budget: dict[str, float]) -> str:
     """The counters of one launch that its budget is about, and the most or the least each may be."""
     names = tuple(budget) or ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
-    rows = [(name, figure(getattr(verdict.metrics, name)), f"{bound(name)} {figure(budget[name])}" if name in budget else "") for name in names]
+    rows = [(name, figure(counted(verdict.trace, name)), f"{bound(name)} {figure(budget[name])}" if name in budget else "") for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     table = "\n".join(f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}".rstrip() for name, value, most in rows)
     return f"counters of launch {verdict.case}\n{table}"

@@ -17,6 +17,7 @@ from warpwise.metrics import NUMBERS, Metrics
 from warpwise.trace import Trace
 
 
+OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")  #: what a budget can name beside the counters of ``Metrics``
 MORE_IS_BETTER = ("warp_efficiency",)  #: counters of which a budget gives the least, not the most
 
 
@@ -35,6 +36,7 @@ class Reason:
     NOT_DEFINED = "name not defined"
     NOT_PYTHON = "not Python"
     OVER_BUDGET = "over budget: "  #: followed by the name of the counter
+    TOO_MUCH_MEMORY = "over budget: memory"  #: of a host function
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class Launch:
     """One launch of a kernel and what must come of it.
 
     ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters. ``want`` has one array for each
-    ``Out`` and ``InOut``, in order. ``budget`` names counters of ``Metrics`` and the most each may be; of those in MORE_IS_BETTER,
-    the least. Results are compared exactly unless ``rtol`` or ``atol`` says otherwise. Raises LabError when ``want`` and ``args`` do
+    ``Out`` and ``InOut``, in order. ``budget`` names counters of ``Metrics``, and those in OF_A_TRACE, and the most each may be; of
+    those in MORE_IS_BETTER, the least. Results are compared exactly unless ``rtol`` or ``atol`` says otherwise. Raises LabError when ``want`` and ``args`` do
     not fit together or a counter does not exist.
     """
 
@@ -76,16 +78,17 @@ class Launch:
         wants = [(want.shape, want.dtype) for want in self.want]
         if outs != wants:
             raise LabError(f"launch {self.label!r}: the outputs are {outs}, the expected arrays {wants}")
-        unknown = sorted(set(self.budget) - set(NUMBERS))
+        unknown = sorted(set(self.budget) - {*NUMBERS, *OF_A_TRACE})
         if unknown:
             raise LabError(f"launch {self.label!r}: no counter is called {', '.join(unknown)}")
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a host function: plain numbers and arrays in, a number or an array out.
+    """One call of a host function: plain numbers and arrays in, and out comes a number, an array, or a tuple of these, as ``want`` is.
 
-    ``trace`` is a launch that the call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no launch.
+    ``most_bytes`` is what NumPy and Python may hold at once for it, beyond its arguments. The grader sees the memory of a process, so
+    that a hidden call should allow LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no launch.
     """
 
     label: str
@@ -93,10 +96,12 @@ class Call:
     want: Any
     rtol: float = 0.0
     atol: float = 0.0
+    most_bytes: int | None = None
     trace: Trace | None = field(default=None, repr=False, compare=False)
     view: Any = field(default=None, repr=False, compare=False)
 
 
+LEAST_MOST_BYTES = 48 << 20  #: of hidden calls: below, the grader could not tell an answer's memory from Python's
 Case = Launch | Call
 
 
@@ -115,6 +120,11 @@ class Verdict:
     metrics: Metrics | None = None
     trace: Trace | None = field(default=None, repr=False, compare=False)
     advice: str = ""
+
+
+def counted(t: Trace, counter: str) -> float:
+    """The value of a counter that a budget names."""
+    return getattr(t if counter in OF_A_TRACE else t.metrics, counter)
 
 
 def within(counter: str, value: float, limit: float) -> bool:

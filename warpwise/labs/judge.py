@@ -13,6 +13,7 @@ import linecache
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ import numpy as np
 from warpwise import errors, trace
 from warpwise.labs import causes
 from warpwise.labs.compare import Mismatch, compare, is_poison, poison
-from warpwise.labs.exercise import Call, Case, InOut, Launch, Out, Reason, Verdict, bound, shape_of, within
-from warpwise.labs.limit import TimeIsUp, at_most
+from warpwise.labs.exercise import OF_A_TRACE, Call, Case, InOut, Launch, Out, Reason, Verdict, bound, counted, shape_of, within
+from warpwise.labs.limit import Memory, TimeIsUp, at_most
 from warpwise.metrics import WARP_SIZE, Metrics
 from warpwise.simt import Kernel, as_kernel
 from warpwise.trace import KINDS, Trace
@@ -43,6 +44,7 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.StepLimitError: Reason.ENDLESS,
     errors.LaunchError: "launch refused",
 }
+ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
 SIDE_BY_SIDE = "lanes next to each other should name elements next to each other: which of the indices does threadIdx.x move?"
 FLOAT64 = (
     "2.0 is float64, and so is float32 that meets a whole number of 32 or 64 bits: write np.float32(2), np.float32(n); "
@@ -65,6 +67,10 @@ BUDGET_ADVICE = {
     "write down the banks of lanes 0, 1 and 2 there",
     "global_load_requests": "lanes that load together share one request: let neighbouring threads load neighbours, and load each once",
     "global_atomic_requests": "atomics on shared memory stay on the chip: gather there first, and add to global memory once, at the end",
+    "global_bytes_distinct": "more of global memory is touched than the answer needs: which array need not be read or written at all?",
+    "local_bytes_per_thread": "an array of one thread should hold one row or one tile of numbers, however long the whole is",
+    "shared_bytes_per_block": "shared memory should hold one tile at a time, not all of them",
+    "barriers": "a barrier is needed between writing a tile and reading it, and before it is overwritten: which others are there?",
     "global_bytes_moved": "more is moved than is needed: is each element touched once, by a warp whose lanes are all at work?",
 }
 PLAIN = {int: "i", float: "f", bool: "b"}
@@ -208,7 +214,7 @@ def _on_wrong(name: str, wrong: Mismatch) -> tuple[str, str]:
 
 def _budget(launch: Launch, t: Trace) -> tuple[str, str, str] | None:
     for counter, limit in launch.budget.items():
-        value = getattr(t.metrics, counter)
+        value = counted(t, counter)
         if not within(counter, value, limit):
             detail = f"the result is right, but {counter} is {figure(value)}; the budget is {bound(counter)} {figure(limit)}{_blame(t, counter)}"
             return Reason.OVER_BUDGET + counter, detail, BUDGET_ADVICE.get(counter, f"bring {counter} down on the line that has most of it")
@@ -217,7 +223,7 @@ def _budget(launch: Launch, t: Trace) -> tuple[str, str, str] | None:
 
 def _blame(t: Trace, counter: str) -> str:
     """The line that has most of a counter."""
-    if not t.by_line:
+    if not t.by_line or counter in OF_A_TRACE:
         return ""
     if counter == "warp_efficiency":
         line = max(t.by_line, key=lambda number: _idle_lanes(t.by_line[number]))
@@ -251,7 +257,7 @@ def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
         return Verdict(False, Reason.WRONG_TYPE, told, call.label, trace=call.trace, advice="remove @cuda.jit above it")
     args = [arg.copy(order="K") if isinstance(arg, np.ndarray) else arg for arg in call.args]
     try:
-        with at_most(CALL_SECONDS):
+        with at_most(CALL_SECONDS), Memory(call.most_bytes is not None) as memory:
             value = function(*args)
     except TimeIsUp as error:
         told = f"{_call(call, name)} gave no answer in {CALL_SECONDS} seconds{_line_in(function, error)}"
@@ -263,7 +269,14 @@ def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
     for given, now in zip(call.args, args, strict=True):
         if isinstance(given, np.ndarray) and compare(now, given):
             return Verdict(False, Reason.INPUT_CHANGED, f"{_call(call, name)} changed its argument", call.label, trace=call.trace)
-    return judge_value(value, call, name)
+    verdict = judge_value(value, call, name)
+    return _too_much(call, name, memory.most_bytes) if verdict.passed and memory.most_bytes > (call.most_bytes or inf) else verdict
+
+
+def _too_much(call: Call, name: str, held: int) -> Verdict:
+    """The verdict on a right answer that held more memory at once than it may."""
+    told = f"the result is right, but {_call(call, name)} held {held:,} bytes at once; the budget is at most {call.most_bytes:,}"
+    return Verdict(False, Reason.TOO_MUCH_MEMORY, told, call.label, trace=call.trace, advice=ONE_TILE)
 
 
 def _is_kernel(target: Any) -> bool:
@@ -279,15 +292,31 @@ def _line_in(function: Any, error: BaseException) -> str:
 
 def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
     """Judge a value that came from student code, or from the sandbox that ran it. Safe for any object: see ``_kind``."""
-    kind, wanted = _kind(value), _kind(call.want)
-    told = f"{_call(call, name)} returned {_describe(value)}, expected {_describe(call.want)}"
-    if kind is None or (kind != wanted and (kind, wanted) != ("i", "f")):
-        return Verdict(False, Reason.WRONG_TYPE, told, call.label, trace=call.trace, advice=_advice_on_type(value, wanted, np.shape(call.want)))
-    got, want = np.asarray(value), np.asarray(call.want)
+    told = _call(call, name)
+    if type(call.want) is not tuple:
+        return _judge_item(value, call.want, call, told)
+    if type(value) is not tuple or len(value) != len(call.want):
+        detail = f"{told} returned {_describe(value)}, expected {_describe(call.want)}"
+        return Verdict(False, Reason.WRONG_TYPE, detail, call.label, trace=call.trace, advice=_on_items(len(call.want)))
+    found = (_judge_item(item, want, call, f"item {i} of {told}") for i, (item, want) in enumerate(zip(value, call.want, strict=True)))
+    return next((verdict for verdict in found if not verdict.passed), Verdict(True, Reason.PASSED, "", call.label, trace=call.trace))
+
+
+def _on_items(count: int) -> str:
+    return f"return {count} values, with a comma between them"
+
+
+def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
+    """Judge a number or an array. ``told``: what to call it."""
+    kind, asked = _kind(value), _kind(wanted)
+    returned = f"{told} {'returned' if type(call.want) is not tuple else 'is'} {_describe(value)}, expected {_describe(wanted)}"
+    if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
+        return Verdict(False, Reason.WRONG_TYPE, returned, call.label, trace=call.trace, advice=_advice_on_type(value, asked, np.shape(wanted)))
+    got, want = np.asarray(value), np.asarray(wanted)
     wrong = compare(got, want, call.rtol, call.atol) if got.dtype.kind != "O" else Mismatch(got, want, np.ones(want.shape, bool))
     if wrong is None:
         return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
-    detail = wrong.say(_call(call, name)) if want.shape else told
+    detail = wrong.say(told) if want.shape else returned
     advice = "work this case out by hand" if got.shape == want.shape else "look again at the shape that the exercise asks for"
     return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice=advice)
 
@@ -315,6 +344,8 @@ def _describe(value: Any) -> str:
     kind = type(value).__name__
     if value is None:
         return "None"
+    if type(value) is tuple and 0 < len(value) <= MOST_SHOWN:
+        return f"a tuple of {', '.join(map(_describe, value))}"
     if type(value) is np.ndarray:
         shown = f" {value.tolist()}" if value.size <= MOST_SHOWN and value.dtype.kind in "biuf" else ""
         return f"an array of {value.dtype} with shape {value.shape}{shown}"

@@ -1,12 +1,13 @@
-"""A limit on how long a call of student code may take, so that an endless loop is a verdict and not a cell that hangs.
+"""How long a call of student code may take, so that an endless loop is a verdict and not a cell that hangs; and what it holds in memory.
 
-It needs a system with timers (not Windows) and the main thread, where a notebook runs its cells; elsewhere there is no limit.
+The limit needs a system with timers (not Windows) and the main thread, where a notebook runs its cells; elsewhere there is none.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -38,3 +39,21 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
     if rung:
         raise TimeIsUp
+
+
+class Memory:
+    """What Python and NumPy held at most, beyond what they held before, while the block below ran: ``most_bytes``. Zero if not ``watched``."""
+
+    def __init__(self, watched: bool):
+        self.watched, self.most_bytes = watched, 0
+
+    def __enter__(self) -> Memory:
+        if self.watched:
+            tracemalloc.start()
+            self.before, _ = tracemalloc.get_traced_memory()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.watched:
+            self.most_bytes = tracemalloc.get_traced_memory()[1] - self.before
+            tracemalloc.stop()

@@ -10,7 +10,7 @@ import copy
 import json
 import re
 import subprocess
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +23,14 @@ from warpwise.labs.exercise import Reason
 
 CELL_SECONDS = 60  # for a cell; a check stops earlier by itself
 STUCK, DIED = "CellDidNotEnd", "CellEndedPython"  # the names of the errors that such cells get
-NOT_REACHED = "not reached"
+NOT_REACHED, NOT_CHOSEN = "not reached", "not chosen"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Result(NamedTuple):
     """How one exercise of a notebook stands: a row of the table that ``warpwise check`` prints.
 
-    ``detail`` is one line. ``more`` says where, and what to try: a few lines, or none.
+    ``detail`` is one line. ``more`` says where, and what to try: a few lines, or none. Of exercises with one ``choice``, one is asked for.
     """
 
     exercise: str
@@ -38,6 +38,7 @@ class Result(NamedTuple):
     reason: str
     detail: str = ""
     more: str = ""
+    choice: str = ""
 
     @property
     def passed(self) -> bool:
@@ -52,12 +53,25 @@ def check_notebook(path: str | Path, exercises: tuple[str, ...] = ()) -> tuple[R
     """
     path = Path(path)
     notebook = read_notebook(path)
-    points = _points(path, notebook)
+    asked = _asked(path, notebook)
     for id in exercises:
-        if id not in points:
-            raise LabError(f"{path} has no exercise {id!r}; it has {', '.join(points)}")
+        if id not in asked:
+            raise LabError(f"{path} has no exercise {id!r}; it has {', '.join(asked)}")
     run_notebook(notebook, path.parent)
-    return tuple(_result(notebook, id, worth) for id, worth in points.items() if not exercises or id in exercises)
+    found = [_result(notebook, id, m.get("points", 0))._replace(choice=m.get("choice", "")) for id, m in asked.items()]
+    return tuple(_among_others(result, found) for result in found if not exercises or result.exercise in exercises)
+
+
+def complete(results: Iterable[Result]) -> bool:
+    """Whether every exercise passes, or, of a choice, one."""
+    passed = {result.choice or result.exercise for result in results if result.passed}
+    return all((result.choice or result.exercise) in passed for result in results)
+
+
+def _among_others(result: Result, all_results: Iterable[Result]) -> Result:
+    """A result as it is, or NOT_CHOSEN if nothing was done for it and something for another exercise of its choice."""
+    others = [other for other in all_results if other.choice == result.choice != "" and other.reason != Reason.NOT_DONE]
+    return result._replace(reason=NOT_CHOSEN) if others and result.reason == Reason.NOT_DONE else result
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -132,13 +146,13 @@ def verdicts(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, dict]]:
                 yield cell, verdict
 
 
-def _points(path: Path, notebook: NotebookNode) -> dict[str, int]:
-    """Exercise id -> points, as the notebook's own cells say."""
+def _asked(path: Path, notebook: NotebookNode) -> dict[str, dict]:
+    """Exercise id -> what the notebook's own cells say of the exercise."""
     mine = [cell.metadata.get("warpwise", {}) for cell in notebook.cells if "exercise" in cell.metadata.get("tags", ())]
-    points = {m["id"]: m.get("points", 0) for m in mine if isinstance(m, dict) and "id" in m}
-    if not points:
+    asked = {m["id"]: m for m in mine if isinstance(m, dict) and "id" in m}
+    if not asked:
         raise LabError(f"{path} is a notebook, but not one of the labs: it has no exercise cells")
-    return points
+    return asked
 
 
 def _result(notebook: NotebookNode, id: str, points: int) -> Result:

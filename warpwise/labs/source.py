@@ -3,7 +3,7 @@
 Cells carry one of four tags. ``given`` code is ours and stays. ``exercise`` cells lose what stands between ``### BEGIN SOLUTION``
 and ``### END SOLUTION``. ``check`` cells judge an exercise and keep their reference output. ``explore`` cells are the student's own.
 The metadata of an exercise cell is ``warpwise: {id: transpose, points: 3, kind: kernel, name: transpose}``, with ``kind: host`` for a
-plain function; that of its check cell is ``warpwise: {check: transpose}``. Hints are ``<details>`` in the text before the exercise.
+plain function and, where one of several exercises is enough, ``choice: name``; that of its check cell is ``warpwise: {check: transpose}``. Hints are ``<details>`` in the text before the exercise.
 Reading a source checks it: a lab without hints, with an unchecked exercise or an open solution region is refused here.
 This module only rearranges text; ``build`` runs the notebook and writes files.
 """
@@ -33,12 +33,16 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its id, the points it is worth, whether it is a kernel or host code, and the function's name."""
+    """One exercise: its id, the points it is worth, whether it is a kernel or host code, and the function's name.
+
+    Of exercises with the same ``choice`` a student takes one: the best of them counts.
+    """
 
     id: str
     points: int
     kind: str
     name: str
+    choice: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ def problems(lab: Lab) -> list[str]:
     found = [f"exercise {id!r} appears twice" for id in sorted({i for i in ids if ids.count(i) > 1})]
     found += [f"exercise {id!r} is checked twice" for id in sorted({i for i in checked if checked.count(i) > 1})]
     found += [f"exercise {id!r} needs one exercise cell and one check cell" for id in sorted(set(checked) ^ set(ids))]
+    found += [f"the exercises of choice {name!r} need the same points" for name in sorted(_unequal(lab))]
     for cell in lab.cells:
         if role(cell) == "exercise":
             found += _problems_of(cell)
@@ -133,6 +138,12 @@ def _problems_of(cell: NotebookNode) -> list[str]:
         return [f"exercise {wanted['id']!r} is not Python: {error}"]
     names = [[node.name for node in tree.body if isinstance(node, ast.FunctionDef)] for tree in (solved, stubbed)]
     return [] if all(wanted["name"] in defined for defined in names) else [f"exercise {wanted['id']!r} does not define {wanted['name']}"]
+
+
+def _unequal(lab: Lab) -> set[str]:
+    """The choices whose exercises are not worth the same."""
+    worth = {(exercise.choice, exercise.points) for exercise in lab.exercises if exercise.choice}
+    return {name for name, points in worth if (name, points) != min(one for one in worth if one[0] == name)}
 
 
 def _hints(lab: Lab) -> dict[str, int]:

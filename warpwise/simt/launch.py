@@ -131,7 +131,8 @@ def _trace(kernel: Kernel, launch: Launch, arrays: tuple) -> Trace:
     return Trace(
         kernel=kernel.name, file=kernel.file, source=_source(kernel), grid=launch.grid, block=launch.block,
         arrays=infos, metrics=metrics, by_line=by_line,
-        races=tuple(launch.races), shared_bytes_per_block=launch.shared_bytes, truncated=recorder.truncated, records=recorder.records(),
+        races=tuple(launch.races), shared_bytes_per_block=launch.shared_bytes, local_bytes_per_thread=launch.local_bytes,
+        truncated=recorder.truncated, records=recorder.records(),
     )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """Call a student's host function on given inputs and send back raw numbers, nothing that has to be believed or unpickled.
 
-For each call one frame: a byte for the kind, then exactly eight bytes per number that the grader asked for (``q`` int64, ``d``
-float64, ``?`` bool as int64), or exactly NAME_BYTES with a name: of the error that was raised (``e``), or of the type that was
-returned instead of a number (``t``). The grader knows the length of every frame beforehand. Expected values never come here.
+For each number or array that a call returns one frame: a byte for the kind, then exactly eight bytes per number that the grader asked
+for (``q`` int64, ``d`` float64, ``?`` bool as int64). Or one for the whole call, with exactly NAME_BYTES that hold a name: of the error
+that was raised (``e``), or of the type that was returned instead (``t``). The grader knows the length of every frame beforehand.
+Expected values never come here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ KINDS = {"b": (b"?", np.int64), "i": (b"q", np.int64), "u": (b"q", np.int64), "f
 
 
 def answer(job: dict, result) -> None:
-    """Run the job's text, then each call of ``job["calls"]``: ``{"args": [...], "shape": [...]}``."""
+    """Run the job's text, then each call of ``job["calls"]``: ``{"args": [...], "shapes": [[...]], "several": false}``."""
     space = {"__name__": "student"}
     try:
         exec(compile(job["text"], "<your code>", "exec"), space)  # what the sandbox is for
@@ -22,17 +23,24 @@ def answer(job: dict, result) -> None:
     except BaseException as error:
         function = _raiser(error)
     for call in job["calls"]:
-        result.write(frame(function, [decode(a) for a in call["args"]], tuple(call["shape"])))
+        result.write(frames(function, [decode(a) for a in call["args"]], [tuple(shape) for shape in call["shapes"]], call["several"]))
 
 
-def frame(function, args: list, shape: tuple[int, ...]) -> bytes:
+def frames(function, args: list, shapes: list[tuple[int, ...]], several: bool) -> bytes:
+    """What a call comes to: a frame for its value, or, of a tuple of ``several``, one for each item."""
     try:
         value = function(*args)
-        numbers = np.asarray(value)
-        if numbers.dtype.kind not in KINDS or numbers.shape != shape:
+        items = value if several else (value,)
+        if type(items) is not tuple or len(items) != len(shapes):
             return _named(b"t", type(value))
-        kind, dtype = KINDS[numbers.dtype.kind]
-        return kind + numbers.astype(dtype).tobytes()
+        found = []
+        for item, shape in zip(items, shapes, strict=True):
+            numbers = np.asarray(item)
+            if numbers.dtype.kind not in KINDS or numbers.shape != shape:
+                return _named(b"t", type(item))
+            kind, dtype = KINDS[numbers.dtype.kind]
+            found.append(kind + numbers.astype(dtype).tobytes())
+        return b"".join(found)
     except BaseException as error:
         return _named(b"e", type(error))
 

@@ -5,6 +5,8 @@ Static arrays lie one after another in the order in which the kernel comes by; d
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from warpwise.errors import LaunchError
@@ -71,6 +73,8 @@ class Allocation:
     def local_array(self, key, name: str, dtype: np.dtype, shape: tuple[int, ...]) -> LocalArray:
         if key not in self.locals:
             self.locals[key] = LocalArray(name, dtype, shape, self.extent)
+            self.local_bytes += dtype.itemsize * math.prod(shape)
+            self.launch.local_bytes = max(self.launch.local_bytes, self.local_bytes)
         return self.locals[key]
 
 

@@ -64,6 +64,7 @@ class Launch:
     race_sites: set = field(default_factory=set)
     places: dict[tuple, Place] = field(default_factory=dict)  #: requests that are the same in every block
     shared_bytes: int = 0  #: the most that a block used
+    local_bytes: int = 0  #: the most that a thread made, in local arrays
     printed: int = 0  #: lines that the kernel printed
     block_shared_limit: int = 0  #: of static and dynamic bytes together
     clock: Clock = field(default_factory=Clock)
@@ -99,7 +100,7 @@ class Batch(Requests, Barriers, Warps, Atomics, Allocation):
         self.shared: dict[object, SharedArray] = {}
         self.locals: dict[object, LocalArray] = {}
         self.views: dict[object, View] = {}  #: of dynamic shared memory
-        self.static_bytes = self.shared_bytes = self.steps = self.compacted_steps = self.compacted_lanes = 0
+        self.static_bytes = self.shared_bytes = self.local_bytes = self.steps = self.compacted_steps = self.compacted_lanes = 0
 
     def step(self, site: Site, mask: Mask, waits: bool = False, trip: int = 0) -> None:
         """One trip of a loop, or one call. Raises StepLimitError when the batch has made more than its budget.
