@@ -111,8 +111,11 @@ def test_grade_writes_a_gradebook_and_a_page_for_each_student(folder: Path, sand
     assert "1 submission graded" in done.stdout
 
 
-def test_labs_build_check_finds_the_labs_as_they_are():
-    done = warpwise("labs", "build", "--check")
+def test_labs_build_check_finds_a_lab_as_it_is(tmp_path: Path):
+    for path in (LAB, ROOT / f"solutions/{LAB.stem}.md"):
+        (tmp_path / path.parent.name).mkdir()
+        (tmp_path / path.parent.name / path.name).write_bytes(path.read_bytes())
+    done = warpwise("labs", "build", "--check", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert str(LAB.relative_to(ROOT)) in done.stdout
 
