@@ -91,7 +91,7 @@ def residual_layernorm(rng: np.random.Generator) -> Iterator[Launch]:
             rtol=1e-3 if centre else 1e-4, atol=2e-2 if centre else 2e-5,
             budget={
                 "global_load_bytes": 16 * size, "global_store_bytes": 8 * size + 8 * rows,
-                "global_load_requests": 16 * rows * ceil(cols / 128), "flops_fp64": 0,
+                "global_load_requests": 16 * rows * ceil(cols / 128), "local_bytes_per_thread": 32, "flops_fp64": 0,
             },
         )  # fmt: skip
 
