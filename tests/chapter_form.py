@@ -75,9 +75,23 @@ def number(text: str) -> float:
     return float(text.replace(",", "").replace("\u2212", "-"))
 
 
-@cache
 def run(stem: str) -> Chapter:
-    """The chapter, executed."""
+    """The chapter, executed: once, also if it fails."""
+    found = _outcome(stem)
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+@cache
+def _outcome(stem: str) -> Chapter | Exception:
+    try:
+        return _executed(stem)
+    except Exception as error:
+        return error
+
+
+def _executed(stem: str) -> Chapter:
     path = ROOT / f"chapters/{stem}.md"
     notebook, began = jupytext.read(path), time.monotonic()
     nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()

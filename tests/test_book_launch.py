@@ -29,7 +29,8 @@ After this chapter we can
 Reading takes about 5 minutes; the lab takes 60 to 90 more.
 """
 INDEX = "# Home\n\n```{chapters-list}\n```\n"
-TOC = "format: jb-book\nroot: chapters/index\nchapters:\n  - file: chapters/08_reading\n  - file: chapters/09_alone\n"
+PAGES = ("08_reading", "09_alone", "project")
+TOC = "format: jb-book\nroot: chapters/index\nchapters:\n" + "".join(f"  - file: chapters/{page}\n" for page in PAGES)
 SETTINGS = {
     "extensions": ["myst_parser", "sphinx_external_toc", "sphinx_book_theme", "warpwise.book.contents", "warpwise.book.labs"],
     "external_toc_path": "_toc.yml",
@@ -38,12 +39,13 @@ SETTINGS = {
 
 
 def book(folder, **theme_options: str) -> Book:
-    """A book of two chapters, the first of which has a lab."""
+    """A book of two chapters, the first of which has a lab, and of a page without a number that has one."""
     (folder / "labs").mkdir()
-    (folder / "labs/08_reading.ipynb").write_text("{}")
+    for lab in ("08_reading", "14_project"):
+        (folder / f"labs/{lab}.ipynb").write_text("{}")
     (folder / "_toc.yml").write_text(TOC)
     alone = CHAPTER.replace("Chapter 8: Reading", "Chapter 9: Alone").replace("; the lab takes 60 to 90 more", "")
-    pages = {"chapters/index": INDEX, "chapters/08_reading": CHAPTER, "chapters/09_alone": alone}
+    pages = {"chapters/index": INDEX, "chapters/08_reading": CHAPTER, "chapters/09_alone": alone, "chapters/project": "# A project\n"}
     return build_book(folder, pages, html_theme_options=theme_options, **SETTINGS)
 
 
@@ -86,6 +88,10 @@ def test_with_a_repository_every_lab_can_be_opened_in_three_ways(public: Book, p
 
 def test_a_chapter_without_a_lab_has_no_button(public: Book):
     assert "lab-button" in public.html("chapters/08_reading") and "lab-button" not in public.html("chapters/09_alone")
+
+
+def test_a_page_without_a_number_has_the_lab_of_its_name(plain: Book):
+    assert links(plain.html("chapters/project"), "Lab") == ["../labs/14_project.ipynb"]
 
 
 def test_the_site_carries_the_notebook(plain: Book):

@@ -49,6 +49,30 @@ def parted(out, n):
         out[i] = out[i] + 2
 
 
+LEAST, STEP = -np.inf, 2
+
+
+@cuda.jit
+def constants(out):
+    i = cuda.grid(1)
+    out[i] = np.float32(-np.inf)
+    out[i] = -LEAST * 3.0 + STEP
+
+
+@cuda.jit
+def no_constants(out):
+    i = cuda.grid(1)
+    out[i] = -out[i]
+    out[i] = -(i * 1.5)
+
+
+def test_arithmetic_on_constants_counts_nothing():
+    m = trace(constants, 1, 32, np.zeros(32, np.float32)).metrics
+    assert (m.op_fp64, m.op_fp32, m.flops) == (0, 0, 0)
+    m = trace(no_constants, 1, 32, np.zeros(32, np.float32)).metrics
+    assert (m.op_fp64, m.op_fp32, m.flops_fp64) == (64, 32, 32)
+
+
 def line_of(kernel, text: str) -> int:
     """The number of the kernel's line that holds ``text``."""
     first, lines = kernel.py_func.__code__.co_firstlineno, Path(__file__).read_text().splitlines()

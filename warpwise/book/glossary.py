@@ -30,6 +30,7 @@ AMBIGUOUS = {
     "host": "also a verb",
     "line": "most often one of a program; the term in full, cache line, is linked",
     "mask": "also one that leaves out elements of a matrix",
+    "stream": "also a verb, and values that come one after another",
     "trace": "also a verb, and a sum over a diagonal",
 }
 

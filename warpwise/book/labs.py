@@ -1,4 +1,4 @@
-"""Offers the labs on the site: ``labs/NN_topic.ipynb`` goes with the page ``chapters/NN_topic``.
+"""Offers the labs on the site: ``labs/NN_topic.ipynb`` goes with the page ``chapters/NN_topic``, and with a page ``chapters/topic``.
 
 The shared stem is all there is to it. A chapter whose lab exists gets a button in its header; the list of chapters asks ``ways``
 for the same links.
@@ -37,9 +37,11 @@ def ways(app: Sphinx, page: str, local: Callable[[str], str]) -> list[Way]:
 
     ``local`` makes an address of the site from a path below its root.
     """
-    path = f"labs/{PurePosixPath(page).name}.ipynb"
-    if not page.startswith("chapters/") or not (Path(app.srcdir) / path).exists():
+    name = PurePosixPath(page).name
+    labs = [lab for lab in notebooks(Path(app.srcdir)) if name in (lab.stem, lab.stem.partition("_")[2])]
+    if not labs or not page.startswith("chapters/"):
         return []
+    path = f"labs/{labs[0].name}"
     found = [Way("download", "Download the notebook", "fas fa-download", local(path))]
     if (where := repository(app.config)) is not None:
         found.append(Way("Colab", "Open in Google Colab", "fas fa-cloud", where.colab(path)))

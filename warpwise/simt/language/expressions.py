@@ -106,6 +106,8 @@ class Expressions:
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, (int, float)):
             return self._Constant(ast.copy_location(ast.Constant(-node.operand.value), node))
         operand = self.scalar(node.operand)
+        if operand.constant and is_float(operand.type) and isinstance(node.op, ast.USub):  # such as -math.inf: the compiler does it
+            return constant_code(-operand.run(None, None))
         self.cost.arithmetic(operand.type)
         if isinstance(node.op, ast.Not):
             run = truth(operand).run
