@@ -43,7 +43,7 @@ def value(body: str, mode: str, args: tuple = (), want: float = 0) -> str:
 
 def run(body: str, mode: str) -> watch.Finished:
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
-    job = {"text": f"def f():\n{lines}\n", "name": "f", "calls": [{"args": [], "shapes": [[]], "several": False}]}
+    job = {"text": f"def f():\n{lines}\n", "name": "f", "calls": [{"args": [], "shapes": [[]], "several": False}], "stay_seconds": 0}
     return box.run(box.FUNCTIONS, job, mode)
 
 
@@ -283,7 +283,7 @@ def test_the_sandbox_ends_with_the_grader(sandbox, tmp_path: Path, survivors):
     code = f"""
 from warpwise.grading import sandbox as box
 box.ENVIRONMENT["{MARK}"] = "{box.ENVIRONMENT[MARK]}"
-job = {{"text": "def f():\\n import time\\n time.sleep(300)", "name": "f", "calls": [{{"args": [], "shapes": [[]], "several": False}}]}}
+job = {{"text": "def f():\\n import time\\n time.sleep(300)", "name": "f", "calls": [{{"args": [], "shapes": [[]], "several": False}}], "stay_seconds": 0}}
 box.run(box.FUNCTIONS, job, box.isolation())
 """
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as grader:

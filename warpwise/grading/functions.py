@@ -22,7 +22,7 @@ from warpwise.grading.simulate import public, summary
 from warpwise.labs.exercise import Call, Reason, Verdict
 from warpwise.labs.judge import ONE_TILE, judge_value
 
-PYTHON_BYTES = 96 << 20  # what Python, NumPy and the arguments take, and then some
+PYTHON_BYTES = 72 << 20  # what Python, NumPy and the arguments take, and as much again
 DTYPES = {b"q": np.int64, b"d": np.float64, b"?": np.int64}
 ERRORS = {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
 TYPES = ("NoneType", "str", "bytes", "list", "tuple", "dict", "set", "range", "generator", "function", "complex", "ndarray")
@@ -44,7 +44,8 @@ ANY_TYPE = "return one plain number"
 def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Finding:
     """The finding on a host function, given as text. ``mode`` is how it is kept apart: see ``sandbox.isolation``."""
     asked = [{"args": [encode(a) for a in c.args], "shapes": shapes(c), "several": type(c.want) is tuple} for c in calls]
-    done = sandbox.run(sandbox.FUNCTIONS, {"text": text, "name": name, "calls": asked}, mode, limits(calls))
+    stay = 3 * watch.POLL_SECONDS if any(call.most_bytes is not None for call in calls) else 0
+    done = sandbox.run(sandbox.FUNCTIONS, {"text": text, "name": name, "calls": asked, "stay_seconds": stay}, mode, limits(calls))
     verdicts = []
     rest = done.result
     for call in calls:
@@ -52,6 +53,10 @@ def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Fi
         verdicts.append(verdict)
         if not verdict.passed:
             break
+    if verdicts[-1].passed and done.stopped == "memory":  # seen when all was said
+        limited = [i for i, call in enumerate(calls) if call.most_bytes is not None]
+        strictest = min(limited, key=lambda i: calls[i].most_bytes, default=len(calls) - 1)
+        verdicts[strictest:] = [_too_much(calls[strictest])]
     return summary(verdicts, calls)
 
 
@@ -83,10 +88,14 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
     if values:
         return public(judge_value(values if type(call.want) is tuple else values[0], call)), rest
     if done.stopped == "memory" and call.most_bytes is not None:
-        return Verdict(False, Reason.TOO_MUCH_MEMORY, "", call.label, advice=ONE_TILE), b""
+        return _too_much(call), b""
     reason, usual = STOPPED[done.stopped], sandbox.FUNCTIONS.limits
     details = {TOO_LONG: f"used more than {usual.cpu_seconds:g} s of CPU time", TOO_SLOW: f"gave no answer in {usual.wall_seconds:g} s"}
     return Verdict(False, reason, details.get(reason, ""), call.label, advice=ADVICE.get(reason, "")), b""
+
+
+def _too_much(call: Call) -> Verdict:
+    return Verdict(False, Reason.TOO_MUCH_MEMORY, "", call.label, advice=ONE_TILE)
 
 
 def _named(kind: bytes, name: str, call: Call) -> Verdict:

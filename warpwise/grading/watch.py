@@ -28,7 +28,7 @@ class Limits:
 
     cpu_seconds: float
     wall_seconds: float
-    memory_bytes: int  #: resident, summed over the tree
+    memory_bytes: int  #: resident at most, summed over the tree
     result_bytes: int  #: standard output, which carries results
     chatter_bytes: int = 1 << 20  #: standard error, which carries whatever student code prints
 
@@ -157,14 +157,18 @@ def tree(pid: int) -> Iterator[int]:
 
 
 def _usage(pid: int) -> tuple[float, int]:
-    """CPU seconds, with those of children already collected, and private resident bytes; zeros for a process that is gone."""
+    """CPU seconds, with those of children already collected, and the most private bytes resident so far; zeros for one that is gone.
+
+    What was resident at most is asked for, not what is now: a peak between two looks counts.
+    """
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-        resident, shared = map(int, _read(f"/proc/{pid}/statm").split()[1:3])
+        kib = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in _read(f"/proc/{pid}/status").splitlines())
+               if name in ("VmHWM", "RssFile", "RssShmem")}  # fmt: skip
     except (OSError, ValueError):
         return 0.0, 0
     ticks = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: fields 14-17 of proc(5), counted from the state
-    return ticks / os.sysconf("SC_CLK_TCK"), (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+    return ticks / os.sysconf("SC_CLK_TCK"), max(0, 1024 * (2 * kib.get("VmHWM", 0) - sum(kib.values())))
 
 
 def _read(path: str) -> str:

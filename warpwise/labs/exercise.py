@@ -60,8 +60,8 @@ class Launch:
 
     ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters. ``want`` has one array for each
     ``Out`` and ``InOut``, in order. ``budget`` names counters of ``Metrics``, and those in OF_A_TRACE, and the most each may be; of
-    those in MORE_IS_BETTER, the least. Results are compared exactly unless ``rtol`` or ``atol`` says otherwise. Raises LabError when ``want`` and ``args`` do
-    not fit together or a counter does not exist.
+    those in MORE_IS_BETTER, the least. Results are compared exactly unless ``rtol`` or ``atol`` says otherwise. Raises LabError when
+    ``want`` and ``args`` do not fit together or a counter does not exist.
     """
 
     label: str
