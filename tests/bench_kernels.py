@@ -96,6 +96,28 @@ def products(say: Callable[[str], None]) -> Iterator[Row]:
             yield Row("tiled matmul 256^3", n**3 / taken, "FMA/s", 5e7)
 
 
+def flash_attention(say: Callable[[str], None]) -> Iterator[Row]:
+    """Lab 12's block kernel, made for rows of 64 elements; one head of 512 queries."""
+    say("flash attention, 512 queries ...")
+    kernel, rng = lab_kernel("12_flash_attention", "flash_tiles", TILE=32, D=64, PATCH=2, PITCH=65, ROW=33), np.random.default_rng(12)
+    q, k, v = (rng.normal(size=(1, 512, 64)).astype(np.float32) for _ in range(3))
+    o, log_sum_exp = np.zeros_like(q), np.zeros((1, 512), np.float32)
+    launch = kernel, (16, 1), (32, 32), (q, k, v, np.array([512], np.int32), o, log_sum_exp, np.float32(0.125))
+    yield Row("flash attention forward, N = 512, d = 64", here(launch, 3), "s", 5, at_most=True)
+    w = np.exp(0.125 * q[0].astype(np.float64) @ k[0].T)
+    assert np.allclose(o[0], w / w.sum(axis=1, keepdims=True) @ v[0], atol=1e-5) and np.allclose(log_sum_exp[0], np.log(w.sum(axis=1)), atol=1e-5)
+
+
+def lab_kernel(stem: str, name: str, **constants: int):
+    """The kernel of a lab's solution, with other constants."""
+    from warpwise.labs.source import load_lab, solved_notebook
+    from warpwise.simt import kernels_in
+
+    cells = [cell.source for cell in solved_notebook(load_lab(stem)).cells if f"def {name}(" in cell.source]
+    values = "\n".join(f"{constant} = {value}" for constant, value in constants.items())
+    return kernels_in(f"import math\nimport numpy as np\nfrom warpwise import cuda\n{values}\n{cells[0]}")[name]
+
+
 # --- what the sanitizer costs ---
 
 
