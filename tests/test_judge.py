@@ -479,6 +479,21 @@ def test_a_budget_may_be_on_the_memory_of_a_thread_or_a_block():
         assert verdict.advice
 
 
+@cuda.jit
+def infinity_less_infinity(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] if i % 2 else x[i] - np.float32(np.inf) + np.float32(np.inf)
+
+
+def test_nan_is_told_where_it_comes_from():
+    assert judge_launch(infinity_less_infinity, launch(rtol=1e-6)).advice == causes.NAN
+    assert judge_value(np.array([1.0, nan]), Call("two", (), np.array([1.0, 2.0]))).advice == causes.NAN
+    assert judge_value(nan, Call("one", (), -inf)).advice == causes.NAN
+    assert judge_value(np.array([1.0, 3.0]), Call("two", (), np.array([1.0, nan]))).advice != causes.NAN
+    assert judge_value(np.array([nan]), Call("two", (), np.array([1.0, 2.0]))).advice != causes.NAN
+
+
 def test_a_function_that_raises_or_exits_is_a_verdict():
     for function in (lambda n: 1 // 0, lambda n: sys.exit(0), lambda: 4):
         assert judge_call(function, FOUR).reason == "raised an error"

@@ -20,6 +20,7 @@ RETURNED = "a return stands before a barrier: a thread that has returned cannot 
 BITWISE = "join conditions with the words and, or: & and | are worked out before < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
+NAN = "nan comes from 0 / 0, from an infinity minus an infinity, or from one times 0: which line can meet that?"
 NEAR = 0.01  # of what it should be: a number that is off by less is close
 SAME = 1e-5  # two ratios nearer than this are one ratio
 
@@ -54,6 +55,8 @@ def factor(got: np.ndarray, want: np.ndarray) -> float | None:
 def of_wrong(name: str, wrong: Mismatch, one_factor: bool) -> str:
     """What to try when elements were written and are wrong."""
     where = wrong.where
+    if makes_nan(wrong):
+        return NAN
     if _is_near(wrong):
         return "close, but not close enough: where does a formula differ a little, or something have fewer digits than the exercise asks for?"
     if one_factor:
@@ -62,6 +65,12 @@ def of_wrong(name: str, wrong: Mismatch, one_factor: bool) -> str:
         first = ", ".join("0" * where.ndim)
         return f"every element is wrong: work out {name}[{first}] by hand. Which thread writes it, and what does that thread read?"
     return "some elements are right: work out by hand which thread writes the first wrong one, and from where it reads"
+
+
+def makes_nan(wrong: Mismatch) -> bool:
+    """Whether a wrong element is nan and should be a number or an infinity."""
+    floats = wrong.got.dtype.kind == wrong.want.dtype.kind == "f" and wrong.got.shape == wrong.want.shape
+    return floats and bool((np.isnan(wrong.got) & ~np.isnan(wrong.want)).any())
 
 
 def _is_near(wrong: Mismatch) -> bool:

@@ -321,7 +321,8 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
     if wrong is None:
         return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
     detail = wrong.say(told) if want.shape else returned
-    advice = "work this case out by hand" if got.shape == want.shape else "look again at the shape that the exercise asks for"
+    by_hand = causes.NAN if causes.makes_nan(wrong) else "work this case out by hand"
+    advice = by_hand if got.shape == want.shape else "look again at the shape that the exercise asks for"
     return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice=advice)
 
 
