@@ -510,6 +510,13 @@ def test_of_a_choice_the_best_counts():
     assert "b: not chosen" in page and "does not count: another of the choice does" in page and "5 of 5 points" in page
 
 
+def test_exercises_under_one_heading_are_told_by_the_heading_below():
+    found = feedback.asked(load_lab("14_capstone"))
+    assert [one.title for one in found.values()] == ["Sliding window", "ALiBi", "Soft cap"]
+    assert len({one.objective for one in found.values()}) == 1 and all(one.objective for one in found.values())
+    assert feedback.asked(load_lab(LAB))["copy_matrix"].title == "1. Copy a matrix"
+
+
 BOTH = Call("both", (2, np.arange(3.0)), (np.arange(3.0) + 2, 2))
 
 
@@ -518,7 +525,7 @@ BOTH = Call("both", (2, np.arange(3.0)), (np.arange(3.0) + 2, 2))
     [
         ("return x + n, n", "passed", ""),
         ("return x + n, n + 1", "wrong result", ""),
-        ("return x[:2], n", "wrong type", "returned ndarray; a tuple of an array of shape (3,), one number was asked for"),
+        ("return x[:2], n", "wrong result", "returned numbers of another shape; a tuple of an array of shape (3,), one number was asked for"),
         ("return [x + n, n]", "wrong type", "returned list; a tuple of an array of shape (3,), one number was asked for"),
         ("return x + n", "wrong type", "returned ndarray; a tuple of an array of shape (3,), one number was asked for"),
         ("return x / 0, 1 // 0", "raised an error", "raised ZeroDivisionError"),

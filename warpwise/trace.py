@@ -134,6 +134,8 @@ class Race:
             return f"let one thread alone write an element of {self.array}; to combine what several bring, there is cuda.atomic.add"
         if a.line > b.line and self.scope != "grid":
             order += f"; if line {b.line} is in the next trip of a loop, at the end of that loop"
+            if self.space == "shared" and b.writes and not a.writes:
+                order += f", or write to a second array while {self.array} is read"
         if a.line == b.line:
             apart = "if they read what others write, write to another array" if self.scope == "grid" else f"otherwise {order}"
             return f"cuda.atomic.add({self.array}, index, value) if several threads add to one element; {apart}"
@@ -182,7 +184,7 @@ def _as_atomic(text: str) -> str:
 
 
 _ORDER = {
-    "warp": "cuda.syncwarp() between the two, or cuda.syncthreads(): lanes of a warp need not keep in step",
+    "warp": "cuda.syncthreads() between the two; cuda.syncwarp() is enough if only lanes of one warp meet here: they need not keep in step",
     "block": "cuda.syncthreads() between the two, where all threads of the block pass",
     "grid": "blocks run in any order, and syncthreads does not reach across them: do the later part in a second launch, or after "
     "cuda.cg.this_grid().sync(); where an atomic counter finds the last block, cuda.threadfence() before that atomic",

@@ -98,12 +98,12 @@ def page(student: str, records: Sequence[Record], labs: Mapping[str, Lab]) -> st
 
 
 def asked(lab: Lab) -> dict[str, Asked]:
-    """The heading and the objective that stand before each exercise cell of a lab, by exercise id."""
+    """The heading and the objective that stand before each exercise cell of a lab, by exercise id; a heading below keeps the objective."""
     found, title, objective = {}, "", ""
     for cell in lab.cells:
         if cell.cell_type == "markdown":
-            for heading in re.finditer(r"^##\s+(.+)$", cell.source, re.M):
-                title, objective = heading[1].strip(), ""
+            for heading in re.finditer(r"^(##|###)\s+(.+)$", cell.source, re.M):
+                title, objective = heading[2].strip(), "" if heading[1] == "##" else objective
             for sentence in re.finditer(r"\*\*Objective\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", cell.source, re.S):
                 objective = " ".join(sentence[1].split())
         elif role(cell) == "exercise":

@@ -20,7 +20,7 @@ from warpwise.grading.inside.functions import NAME_BYTES
 from warpwise.grading.record import ENDED, STOPPED, TOO_LONG, TOO_SLOW, Finding
 from warpwise.grading.simulate import public, summary
 from warpwise.labs.exercise import Call, Reason, Verdict
-from warpwise.labs.judge import ONE_TILE, judge_value
+from warpwise.labs.judge import A_NUMBER, AN_ARRAY, ONE_TILE, OTHER_SHAPE, SEVERAL, judge_value
 
 PYTHON_BYTES = 72 << 20  # what Python, NumPy and the arguments take, and as much again
 DTYPES = {b"q": np.int64, b"d": np.float64, b"?": np.int64}
@@ -38,7 +38,6 @@ ADVICE = {
     "NoneType": "end the function with return",
 }
 ANY_ERROR = "call the function yourself, with small numbers and with zero"
-ANY_TYPE = "return one plain number"
 
 
 def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Finding:
@@ -82,7 +81,7 @@ def encode(argument: Any) -> Any:
 def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes]:
     """The verdict on one call from the frame that should stand first, and the frames after it. For frames: ``inside/functions.py``."""
     kind, rest = frames[:1], frames[1:]
-    if kind in (b"e", b"t") and len(rest) >= NAME_BYTES:
+    if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
         return _named(kind, rest[:NAME_BYTES].decode("utf-8", "replace").rstrip(), call), rest[NAME_BYTES:]
     values, rest = _values(frames, call)
     if values:
@@ -103,10 +102,14 @@ def _named(kind: bytes, name: str, call: Call) -> Verdict:
     if kind == b"e":
         told = name if name in ERRORS else "an error of its own"
         return Verdict(False, Reason.RAISED, f"raised {told}", call.label, advice=ADVICE.get(told, ANY_ERROR))
-    told = name if name in TYPES else "an object of another type"
     said = [f"an array of shape {shape}" if shape else "one number" for shape in shapes(call)]
     wanted = f"a tuple of {', '.join(said)}" if type(call.want) is tuple else said[0]
-    return Verdict(False, Reason.WRONG_TYPE, f"returned {told}; {wanted} was asked for", call.label, advice=ADVICE.get(told, ANY_TYPE))
+    if kind == b"s":
+        told = f"returned numbers of another shape; {wanted} was asked for"
+        return Verdict(False, Reason.WRONG_RESULT, told, call.label, advice=OTHER_SHAPE)
+    told = name if name in TYPES else "an object of another type"
+    advice = SEVERAL.format(len(said)) if type(call.want) is tuple else AN_ARRAY if shapes(call)[0] else A_NUMBER
+    return Verdict(False, Reason.WRONG_TYPE, f"returned {told}; {wanted} was asked for", call.label, advice=ADVICE.get(told, advice))
 
 
 def _values(frames: bytes, call: Call) -> tuple[tuple, bytes]:

@@ -44,6 +44,10 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.StepLimitError: Reason.ENDLESS,
     errors.LaunchError: "launch refused",
 }
+SEVERAL = "return {} values, with a comma between them"
+AN_ARRAY = "return an array: np.array([...])"
+A_NUMBER = "return one number"
+OTHER_SHAPE = "look again at the shape that the exercise asks for"
 ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
 SIDE_BY_SIDE = "lanes next to each other should name elements next to each other: which of the indices does threadIdx.x move?"
 FLOAT64 = (
@@ -59,7 +63,7 @@ BUDGET_ADVICE = {
     "global_load_sectors": SIDE_BY_SIDE,
     "global_store_sectors": SIDE_BY_SIDE,
     "op_special": "compute each exp, tanh or square root once and keep it: many slopes follow from the result",
-    "global_load_bytes": "load each value once, into a variable, before the loop that uses it",
+    "global_load_bytes": "load each value once, into a variable, before the loop that uses it; lanes beyond the edge need not load",
     "global_store_bytes": "write each result once, when it is finished, and nothing that can be made again where it is needed",
     "global_store_requests": "lanes that store together share one request: let neighbouring threads store neighbours, and store each once",
     "shared_load_requests": "load a value of shared memory once, into a variable, and use it several times",
@@ -301,13 +305,9 @@ def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
         return _judge_item(value, call.want, call, told)
     if type(value) is not tuple or len(value) != len(call.want):
         detail = f"{told} returned {_describe(value)}, expected {_describe(call.want)}"
-        return Verdict(False, Reason.WRONG_TYPE, detail, call.label, trace=call.trace, advice=_on_items(len(call.want)))
+        return Verdict(False, Reason.WRONG_TYPE, detail, call.label, trace=call.trace, advice=SEVERAL.format(len(call.want)))
     found = (_judge_item(item, want, call, f"item {i} of {told}") for i, (item, want) in enumerate(zip(value, call.want, strict=True)))
     return next((verdict for verdict in found if not verdict.passed), Verdict(True, Reason.PASSED, "", call.label, trace=call.trace))
-
-
-def _on_items(count: int) -> str:
-    return f"return {count} values, with a comma between them"
 
 
 def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
@@ -322,7 +322,7 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
         return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
     detail = wrong.say(told) if want.shape else returned
     by_hand = causes.NAN if causes.makes_nan(wrong) else "work this case out by hand"
-    advice = by_hand if got.shape == want.shape else "look again at the shape that the exercise asks for"
+    advice = by_hand if got.shape == want.shape else OTHER_SHAPE
     return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice=advice)
 
 
@@ -338,9 +338,11 @@ def _advice_on_type(value: Any, wanted: str | None, shape: tuple[int, ...]) -> s
     if value is None:
         return "end the function with return"
     if shape and type(value) in (list, tuple):
-        return "return an array: np.array([...])"
+        return AN_ARRAY
     if type(value) in (set, frozenset, list, tuple, dict):
-        return "return how many there are: len(...)" if wanted == "i" else "return one number"
+        return "return how many there are: len(...)" if wanted == "i" else A_NUMBER
+    if wanted == "i" and _kind(value) == "f" and shape:
+        return "an array of whole numbers is asked for: name the dtype, as in np.array([...], dtype=int), which an empty array needs too"
     return "whole numbers are asked for: use //, len() or int()" if wanted == "i" and _kind(value) == "f" else ""
 
 

@@ -1,4 +1,4 @@
-# expect: count_work: wrong type
+# expect: count_work: wrong result
 # Shape (2, 6): a row of FLOP and a row of bytes.
 import numpy as np
 

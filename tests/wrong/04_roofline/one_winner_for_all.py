@@ -1,4 +1,4 @@
-# expect: fastest: wrong type
+# expect: fastest: wrong result
 # The least of all times, and not of each row: one number for all kernels.
 import numpy as np
 

@@ -2,8 +2,8 @@
 
 For each number or array that a call returns one frame: a byte for the kind, then exactly eight bytes per number that the grader asked
 for (``q`` int64, ``d`` float64, ``?`` bool as int64). Or one for the whole call, with exactly NAME_BYTES that hold a name: of the error
-that was raised (``e``), or of the type that was returned instead (``t``). The grader knows the length of every frame beforehand.
-Expected values never come here.
+that was raised (``e``), or of the type that was returned instead (``t``; ``s`` if only the shape is another). The grader knows the
+length of every frame beforehand. Expected values never come here.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ def frames(function, args: list, shapes: list[tuple[int, ...]], several: bool) -
         found = []
         for item, shape in zip(items, shapes, strict=True):
             numbers = np.asarray(item)
-            if numbers.dtype.kind not in KINDS or numbers.shape != shape:
+            if numbers.dtype.kind not in KINDS:
                 return _named(b"t", type(item))
+            if numbers.shape != shape:
+                return _named(b"s", type(item))
             kind, dtype = KINDS[numbers.dtype.kind]
             found.append(kind + numbers.astype(dtype).tobytes())
         return b"".join(found)

@@ -74,10 +74,11 @@ class Sanitized:
 
 
 def unwritten(array, where: Where, element: str = "", through: str = "") -> UnwrittenReadError:
+    others = "; or did the thread that should have written it return early?" if array.space == "shared" else ""
     return UnwrittenReadError(
         f"{array.name}{element} is read{through}, but nothing was written there: {array.space} memory starts with whatever was left in it",
         where,
-        f"should this thread read at all? Check its guard and its index. If it should, write {array.name}{element} first",
+        f"should this thread read at all? Check its guard and its index. If it should, write {array.name}{element} first{others}",
     )
 
 
