@@ -517,6 +517,7 @@ def test_exercises_under_one_heading_are_told_by_the_heading_below():
     assert feedback.asked(load_lab(LAB))["copy_matrix"].title == "1. Copy a matrix"
 
 
+ASKED = "a tuple of an array of shape (3,), one number was asked for"
 BOTH = Call("both", (2, np.arange(3.0)), (np.arange(3.0) + 2, 2))
 
 
@@ -525,9 +526,9 @@ BOTH = Call("both", (2, np.arange(3.0)), (np.arange(3.0) + 2, 2))
     [
         ("return x + n, n", "passed", ""),
         ("return x + n, n + 1", "wrong result", ""),
-        ("return x[:2], n", "wrong result", "returned numbers of another shape; a tuple of an array of shape (3,), one number was asked for"),
-        ("return [x + n, n]", "wrong type", "returned list; a tuple of an array of shape (3,), one number was asked for"),
-        ("return x + n", "wrong type", "returned ndarray; a tuple of an array of shape (3,), one number was asked for"),
+        ("return x[:2], n", "wrong result", f"returned numbers of another shape; {ASKED}"),
+        ("return [x + n, n]", "wrong type", f"returned list; {ASKED}"),
+        ("return x + n", "wrong type", f"returned ndarray; {ASKED}"),
         ("return x / 0, 1 // 0", "raised an error", "raised ZeroDivisionError"),
     ],
 )

@@ -283,7 +283,8 @@ def test_the_sandbox_ends_with_the_grader(sandbox, tmp_path: Path, survivors):
     code = f"""
 from warpwise.grading import sandbox as box
 box.ENVIRONMENT["{MARK}"] = "{box.ENVIRONMENT[MARK]}"
-job = {{"text": "def f():\\n import time\\n time.sleep(300)", "name": "f", "calls": [{{"args": [], "shapes": [[]], "several": False}}], "stay_seconds": 0}}
+call = {{"args": [], "shapes": [[]], "several": False}}
+job = {{"text": "def f():\\n import time\\n time.sleep(300)", "name": "f", "calls": [call], "stay_seconds": 0}}
 box.run(box.FUNCTIONS, job, box.isolation())
 """
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as grader:
