@@ -30,7 +30,7 @@ kernelspec: {{display_name: Python 3, language: python, name: python3}}
 # Each of two pages waits for the other: only side by side do both come to their end.
 MEET = """from pathlib import Path
 from time import sleep
-Path("{mine}").touch()
+Path("{mine}").touch(exist_ok=False)
 for _ in range(200):
     if Path("{other}").exists():
         break
@@ -65,6 +65,17 @@ def test_pages_run_side_by_side(tmp_path):
     pages = {mine: page(mine, MEET.format(mine=mine, other=other)) for mine, other in (("one", "two"), ("two", "one"))}
     assert build(tmp_path, pages) == ""
     assert "one has met two" in html(tmp_path, "one") and "two has met one" in html(tmp_path, "two")
+
+
+def test_a_page_finds_nothing_of_the_page_before(tmp_path):
+    """More pages than kernels: each sees its own folder, and no name or style of another."""
+    look = "import os, matplotlib.pyplot as plt\nprint(os.getcwd(), 'mine' in globals(), plt.rcParams['lines.linewidth'])\n"
+    code = look + "mine = 1\nplt.rcParams['lines.linewidth'] = 9"
+    (tmp_path / "below").mkdir()
+    names = [f"{folder}page{i}" for i in range(3) for folder in ("", "below/")]
+    assert build(tmp_path, {name: page("One of many", f"{code}  # {name}") for name in names}) == ""
+    for name in names:
+        assert f"{(tmp_path / name).parent} False 1.5" in html(tmp_path, name)
 
 
 def test_a_page_is_run_anew_in_the_next_build_and_a_failure_is_reported(tmp_path):
