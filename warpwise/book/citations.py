@@ -11,7 +11,7 @@ class AuthorYearLabels(BaseLabelStyle):
     """Labels such as "Dao et al., 2022"."""
 
     def format_labels(self, sorted_entries):
-        return [f"{authors(entry)}, {entry.fields.get('year', 'undated')}" for entry in sorted_entries]
+        return [f"{authors(entry)}, {entry.fields.get('year', 'n.d.')}" for entry in sorted_entries]
 
 
 class AuthorYear(Plain):

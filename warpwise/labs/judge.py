@@ -47,6 +47,7 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
 SEVERAL = "return {} values, with a comma between them"
 AN_ARRAY = "return an array: np.array([...])"
 A_NUMBER = "return one number"
+BY_HAND = "work this element out by hand, step by step as the exercise states it"
 OTHER_SHAPE = "look again at the shape that the exercise asks for"
 ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
 SIDE_BY_SIDE = "lanes next to each other should name elements next to each other: which of the indices does threadIdx.x move?"
@@ -62,8 +63,8 @@ BUDGET_ADVICE = {
     "branches": "each if and each trip of a loop is a branch: can one expression, such as min or max, take its place?",
     "global_load_sectors": SIDE_BY_SIDE,
     "global_store_sectors": SIDE_BY_SIDE,
-    "op_special": "compute each exp, tanh or square root once and keep it: many slopes follow from the result",
-    "global_load_bytes": "load each value once, into a variable, before the loop that uses it; lanes beyond the edge need not load",
+    "op_special": "compute each exp, tanh or square root once and keep it, or share it: slopes often follow from the result",
+    "global_load_bytes": "load each value once, into a variable, before the loop that uses it, and nothing that no thread needs",
     "global_store_bytes": "write each result once, when it is finished, and nothing that can be made again where it is needed",
     "global_store_requests": "lanes that store together share one request: let neighbouring threads store neighbours, and store each once",
     "shared_load_requests": "load a value of shared memory once, into a variable, and use it several times",
@@ -321,7 +322,7 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
     if wrong is None:
         return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
     detail = wrong.say(told) if want.shape else returned
-    by_hand = causes.NAN if causes.makes_nan(wrong) else "work this case out by hand"
+    by_hand = causes.NAN if causes.makes_nan(wrong) else BY_HAND if want.shape else "work this case out by hand"
     advice = by_hand if got.shape == want.shape else OTHER_SHAPE
     return Verdict(False, Reason.WRONG_RESULT, detail, call.label, trace=call.trace, advice=advice)
 
