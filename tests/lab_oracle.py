@@ -49,9 +49,11 @@ def _defines(node: ast.stmt) -> bool:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    """A literal, or a number of NumPy's made from one, such as ``np.float32(2)``."""
+    """A literal or an infinity, or a number of NumPy's made from one, such as ``np.float32(2)``."""
     if isinstance(value, ast.Call) and ast.unparse(value.func).startswith("np.") and len(value.args) == 1:
         value = value.args[0]
+    if ast.unparse(value).lstrip("-") in ("math.inf", "np.inf"):
+        return True
     try:
         ast.literal_eval(value)
     except ValueError:

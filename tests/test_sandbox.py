@@ -142,8 +142,11 @@ def test_other_processes_cannot_be_seen(mode: str):
 
 
 def test_no_listener_of_this_machine_can_be_reached(sandbox, mode: str):
-    """The notebook part may open sockets, on a loopback of its own: the one with a listener is another one."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    """The notebook part may open sockets, on a loopback of its own: the one with a listener is another one.
+
+    The port is none that a system gives away by itself, as it does to the kernel in there.
+    """
+    with first_free(range(20_000, 30_000)) as listener:
         port = listener.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port), timeout=5):
             listener.accept()[0].close()  # from here it can be reached
@@ -155,6 +158,13 @@ def test_no_listener_of_this_machine_can_be_reached(sandbox, mode: str):
         listener.settimeout(0)
         with pytest.raises(BlockingIOError):
             listener.accept()
+
+
+def first_free(ports: range) -> socket.socket:
+    for port in ports:
+        with suppress(OSError):
+            return socket.create_server(("127.0.0.1", port))
+    raise OSError("all ports are taken")
 
 
 def run_cell(source: str, mode: str) -> bool:

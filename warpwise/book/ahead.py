@@ -43,7 +43,7 @@ del os, sys
 def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Run what is about to be read, where pages are to be run in every build (``execute_notebooks: force``)."""
     config = env.mystnb_config
-    if config.execution_mode != "force" or WORKERS < 2:
+    if config.execution_mode != "force":
         return
     folder = TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True)
     app.connect("build-finished", lambda *_: folder.cleanup())
@@ -81,7 +81,7 @@ class Kernels:
         whole = nbformat.v4.new_notebook(cells=[first, *notebook.cells], metadata=notebook.metadata)
         client = NotebookClient(whole, km=kernel, timeout=self.timeout, record_timing=False)  # by their metadata cells are found again
         try:
-            client.execute()
+            client.execute(env=os.environ | {"TQDM_DISABLE": "1"})  # a bar over a long launch would stay on the page
         except CellExecutionError:
             return None
         except (CellTimeoutError, RuntimeError):  # the kernel is of no more use

@@ -24,6 +24,7 @@ EXPLAINED = {
     Reason.NOT_WRITTEN: "Some elements of the output were never written.",
     Reason.INPUT_CHANGED: "An input was changed.",
     Reason.RACE: "Two threads use one element without a barrier between them, so the result depends on who comes first.",
+    Reason.TOO_MUCH_MEMORY: "The function held more in memory at once than the exercise allows.",
     Reason.RAISED: "The code ended with an error.",
     "out of bounds": "A thread named an element outside its array.",
     "unwritten read": "A thread read shared or local memory where nothing had been written.",
@@ -188,9 +189,7 @@ def _footer() -> str:
 
 
 def _explained(finding: Finding) -> str:
-    if finding.reason.startswith(Reason.OVER_BUDGET):
-        return OVER_BUDGET
-    return EXPLAINED.get(finding.reason, "")
+    return EXPLAINED.get(finding.reason, OVER_BUDGET if finding.reason.startswith(Reason.OVER_BUDGET) else "")
 
 
 def _readable(reason: str) -> str:

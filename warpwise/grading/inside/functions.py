@@ -13,6 +13,7 @@ import time
 import numpy as np
 
 NAME_BYTES = 40
+NUMBERS = (np.ndarray, np.generic, int, float)
 KINDS = {"b": (b"?", np.int64), "i": (b"q", np.int64), "u": (b"q", np.int64), "f": (b"d", np.float64)}
 
 
@@ -43,7 +44,7 @@ def frames(function, args: list, shapes: list[tuple[int, ...]], several: bool) -
         found = []
         for item, shape in zip(items, shapes, strict=True):
             numbers = np.asarray(item)
-            if numbers.dtype.kind not in KINDS:
+            if numbers.dtype.kind not in KINDS or (numbers.shape != shape and not isinstance(item, NUMBERS)):
                 return _named(b"t", type(item))
             if numbers.shape != shape:
                 return _named(b"s", type(item))
