@@ -128,8 +128,8 @@ class TestForm(ChapterForm):
             e = np.exp(np.full(5, 100, np.float32))
             assert right["overflow"] == "NaN" and np.isnan(e / e.sum()).all()
         assert right["step"] == "$m = 2$, $d = 4$" and 3 * math.exp(2 - 2) + math.exp(2 - 2) == 4
-        assert right["identity"] == r"$(-\infty, 0)$"
-        assert right["merge"] == "$(5, 5)$" and 2 * math.exp(0) + 3 * math.exp(0) == 5
+        assert right["identity"] == r"The state $(-\infty, 0)$"
+        assert right["merge"] == "The state $(5, 5)$" and 2 * math.exp(0) + 3 * math.exp(0) == 5
         assert right["kept"] == "No access"
         assert right["nan"].startswith(r"From $-\infty$ minus a maximum so far")
         assert right["lse"] == "The log-sum-exp"
