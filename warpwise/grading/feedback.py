@@ -122,11 +122,11 @@ def _record(record: Record, lab: Lab | None) -> Iterator[str]:
         yield f"<p><strong>Try:</strong> {ONCE_MORE}</p>\n"
     if not record.isolated:
         yield '<p class="note"><strong>Not isolated.</strong> These points were computed without a sandbox and need a second look.</p>\n'
-    questions = asked(lab) if lab else {}
+    questions, counted = asked(lab) if lab else {}, record.counted
     for result in record.results if not record.problem else ():
         question = questions.get(result.exercise, Asked(result.exercise, ""))
-        if result in record.counted or result.finding.reason not in UNTOUCHED:
-            yield from _exercise(result, question, counts=result in record.counted)
+        if result in counted or result.finding.reason not in UNTOUCHED:
+            yield from _exercise(result, question, counts=result in counted)
         else:
             yield f'<p class="soft">{escape(question.title)}: not chosen.</p>\n'
 

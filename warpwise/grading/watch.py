@@ -163,12 +163,12 @@ def _usage(pid: int) -> tuple[float, int]:
     """
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-        kib = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in _read(f"/proc/{pid}/status").splitlines())
-               if name in ("VmHWM", "RssFile", "RssShmem")}  # fmt: skip
-    except (OSError, ValueError):
+        status = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines())
+        most, *shared = (int(status[name].split()[0]) for name in ("VmHWM", "RssFile", "RssShmem"))  # KiB
+    except (OSError, ValueError, KeyError):
         return 0.0, 0
     ticks = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: fields 14-17 of proc(5), counted from the state
-    return ticks / os.sysconf("SC_CLK_TCK"), max(0, 1024 * (2 * kib.get("VmHWM", 0) - sum(kib.values())))
+    return ticks / os.sysconf("SC_CLK_TCK"), max(0, 1024 * (most - sum(shared)))
 
 
 def _read(path: str) -> str:

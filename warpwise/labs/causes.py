@@ -21,6 +21,7 @@ BITWISE = "join conditions with the words and, or: & and | are worked out before
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
 NAN = "nan comes from 0 / 0, from an infinity minus an infinity, or from one times 0: which line can meet that?"
+CLOSE = "close, but not close enough: where does a formula differ a little, or something have fewer digits than the exercise asks for?"
 NEAR = 0.01  # of what it should be: a number that is off by less is close
 SAME = 1e-5  # two ratios nearer than this are one ratio
 
@@ -58,7 +59,7 @@ def of_wrong(name: str, wrong: Mismatch, one_factor: bool) -> str:
     if makes_nan(wrong):
         return NAN
     if _is_near(wrong):
-        return "close, but not close enough: where does a formula differ a little, or something have fewer digits than the exercise asks for?"
+        return CLOSE
     if one_factor:
         return "all elements are off by the same factor: is something added more than once, or left out?"
     if where.all():

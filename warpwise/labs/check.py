@@ -77,7 +77,8 @@ def _advice(verdict: Verdict) -> str:
 def counters_text(verdict: Verdict, budget: dict[str, float]) -> str:
     """The counters of one launch that its budget is about, and the most or the least each may be."""
     names = tuple(budget) or ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
-    rows = [(name, figure(counted(verdict.trace, name)), f"{bound(name)} {figure(budget[name])}" if name in budget else "") for name in names]
+    limits = {name: f"{bound(name)} {figure(limit)}" for name, limit in budget.items()}
+    rows = [(name, figure(counted(verdict.trace, name)), limits.get(name, "")) for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     table = "\n".join(f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}".rstrip() for name, value, most in rows)
     return f"counters of launch {verdict.case}\n{table}"

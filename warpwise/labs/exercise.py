@@ -16,7 +16,6 @@ from warpwise.errors import LabError
 from warpwise.metrics import NUMBERS, Metrics
 from warpwise.trace import Trace
 
-
 OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")  #: what a budget can name beside the counters of ``Metrics``
 MORE_IS_BETTER = ("warp_efficiency",)  #: counters of which a budget gives the least, not the most
 
@@ -88,7 +87,8 @@ class Call:
     """One call of a host function: plain numbers and arrays in, and out comes a number, an array, or a tuple of these, as ``want`` is.
 
     ``most_bytes`` is what NumPy and Python may hold at once for it, beyond its arguments. The grader sees the memory of a process, so
-    that a hidden call should allow LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no launch.
+    that a hidden call should allow LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the call
+    is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no launch.
     """
 
     label: str

@@ -225,7 +225,8 @@ def _budget(launch: Launch, t: Trace) -> tuple[str, str, str] | None:
     for counter, limit in launch.budget.items():
         value = counted(t, counter)
         if not within(counter, value, limit):
-            detail = f"the result is right, but {counter} is {figure(value)}; the budget is {bound(counter)} {figure(limit)}{_blame(t, counter)}"
+            budget = f"the budget is {bound(counter)} {figure(limit)}"
+            detail = f"the result is right, but {counter} is {figure(value)}; {budget}{_blame(t, counter)}"
             return Reason.OVER_BUDGET + counter, detail, BUDGET_ADVICE.get(counter, f"bring {counter} down on the line that has most of it")
     return None
 
@@ -316,7 +317,8 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
     kind, asked = _kind(value), _kind(wanted)
     returned = f"{told} {'returned' if type(call.want) is not tuple else 'is'} {_describe(value)}, expected {_describe(wanted)}"
     if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
-        return Verdict(False, Reason.WRONG_TYPE, returned, call.label, trace=call.trace, advice=_advice_on_type(value, asked, np.shape(wanted)))
+        advice = _advice_on_type(value, asked, np.shape(wanted))
+        return Verdict(False, Reason.WRONG_TYPE, returned, call.label, trace=call.trace, advice=advice)
     got, want = np.asarray(value), np.asarray(wanted)
     wrong = compare(got, want, call.rtol, call.atol) if got.dtype.kind != "O" else Mismatch(got, want, np.ones(want.shape, bool))
     if wrong is None:

@@ -42,7 +42,7 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 class Memory:
-    """What Python and NumPy held at most, beyond what they held before, while the block below ran: ``most_bytes``. Zero if not ``watched``."""
+    """What Python and NumPy held at most while the block below ran, beyond what they held before: ``most_bytes``. 0 if not ``watched``."""
 
     def __init__(self, watched: bool):
         self.watched, self.most_bytes = watched, 0

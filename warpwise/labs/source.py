@@ -3,7 +3,8 @@
 Cells carry one of four tags. ``given`` code is ours and stays. ``exercise`` cells lose what stands between ``### BEGIN SOLUTION``
 and ``### END SOLUTION``. ``check`` cells judge an exercise and keep their reference output. ``explore`` cells are the student's own.
 The metadata of an exercise cell is ``warpwise: {id: transpose, points: 3, kind: kernel, name: transpose}``, with ``kind: host`` for a
-plain function and, where one of several exercises is enough, ``choice: name``; that of its check cell is ``warpwise: {check: transpose}``. Hints are ``<details>`` in the text before the exercise.
+plain function and, where one of several exercises is enough, ``choice: name``; that of its check cell is
+``warpwise: {check: transpose}``. Hints are ``<details>`` in the text before the exercise.
 Reading a source checks it: a lab without hints, with an unchecked exercise or an open solution region is refused here.
 This module only rearranges text; ``build`` runs the notebook and writes files.
 """
@@ -142,8 +143,8 @@ def _problems_of(cell: NotebookNode) -> list[str]:
 
 def _unequal(lab: Lab) -> set[str]:
     """The choices whose exercises are not worth the same."""
-    worth = {(exercise.choice, exercise.points) for exercise in lab.exercises if exercise.choice}
-    return {name for name, points in worth if (name, points) != min(one for one in worth if one[0] == name)}
+    names = [choice for choice, _ in {(exercise.choice, exercise.points) for exercise in lab.exercises if exercise.choice}]
+    return {name for name in names if names.count(name) > 1}
 
 
 def _hints(lab: Lab) -> dict[str, int]:
