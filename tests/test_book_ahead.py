@@ -78,6 +78,24 @@ def test_a_page_finds_nothing_of_the_page_before(tmp_path):
         assert f"{(tmp_path / name).parent} False 1.5" in html(tmp_path, name)
 
 
+def test_a_long_launch_leaves_no_bar_on_a_page(tmp_path):
+    """A bar is a widget, for which a page would ask the network. The launch is made long by a patience of none."""
+    (tmp_path / "long_launch.py").write_text(
+        "from warpwise import cuda\n\n@cuda.jit\ndef fill(y):\n    y[cuda.grid(1)] = 1\n"
+    )
+    code = """import sys, numpy as np
+from warpwise.simt.machine import progress
+sys.path.insert(0, ".")
+from long_launch import fill
+progress.PATIENCE = 0
+y = np.zeros(32 * 4096, np.float32)
+fill[4096, 32](y)
+print("filled", int(y.sum()))"""
+    assert build(tmp_path, {"long": page("Long", code)}) == ""
+    assert "filled 131072" in html(tmp_path, "long")
+    assert not any(word in html(tmp_path, "long") for word in ("jupyter-widgets", "require.js", "blocks/s"))
+
+
 def test_a_page_is_run_anew_in_the_next_build_and_a_failure_is_reported(tmp_path):
     (tmp_path / "said.txt").write_text("first")
     text = page("Says", 'print(open("said.txt").read() + " time")')

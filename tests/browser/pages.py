@@ -53,6 +53,15 @@ def opened(browser, body: str, **settings):
         context.close()
 
 
+def box(locator) -> dict[str, float]:
+    """Where an element stands. One that is drawn anew at the moment of asking is asked for again."""
+    for _ in range(100):
+        if found := locator.bounding_box():
+            return found
+        locator.page.wait_for_timeout(50)
+    raise AssertionError(f"{locator} is nowhere to be seen")
+
+
 def _answer(route, document: str) -> None:
     if route.request.url == f"{ADDRESS}/page.html":
         route.fulfill(body=document, content_type="text/html")

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from pages import load_metrics, move, number, opened
+from pages import box, load_metrics, move, number, opened
 from spoken import sentence
 from view_kernels import sum_shifted_late, transpose_at_once
 
@@ -63,13 +63,13 @@ def test_keyboard_moves_it_and_numbers_equal_metrics(browser, dtype):
 def test_mouse_drags_the_stride_and_numbers_equal_metrics(browser):
     with opened(browser, EXPLORER) as page:
         slider = page.get_by_label("stride")
-        box = slider.bounding_box()
-        middle = box["y"] + box["height"] / 2
-        page.mouse.move(box["x"] + box["width"] / 32, middle)
+        at = box(slider)
+        middle = at["y"] + at["height"] / 2
+        page.mouse.move(at["x"] + at["width"] / 32, middle)
         page.mouse.down()
         strides = []
         for part in (0.2, 0.5, 1.0):
-            page.mouse.move(box["x"] + box["width"] * part, middle, steps=4)
+            page.mouse.move(at["x"] + at["width"] * part, middle, steps=4)
             strides.append(int(slider.input_value()))
             assert shown(page) == counted(load_metrics(strides[-1], 0))
         page.mouse.up()
@@ -297,7 +297,7 @@ def test_phone_shows_all_of_it_in_letters_of_eleven_pixels(browser, view):
             .filter(e => e.textContent.trim()).map(e => parseFloat(getComputedStyle(e).fontSize))"""
         assert min(page.evaluate(sizes)) >= 11
         svg = page.locator(".ww svg")
-        assert svg.bounding_box()["width"] == float(svg.get_attribute("width")) <= 360 - 2 * 16
+        assert box(svg)["width"] == float(svg.get_attribute("width")) <= 360 - 2 * 16
 
 
 def test_frame_is_drawn_within_16_ms(browser):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from pages import Watch, load_metrics, move
+from pages import Watch, box, load_metrics, move
 
 PAGE = "chapters/08_coalescing.html"
 
@@ -54,10 +54,10 @@ def test_widgets_are_moved_by_keyboard_and_mouse_and_equal_metrics(chapter):
             assert sectors(widget) == str(load_metrics(stride, offset).global_load_sectors)
         slider = widget.get_by_role("slider", name="stride")
         slider.scroll_into_view_if_needed()
-        box = slider.bounding_box()
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        at = box(slider)
+        page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
         page.mouse.down()
-        page.mouse.move(box["x"] + box["width"] / 8, box["y"] + box["height"] / 2, steps=4)
+        page.mouse.move(at["x"] + at["width"] / 8, at["y"] + at["height"] / 2, steps=4)
         page.mouse.up()
         stride = int(slider.input_value())
         assert stride < 9
@@ -113,7 +113,7 @@ def test_on_paper_controls_go_and_pictures_fit(chapter):
     for widget in page.locator("ww-burst, ww-requests").all():
         picture = widget.locator(".ww svg")
         assert picture.is_visible() and widget.locator("p.text").is_visible()
-        assert picture.bounding_box()["width"] <= 700
+        assert box(picture)["width"] <= 700
     assert not page.locator(":is(ww-burst, ww-requests) .ww form:not(.source)").first.is_visible()
 
 

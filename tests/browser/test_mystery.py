@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from pages import number, opened
+from pages import box, number, opened
 
 from warpwise.devices import A100, H100
 from warpwise.model import matmul
@@ -40,8 +40,8 @@ def test_each_box_takes_its_cause_away_and_each_device_has_its_own_rates(browser
         for device in matmul.KNOWN:
             page.get_by_label("device").select_option(device.name)
             for _ in range(4):
-                box = page.get_by_label(drawn.choice(list(mystery.LABELS.values())))
-                box.press("Space")
+                option = page.get_by_label(drawn.choice(list(mystery.LABELS.values())))
+                option.press("Space")
                 causes = tuple(c for c, label in mystery.LABELS.items() if page.get_by_label(label).is_checked())
                 assert (speed(page), speed(page, 1)) == (modelled(1793, device, causes), modelled(1794, device, causes))
 
@@ -62,7 +62,7 @@ def test_each_line_has_all_its_points_and_without_causes_all_lie_on_the_peak(bro
 
 def test_pressing_and_dragging_take_the_nearest_point(browser):
     with opened(browser, mystery.explorer()._repr_html_()) as page:
-        box = page.locator(".picture svg").bounding_box()
+        at = box(page.locator(".picture svg"))
         slider = page.get_by_role("slider", name="size n")
         for n in (1793, 2561, 1024, 2050, 100):
             ring = page.evaluate(
@@ -72,7 +72,7 @@ def test_pressing_and_dragging_take_the_nearest_point(browser):
                 n,
             )
             slider.press("Home")
-            page.mouse.move(box["x"] + ring[0], box["y"] + ring[1])
+            page.mouse.move(at["x"] + ring[0], at["y"] + ring[1])
             page.mouse.down()
             page.mouse.up()
             on_a_line = n % 32 in (0, 1, 2, 4)

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from pages import move, number, opened
+from pages import box, move, number, opened
 
 from warpwise import cuda, model, trace
 from warpwise.devices import DEVICES, H100, KB, T4, V100, Device, find
@@ -144,8 +144,8 @@ def test_mouse_drags_the_point_of_a_curve(browser):
     with opened(browser, occupancy.explorer(H100)._repr_html_()) as page:
         for nth, name in ((1, "registers per thread"), (2, "shared memory"), (0, "threads per block")):
             slider, point = page.get_by_role("slider", name=name), page.locator(".ww svg circle").nth(nth)
-            before, box = int(slider.input_value()), point.bounding_box()
-            x, y = box["x"] + 5, box["y"] + 5
+            before, at = int(slider.input_value()), box(point)
+            x, y = at["x"] + 5, at["y"] + 5
             page.mouse.move(x, y)
             page.mouse.down()
             assert abs(int(slider.input_value()) - before) <= 1
@@ -153,7 +153,7 @@ def test_mouse_drags_the_point_of_a_curve(browser):
             page.mouse.up()
             after = int(slider.input_value())
             assert after > before
-            assert abs(point.bounding_box()["x"] + 5 - (x + 150)) < 12
+            assert abs(box(point)["x"] + 5 - (x + 150)) < 12
         values = [int(slider.input_value()) for slider in page.get_by_role("slider").all()]
         found = model.occupancy(H100, 32 * values[0], values[1], KB * values[2])
         assert number(page, "occupancy") == share(found.fraction)

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Context
 
 import numpy as np
 import pytest
-from pages import move, number, opened
+from pages import box, move, number, opened
 from view_kernels import scale
 
 from warpwise import cuda, model, trace
@@ -179,10 +179,10 @@ def test_sentence_after_moves_is_that_of_a_view_made_so(browser):
 
 def drag(page, x: float, y: float, by: float = 0) -> None:
     """Press in the picture at x and y, and move to the right before the mouse is let go."""
-    box = page.locator(".ww svg").bounding_box()
-    page.mouse.move(box["x"] + x, box["y"] + y)
+    at = box(page.locator(".ww svg"))
+    page.mouse.move(at["x"] + x, at["y"] + y)
     page.mouse.down()
-    page.mouse.move(box["x"] + x + by, box["y"] + y, steps=4)
+    page.mouse.move(at["x"] + x + by, at["y"] + y, steps=4)
     page.mouse.up()
 
 
@@ -203,7 +203,7 @@ def test_mouse_drags_the_intensity(browser, traces):
 def test_a_press_on_a_kernel_selects_it_and_a_press_above_lets_it_go(browser, traces):
     with opened(browser, roofline.explorer(H100, traces)._repr_html_()) as page:
         for name in reversed(traces):
-            row = page.locator(".ww svg rect[data-set]").nth(list(traces).index(name)).bounding_box()
+            row = box(page.locator(".ww svg rect[data-set]").nth(list(traces).index(name)))
             page.mouse.click(row["x"] + 400, row["y"] + 20)
             assert page.locator("p.text").inner_text().startswith(f"{name} at ")
             assert page.locator(".ww svg text.strong", has_text=name).count() == 1
@@ -214,7 +214,7 @@ def test_a_press_on_a_kernel_selects_it_and_a_press_above_lets_it_go(browser, tr
 
 def test_a_press_on_a_kernels_point_under_the_roof_selects_it(browser, traces):
     with opened(browser, roofline.explorer(H100, traces)._repr_html_()) as page:
-        point = page.locator(".ww svg circle.ink[data-set='kernel=1']").first.bounding_box()
+        point = box(page.locator(".ww svg circle.ink[data-set='kernel=1']").first)
         page.mouse.click(point["x"] + 4, point["y"] + 4)
         assert page.get_by_label("kernel").input_value() == "1"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pages import number, opened
+from pages import box, number, opened
 from playwright.sync_api import expect
 
 from warpwise import cuda, model, trace
@@ -65,16 +65,16 @@ def test_it_plays_wave_by_wave_and_each_tile_is_placed_once(browser):
 
 def test_the_curve_is_dragged(browser):
     with opened(browser, waves.explorer()._repr_html_()) as page:
-        slider, box = page.get_by_role("slider", name="size of the result"), page.locator(".picture svg").bounding_box()
-        left, right = box["x"] + 44, box["x"] + box["width"] - 20
-        page.mouse.move(left + (right - left) / 4, box["y"] + 80)
+        slider, at = page.get_by_role("slider", name="size of the result"), box(page.locator(".picture svg"))
+        left, right = at["x"] + 44, at["x"] + at["width"] - 20
+        page.mouse.move(left + (right - left) / 4, at["y"] + 80)
         page.mouse.down()
         assert abs(int(slider.input_value()) - 1024) <= 4
-        page.mouse.move(left + (right - left) / 2, box["y"] + 60)
+        page.mouse.move(left + (right - left) / 2, at["y"] + 60)
         page.mouse.up()
         size = int(slider.input_value())
         assert abs(size - 2048) <= 4 and shown(page) == modelled(size, A100)
-        page.mouse.click(left + 20, box["y"] + 250)  # below the curve: nothing
+        page.mouse.click(left + 20, at["y"] + 250)  # below the curve: nothing
         assert int(slider.input_value()) == size
 
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from pages import Watch
+from pages import Watch, box
 
 from warpwise.views import html
 
@@ -176,7 +176,7 @@ def test_on_paper_controls_go_and_the_picture_fits(gallery, name):
     page.emulate_media(media="print")
     for host in hosts(page, name):
         assert not host.locator("form:not(.source)").first.is_visible()
-        assert host.locator(".picture").first.bounding_box()["width"] <= 700
+        assert box(host.locator(".picture").first)["width"] <= 700
         assert host.evaluate("host => getComputedStyle(host).color") == "rgb(0, 0, 0)"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -34,7 +35,9 @@ class Progress:
 
 
 def _watched() -> bool:
-    """A terminal, or a notebook's kernel."""
+    """A terminal, or a notebook's kernel. Not where tqdm's own switch is set, which its bars in notebooks pass over."""
+    if os.environ.get("TQDM_DISABLE"):
+        return False
     shell = sys.modules.get("IPython")
     in_notebook = shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
     return in_notebook or bool(getattr(sys.stderr, "isatty", bool)())
