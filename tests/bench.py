@@ -1,6 +1,7 @@
 """How fast it is: the simulator beside Numba's own, the lab, the grader and the book, each beside what is asked of it.
 
-    python tests/bench.py [--json FILE] [simulator] [attention] [sanitizer] [memory] [divergence] [lab] [grader] [book]
+    python tests/bench.py [--json FILE] [simulator] [attention] [sanitizer] [memory] [divergence] [lab] [grader] [workers]
+                           [nbgrader] [class] [book]
 
 A row that cannot be measured on this machine says why. The exit status is 1 if a figure falls short.
 """
@@ -15,16 +16,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+from bench_grading import a_class, grader, nbgrader, workers
 from bench_kernels import divergence, flash_attention, memory, sanitizer, simulator
 from bench_row import Row, seconds
 
 ROOT = Path(__file__).parent.parent
-STEM = "08_coalescing"
 FIRST_HALF = 8  # labs
 
 
@@ -42,42 +42,6 @@ def lab(say: Callable[[str], None]) -> Iterator[Row]:
     yield Row(f"all {len(stems)} labs", total, "s", 60, at_most=True)
 
 
-def grader(say: Callable[[str], None]) -> Iterator[Row]:
-    import nbformat
-
-    from warpwise.errors import GradingError
-    from warpwise.grading import grade
-    from warpwise.labs.source import load_lab, solved_notebook
-
-    say("the grader, three submissions on one core ...")
-    with tempfile.TemporaryDirectory() as folder, one_core() as note:
-        submissions = Path(folder, "submissions")
-        submissions.mkdir()
-        for student in ("ada", "grace", "mary"):
-            nbformat.write(solved_notebook(load_lab(STEM)), submissions / f"{student}.ipynb")
-        try:
-            records = grade(submissions, Path(folder, "grades"), lab=STEM, course=ROOT)
-        except GradingError as error:
-            yield Row("grader, a submission", None, "s", 5, at_most=True, note=str(error))
-            return
-    assert all(result.points for record in records for result in record.results), "the solution should earn its points"
-    yield Row("grader, a submission", max(record.seconds for record in records), "s", 5, at_most=True, note=note)
-
-
-@contextmanager
-def one_core() -> Iterator[str]:
-    """Keep this process and those it starts on one core, where the system can; says so."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield "on all cores"
-        return
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
-    try:
-        yield "on one core, the nbval re-run included; the slowest of three"
-    finally:
-        os.sched_setaffinity(0, cores)
-
-
 def book(say: Callable[[str], None]) -> Iterator[Row]:
     say("a clean book build (up to a minute) ...")
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +55,7 @@ def book(say: Callable[[str], None]) -> Iterator[Row]:
 
 PARTS = {
     "simulator": simulator, "attention": flash_attention, "sanitizer": sanitizer, "memory": memory, "divergence": divergence,
-    "lab": lab, "grader": grader, "book": book,
+    "lab": lab, "grader": grader, "workers": workers, "nbgrader": nbgrader, "class": a_class, "book": book,
 }  # fmt: skip
 
 

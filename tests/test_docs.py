@@ -54,7 +54,7 @@ def test_command_is_on_the_reference_page_with_its_parameters(site, name: str):
     entry = text.partition(f"$ warpwise {name} [OPTIONS]")[2].partition("$ warpwise ")[0]
     for parameter in COMMANDS[name].params:
         assert (parameter.metavar or parameter.opts[-1]) in entry
-        assert parameter.help.split(".")[0] in unescape(entry).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+        assert parameter.help.split(".")[0] in re.sub("[\u2018\u2019]", "'", unescape(entry))
 
 
 @pytest.mark.parametrize("name", FIELDS + RATIOS)

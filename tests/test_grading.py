@@ -1,7 +1,6 @@
-"""The grader, on real submissions in the real sandbox: sound ones get their points, hostile ones none, and every one gets a record.
+"""The grader, on real submissions in the real sandbox: sound ones get their points, broken ones none, and every one gets a record.
 
-Most tests look at one batch, in which sound submissions stand before, between and behind hostile ones. The files in ``attacks/`` say in
-their first line which exercise they replace and what must come of it; their other exercises are right, and must count.
+Most tests look at one batch. Hostile submissions have tests of their own: ``test_attacks``.
 """
 
 from __future__ import annotations
@@ -10,11 +9,8 @@ import csv
 import json
 import os
 import re
-import socket
-import time
 from dataclasses import dataclass, replace
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -22,19 +18,17 @@ import pytest
 from conftest import ROOT
 
 from warpwise.errors import GradingError
-from warpwise.grading import collect, feedback, grade, gradebook, notebook, record
-from warpwise.grading.engine import _regraded
+from warpwise.grading import collect, feedback, grade, gradebook, notebook
 from warpwise.grading.functions import judge_function
+from warpwise.grading.grader import Grader
 from warpwise.grading.record import Finding, Record, Result
 from warpwise.grading.sandbox import isolation
-from warpwise.labs.exercise import LEAST_MOST_BYTES, Call, Reason
-from warpwise.labs.judge import REASONS
+from warpwise.labs.exercise import LEAST_MOST_BYTES, Call
 from warpwise.labs.source import load_lab, solved_notebook, student_notebook
 
 LAB = "08_coalescing"
 POINTS = {exercise.id: exercise.points for exercise in load_lab(LAB).exercises}
 ALL = sum(POINTS.values())
-ATTACKS = sorted((ROOT / "tests/attacks" / LAB).glob("*.py"))
 WRONG = sorted((ROOT / "tests/wrong" / LAB).glob("*.py"))
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
 SEED = 20_26
@@ -145,9 +139,6 @@ class Batch:
 
     records: dict[str, Record]
     out: Path
-    connections: int
-    processes: list[str]
-    seconds: float
 
 
 @pytest.fixture(scope="module")
@@ -167,37 +158,8 @@ def batch(sandbox, tmp_path_factory) -> Batch:
     odd.mkdir()
     (odd / f"{LAB}.ipynb").write_text(json.dumps(submission()))
     (odd / f"{LAB}-Copy1.ipynb").write_text(json.dumps(submission()))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(0)
-        filled = {"@PORT@": str(listener.getsockname()[1]), "@ROOT@": str(ROOT), "@SUBMISSIONS@": str(submissions)}
-        for path in ATTACKS:
-            text = path.read_text()
-            for mark, value in filled.items():
-                text = text.replace(mark, value)
-            (submissions / f"attack_{path.stem}.ipynb").write_text(json.dumps(submission({EXPECT.match(text)[1]: text})))
-        start = time.monotonic()
-        records = grade(submissions, folder / "grades", lab=LAB, seed=SEED, jobs=2)
-        seconds = time.monotonic() - start
-        connections = _connections(listener)
-    return Batch({r.student: r for r in records if "Copy1" not in r.file}, folder / "grades", connections, _children(), seconds)
-
-
-def _connections(listener: socket.socket) -> int:
-    count = 0
-    while True:
-        try:
-            listener.accept()[0].close()
-        except BlockingIOError:
-            return count
-        count += 1
-
-
-def _children() -> list[str]:
-    """Processes that this one started and that still run, with theirs."""
-    from warpwise.grading.watch import tree
-
-    commands = [Path(f"/proc/{pid}/cmdline") for pid in list(tree(os.getpid()))[1:]]
-    return [c.read_text("utf-8", "replace") for c in commands if c.exists() and c.read_bytes()]
+    records = grade(submissions, folder / "grades", lab=LAB, seed=SEED)
+    return Batch({r.student: r for r in records if "Copy1" not in r.file}, folder / "grades")
 
 
 # Sound submissions.
@@ -241,38 +203,6 @@ def test_each_wrong_submission_is_wrong_for_its_reason(sandbox, tmp_path: Path):
         exercise, reason = EXPECT.match(chosen[found.student].read_text()).groups()
         assert [(r.exercise, r.finding.reason) for r in found.results if not r.points] == [(exercise, reason)]
         assert found.file == f"{found.student}/{LAB}.ipynb"
-
-
-# Hostile submissions.
-
-
-def test_there_are_attacks():
-    assert len(ATTACKS) >= 25
-
-
-@pytest.mark.parametrize("path", ATTACKS, ids=lambda path: path.stem)
-def test_an_attack_gains_nothing(batch: Batch, path: Path):
-    exercise, reason = EXPECT.match(path.read_text()).groups()
-    found = batch.records[f"attack_{path.stem}"]
-    reasons = {result.exercise: result.finding.reason for result in found.results}
-    assert reasons == dict.fromkeys(POINTS, "passed") | {exercise: reason}, [r.finding for r in found.results]
-    assert found.points == ALL - (0 if reason == "passed" else POINTS[exercise])
-    assert found.problem == ""
-
-
-def test_attacks_delay_the_others_by_no_more_than_their_limits(batch: Batch):
-    assert max(found.seconds for found in batch.records.values()) < 120
-
-
-def test_attacks_leave_nothing_behind(batch: Batch):
-    assert batch.processes == []
-    assert not (ROOT / "pwned").exists()
-    for folder in (ROOT, Path("/tmp"), Path.home()):
-        assert not [p for name in ("sitecustomize.py", "usercustomize.py", "numpy.py") if (p := folder / name).exists()]
-
-
-def test_attacks_reach_no_network(batch: Batch):
-    assert batch.connections == 0
 
 
 # Malformed submissions.
@@ -349,59 +279,16 @@ def test_formulas_are_defused(batch: Batch):
     assert gradebook.defused("=1+1") == "'=1+1"
 
 
-class Page(HTMLParser):
-    """What a browser would make of a page: its tags, its text, and attributes that load something or run something."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.tags: list[str] = []
-        self.words: list[str] = []
-        self.suspicious: list[tuple] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.suspicious += [a for a in attributes if a[0] in ("src", "href", "action") or a[0].startswith("on")]
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
 def test_every_student_has_a_page(batch: Batch):
     pages = {path.name for path in (batch.out / "feedback").iterdir()}
-    assert pages == {f"{gradebook.file_name(student)}.html" for student in batch.records}
-    assert all(re.fullmatch(r"[\w-][\w.-]*\.html", name) for name in pages)
+    assert pages == {gradebook.file_name(student) + suffix for student in batch.records for suffix in (".html", ".txt")}
+    assert all(re.fullmatch(r"[\w-][\w.-]*\.(html|txt)", name) for name in pages)
 
 
-def test_pages_run_nothing_and_load_nothing(batch: Batch):
+def test_what_students_and_spreadsheets_get_tells_no_seed_and_no_expected_value(batch: Batch):
     for path in (batch.out / "feedback").iterdir():
-        page = Page(path.read_text("utf-8"))
-        assert not {"script", "img", "link", "iframe", "object"} & set(page.tags), path
-        assert page.suspicious == [], path
-    odd = next(student for student in batch.records if "script" in student)
-    page = Page((batch.out / "feedback" / f"{gradebook.file_name(odd)}.html").read_text("utf-8"))
-    assert f"Feedback for {odd}" in page.words
-
-
-def test_a_page_says_what_was_asked_what_came_of_it_and_what_to_try(batch: Batch):
-    text = " ".join(Page((batch.out / "feedback/attack_patched_check.html").read_text("utf-8")).words)
-    exercise = ("Transpose through shared memory", "✗ Wrong result.", "0 of 9 right", "Try:")
-    for wanted in ("Lab 8: Coalescing", f"{ALL - 3} of {ALL} points", "at most", *exercise):
-        assert wanted in text, wanted
-
-
-def test_no_page_tells_an_expected_value_or_the_seed(batch: Batch):
-    """Details that a check in the notebook gives, with what an element should be, are kept from hidden tests."""
-    for path in (batch.out / "feedback").iterdir():
-        text = path.read_text("utf-8")
-        assert str(SEED) not in text
-        assert not re.search(r"should be|expected [\d-]", text), path
+        assert str(SEED) not in path.read_text("utf-8"), path
     assert "should be" not in (batch.out / "grades.csv").read_text("utf-8")
-
-
-def test_every_reason_has_an_explanation():
-    reasons = {value for name, value in vars(Reason).items() if name.isupper()} - {Reason.OVER_BUDGET}
-    assert reasons | set(REASONS.values()) | set(record.STOPPED.values()) <= set(feedback.EXPLAINED)
 
 
 def test_a_student_reads_no_text_that_other_student_code_chose(sandbox, tmp_path: Path):
@@ -449,7 +336,7 @@ def test_progress_is_told_for_each_submission(sandbox, class_of_two: Path, tmp_p
     grade(class_of_two, tmp_path / "out", progress=lambda done, all, found: seen.append((done, all, found.student)))
     assert seen == [(1, 2, "ada"), (2, 2, "bob")]
     assert capfd.readouterr() == ("", "")
-    grade(class_of_two, tmp_path / "out", progress=True)
+    grade(class_of_two, tmp_path / "another", progress=True)
     told = capfd.readouterr().err
     assert f"'bob.ipynb'  0 of {ALL} points" in told and "2/2" in told
 
@@ -479,20 +366,19 @@ def test_an_error_of_the_grader_itself_is_one_submissions_problem(sandbox, class
     assert bob.problem == ""
 
 
-def test_only_what_the_wall_clock_ended_is_graded_again():
-    def ended(reason: str) -> Record:
-        return Record("s", "s.ipynb", LAB, (Result("sectors_for", 2, Finding(False, reason)),))
+def test_only_what_the_wall_clock_ended_is_graded_again_and_once(sandbox, class_of_two: Path, tmp_path: Path, monkeypatch):
+    """A busy machine may have been to blame, once."""
+    seen = []
 
-    again = []
+    def ended(self, task):
+        seen.append(task.record.student)
+        reason = "timed out" if task.record.student == "ada" else "does not end"
+        return replace(task.record, results=(Result("sectors_for", 2, Finding(False, reason)),))
 
-    def one(submission):
-        again.append(submission)
-        return replace(ended("wrong result"), student="again")
-
-    records = [ended("timed out"), ended("does not end"), ended("wrong result")]
-    found = list(_regraded(records, ["first", "second", "third"], one))
-    assert again == ["first"]
-    assert [f.student for f in found] == ["again", "s", "s"]
+    monkeypatch.setattr(Grader, "record", ended)
+    for _ in range(2):
+        assert [r.results[0].finding.reason for r in grade(class_of_two, tmp_path / "out", lab=LAB)] == ["timed out", "does not end"]
+        assert seen == ["ada", "bob", "ada"]
 
 
 def test_of_a_choice_the_best_counts():
@@ -585,7 +471,7 @@ def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercise
     ("make", "lab", "says"),
     [
         (lambda folder: None, None, "no folder"),
-        (lambda folder: folder.write_text("x"), None, "not a folder"),
+        (lambda folder: folder.write_text("x"), None, "no zip or tar archive"),
         (lambda folder: folder.mkdir(), None, "no notebook"),
         (lambda folder: (folder / "ada").mkdir(parents=True), None, "no notebook"),
         (lambda folder: (folder.mkdir(), (folder / "ada.ipynb").write_text("{}")), "99_nothing", "99_nothing"),

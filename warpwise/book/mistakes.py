@@ -20,7 +20,9 @@ from warpwise.book.reference import parsed
 from warpwise.errors import WarpwiseError
 from warpwise.simt import trace
 
-FOLDER = Path(__file__).parents[2] / "tests" / "faults"
+FAULTS = Path("tests", "faults")
+#: In this checkout, or in the folder of the book, where students build it.
+FOLDER = next((f for f in (Path(__file__).parents[2] / FAULTS, FAULTS) if f.is_dir()), FAULTS).absolute()
 SEED = 3
 WIDTH = 72  # characters of a line of a message
 

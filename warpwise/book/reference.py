@@ -20,6 +20,7 @@ from typer.main import get_command
 from warpwise.metrics import FIELDS, RATIOS, Metrics
 
 MODULE = "warpwise.metrics"
+OPTION = re.compile(r"(?<![`\w-])(--[a-z][a-z-]*)")  #: in a sentence, where two hyphens would become a dash
 
 #: Group of the page -> the names in it; the first that fits counts.
 GROUPS = {
@@ -157,7 +158,7 @@ def command_lines(app: Typer, path: str) -> list[str]:
     name = f"warpwise {path}"
     context = command.make_context(name, [], resilient_parsing=True)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    lines = ["```console", f"$ {usage}", "```", "", *(command.help or "").splitlines(), ""]
+    lines = ["```console", f"$ {usage}", "```", "", *OPTION.sub(r"`\1`", command.help or "").splitlines(), ""]
     return lines + [line for parameter in command.params for line in parameter_lines(parameter, context)]
 
 
@@ -167,7 +168,7 @@ def parameter_lines(parameter, context) -> list[str]:
     if record is None:
         return []
     spelling, text = record
-    return [f"`{spelling}`", f": {text}", ""]
+    return [f"`{spelling}`", ": " + OPTION.sub(r"`\1`", text), ""]
 
 
 def parsed(directive: SphinxDirective, lines: list[str]) -> list[nodes.Node]:

@@ -1,43 +1,57 @@
-"""Find the submissions in a folder: one notebook a student (``alice.ipynb``), or one folder a student (``alice/08_coalescing.ipynb``).
+"""Find the submissions in a folder or an archive, as people and platforms lay them out: whose they are, which lab's, and when.
 
-Links are not followed, hidden files and checkpoints are passed over. A student's folder without a notebook is a submission too: one
-with a problem.
+A plain folder has one notebook a student (``alice.ipynb``), or one folder a student (``alice/08_coalescing.ipynb``), with the time in
+a ``timestamp.txt`` beside the notebook, if at all. nbgrader's ``submitted/<student>/<assignment>/`` is that too. What Canvas, Moodle
+and Gradescope have to download says more in its names: see ``layouts`` and ``platforms``. Archives that students hand in are opened too.
+
+Links are not followed, hidden files and checkpoints are passed over. Who handed in something without a notebook has a submission too:
+one with a problem.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading import notebook
+from warpwise.grading import archives, notebook, platforms
+from warpwise.grading.archives import Refused
+from warpwise.grading.layouts import Layout, Submission, content_of, is_hidden, is_work, layout_of, said_of, stem_of, text_of, visible
+from warpwise.grading.platforms import GRADESCOPE, NBGRADER, PLAIN
 
-MOST_NOTEBOOKS = 100
+MOST_NOTEBOOKS, MOST_ARCHIVES = 100, 10  # of one student
+TIMESTAMP = "timestamp.txt"
+NO_NOTEBOOK = "there is no notebook in this {}"
+NOT_ONE = "this is no notebook"
 UNTOLD = "which lab this is cannot be told from its name or its content; name the file after the lab, or grade with --lab"
 
 
-@dataclass(frozen=True)
-class Submission:
-    """One notebook of one student. ``file`` is its path below the submissions folder, as text that can be written anywhere."""
+def find(source: Path, unpacked: Path | None = None) -> tuple[Submission, ...]:
+    """Every submission in a folder or an archive, by student and file. Archives are unpacked below ``unpacked``, each time anew.
 
-    student: str
-    path: Path
-    file: str
-    lab: str = ""
-    problem: str = ""
-
-
-def find(folder: Path) -> tuple[Submission, ...]:
-    """Every submission, by student and file. Raises GradingError if there is no folder, or not one notebook in it."""
-    if not folder.is_dir():
-        raise GradingError(f"{folder} is not a folder" if folder.exists() else f"there is no folder {folder}")
-    entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=lambda e: e.name)
-    found = [submission for entry in entries for submission in _of_entry(entry)]
+    Raises GradingError if there is no such folder, the file is no archive, or there is not one notebook in it.
+    """
+    for name in ("submissions", "students") if unpacked else ():
+        shutil.rmtree(unpacked / name, ignore_errors=True)
+    folder, refused = (source, ()) if source.is_dir() else _unpacked(source, unpacked)
+    layout = layout_of(folder, "" if folder == source else stem_of(source.name))
+    found = list(_refused(refused, folder, layout))
+    for entry in visible(layout.root):
+        for said in said_of(layout, entry.name, entry.is_dir(follow_symlinks=False)):
+            found += _opened(replace(said, path=Path(entry.path)), unpacked)
+    if layout.platform == GRADESCOPE:
+        found += _missing(layout)
     if all(submission.problem for submission in found):
-        raise GradingError(f"there is no notebook in {folder}")
-    return tuple(found)
+        why = f": {found[0].file!r}, {found[0].problem}" if found else ""
+        raise GradingError(f"there is no notebook in {source}{why}")
+    return tuple(_told_apart(sorted(_needed(found), key=lambda s: (s.student, s.file, s.problem))))
 
 
 def recognised(
@@ -45,50 +59,170 @@ def recognised(
 ) -> tuple[Submission, ...]:
     """Submissions with their labs. ``labs`` are the stems there are, ``ids`` the exercises of each, ``wanted`` limits them to one.
 
-    The name decides first, then what the notebook says of itself, then the exercises in it. A second notebook by one student for
-    one lab gets a problem, unless its name is exactly the lab's: then the other does.
+    The name decides first, then what the notebook says of itself, then the exercises in it. Of several notebooks by one student for
+    one lab the last one counts, if it is known when each was submitted; else the last attempt, then the one whose name is exactly the
+    lab's. The others get a problem.
     """
     told = [_told(s, labs, wanted, ids) for s in submissions]
     told = [s for s in told if wanted is None or s.lab == wanted or s.problem]
-    told.sort(key=lambda s: (s.student, s.lab, s.path.stem != s.lab, s.file))
-    first: dict[tuple[str, str], Submission] = {}
+    rivals: dict[tuple[str, str], list[Submission]] = {}
     for s in told:
         if not s.problem:
-            first.setdefault((s.student, s.lab), s)
-    return tuple(_second(s, first.get((s.student, s.lab))) for s in told)
+            rivals.setdefault((s.student, s.lab), []).append(s)
+    graded = {whose: _counted(theirs) for whose, theirs in rivals.items()}
+    told.sort(key=lambda s: (s.student, s.lab, s is not graded.get((s.student, s.lab)), s.file))
+    return tuple(_second(s, graded.get((s.student, s.lab))) for s in told)
 
 
-def _of_entry(entry: os.DirEntry) -> Iterator[Submission]:
-    path, name = Path(entry.path), _text(entry.name)
-    if entry.is_dir(follow_symlinks=False):
-        yield from _of_folder(path, name)
-    elif path.suffix.lower() == ".ipynb":
-        yield Submission(_text(path.stem), path, name)
-    elif entry.is_symlink() and entry.is_dir():
-        yield Submission(name, path, name, problem="the folder is a link, which is not followed")
+# Archives of a class.
 
 
-def _of_folder(folder: Path, student: str) -> Iterator[Submission]:
-    paths = []
+def _unpacked(source: Path, unpacked: Path | None) -> tuple[Path, tuple[Refused, ...]]:
+    """The folder that an archive is unpacked into, and what of it was refused."""
+    if not source.exists():
+        raise GradingError(f"there is no folder {source}")
+    if source.suffix.lower() == ".ipynb":
+        raise GradingError(f"{source} is not a folder; name the folder that holds it")
+    if unpacked is None:
+        raise GradingError(f"{source} is not a folder; if it is an archive, unpack it first")
+    folder = unpacked / "submissions"
+    return folder, archives.unpack(source, folder)
+
+
+def _refused(members: Iterable[Refused], folder: Path, layout: Layout) -> Iterator[Submission]:
+    """The notebooks and archives that were not unpacked, as submissions with a problem."""
+    above = layout.root.relative_to(folder).parts if members else ()
+    for member in members:
+        parts = _parts(member)
+        parts = parts[len(above) :] if tuple(parts[: len(above)]) == above else parts[-1:]
+        if parts and is_work(parts[-1]):
+            for said in said_of(layout, parts[0], folder=len(parts) > 1):
+                yield replace(said, path=folder, file="/".join([said.file, *parts[1:]]), title=parts[-1], problem=member.why)
+
+
+def _parts(member: Refused) -> list[str]:
+    """The folders and the file of a refused member's name, without the steps that would lead out."""
+    return [part for part in re.split(r"[\\/]", member.name) if part not in ("", ".", "..")]
+
+
+def _missing(layout: Layout) -> Iterator[Submission]:
+    present = {text_of(entry.name) for entry in visible(layout.root)}
+    for name in layout.handed.keys() - present:
+        for said in said_of(layout, name, folder=True):
+            yield replace(said, path=layout.root, problem="the export names it and does not hold it")
+
+
+# What a student's entry holds.
+
+
+def _opened(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
+    """The notebooks of one entry. Files that are neither a notebook nor an archive count only where their names say whose they are."""
+    name = entry.path.name.lower()
+    if name.endswith(".ipynb") and not entry.path.is_dir():
+        yield replace(entry, title=entry.title or entry.path.name)
+    elif entry.path.is_symlink():
+        if entry.path.is_dir() or archives.is_archive(name):
+            yield replace(entry, problem=f"the {'folder' if entry.path.is_dir() else 'archive'} is a link, which is not followed")
+    elif entry.path.is_dir():
+        yield from _of_folder(entry, unpacked)
+    elif archives.is_archive(name):
+        yield from _of_archive(entry, unpacked)
+    elif entry.title:
+        yield replace(entry, problem=NOT_ONE)
+
+
+def _of_folder(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
+    works = _works(entry.path)
+    packed = sum(archives.is_archive(path.name) for path in works)
+    if packed > MOST_ARCHIVES or len(works) > MOST_NOTEBOOKS:
+        many = f"{MOST_ARCHIVES} archives" if packed > MOST_ARCHIVES else f"{MOST_NOTEBOOKS} notebooks"
+        yield replace(entry, problem=f"the folder holds more than {many}")
+        return
+    found: list[Submission] = []
+    for path in works:
+        work = _below(entry, entry.path, path)
+        if entry.platform in (PLAIN, NBGRADER):
+            work = replace(work, submitted=_time(path.parent))
+        found += _opened(work, unpacked)
+    graded = [work for work in found if not work.problem]
+    broken = [work for work in found if work.problem and archives.is_archive(work.title)]
+    yield from [work for work in found if not graded or work not in broken] or [replace(entry, problem=NO_NOTEBOOK.format("folder"))]
+
+
+def _of_archive(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
+    """The notebooks of an archive that a student handed in. Archives in it stay closed, and times in it are the student's to write."""
+    if unpacked is None:
+        yield replace(entry, title=entry.path.name, problem="this is an archive, and there is no folder to unpack it into")
+        return
+    folder = unpacked / "students" / hashlib.sha256(os.fsencode(entry.path)).hexdigest()[:20]
+    refused, problem = (), NO_NOTEBOOK.format("archive")
+    try:
+        refused = archives.unpack(entry.path, folder, archives.OF_A_STUDENT)
+    except archives.Broken as error:
+        problem = str(error)
+    works = [path for path in _works(folder) if not archives.is_archive(path.name)]
+    if len(works) > MOST_NOTEBOOKS:
+        works, refused, problem = [], (), f"the archive holds more than {MOST_NOTEBOOKS} notebooks"
+    for path in works:
+        yield _below(entry, folder, path)
+    unread = [member for member in refused if member.name.lower().endswith(".ipynb")][:MOST_NOTEBOOKS]
+    for member in unread:
+        parts = _parts(member)
+        yield replace(entry, file="/".join([entry.file, *parts]), title=parts[-1], problem=member.why)
+    if not works and not unread:
+        yield replace(entry, title=entry.path.name, problem=problem)
+
+
+def _below(entry: Submission, folder: Path, path: Path) -> Submission:
+    return replace(entry, path=path, file=f"{entry.file}/{text_of(path.relative_to(folder).as_posix())}", title=text_of(path.name))
+
+
+def _works(folder: Path) -> list[Path]:
+    """The notebooks and archives below a folder, in order: no more than it takes to see that they are too many."""
+    found: list[Path] = []
     for here, folders, files in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith("."))
-        paths += [Path(here) / f for f in sorted(files) if f.lower().endswith(".ipynb") and not f.startswith(".")]
-        if len(paths) > MOST_NOTEBOOKS:
-            yield Submission(student, folder, student, problem=f"the folder holds more than {MOST_NOTEBOOKS} notebooks")
-            return
-    if not paths:
-        yield Submission(student, folder, student, problem="there is no notebook in this folder")
-    for path in paths:
-        yield Submission(student, path, _text(path.relative_to(folder.parent).as_posix()))
+        folders[:] = sorted(f for f in folders if not is_hidden(f))
+        found += [Path(here) / f for f in sorted(files) if is_work(f) and not is_hidden(f)]
+        if len(found) > MOST_NOTEBOOKS:
+            break
+    return found
+
+
+def _needed(found: Sequence[Submission]) -> list[Submission]:
+    """All but files and folders without a notebook whose students have handed in something else too."""
+    nothing = {NO_NOTEBOOK.format("folder"), NOT_ONE}
+    others = {submission.student for submission in found if submission.problem not in nothing}
+    first: dict[str, Submission] = {}
+    for submission in found:
+        first.setdefault(submission.student, submission)
+    return [s for s in found if s.problem not in nothing or (s.student not in others and first[s.student] is s)]
+
+
+def _told_apart(found: Iterable[Submission]) -> Iterator[Submission]:
+    """The same, no two with one ``file``."""
+    seen: Counter[str] = Counter()
+    for submission in found:
+        seen[submission.file] += 1
+        count = seen[submission.file]
+        yield submission if count == 1 else replace(submission, file=f"{submission.file} ({count})")
+
+
+def _time(folder: Path) -> datetime | None:
+    """The time in a folder's ``timestamp.txt``, if there is one that says it."""
+    return platforms.moment(content_of(folder / TIMESTAMP, most=200).decode("utf-8", "replace"))
+
+
+# Which lab a notebook is of.
 
 
 def _told(submission: Submission, labs: Sequence[str], wanted: str | None, ids: dict[str, set[str]]) -> Submission:
     only = wanted or (labs[0] if len(labs) == 1 else "")
     if submission.problem:
         return replace(submission, lab=only)
-    named = [stem for stem in labs if stem in submission.path.stem]
+    name = stem_of(submission.title) if submission.title else submission.path.stem
+    named = _named(name, labs) or next(filter(None, (_named(f, labs) for f in submission.file.split("/")[-2:0:-1])), "")
     if named or wanted:
-        return replace(submission, lab=max(named, key=len) if named else wanted)
+        return replace(submission, lab=named or wanted)
     try:
         content = notebook.read(submission.path)
     except GradingError as error:
@@ -99,12 +233,19 @@ def _told(submission: Submission, labs: Sequence[str], wanted: str | None, ids: 
     return replace(submission, lab=lab, problem="" if lab else UNTOLD)
 
 
+def _named(name: str, labs: Sequence[str]) -> str:
+    """The lab whose stem stands in a name, the longest of several."""
+    return max((stem for stem in labs if stem in name), key=len, default="")
+
+
+def _counted(theirs: Sequence[Submission]) -> Submission:
+    """The one of a student's notebooks for a lab that counts."""
+    timed = all(s.submitted for s in theirs)
+    named = {s.file: stem_of(s.title or s.path.name) for s in theirs}
+    return min(theirs, key=lambda s: (-s.submitted.timestamp() if timed else 0, -s.attempt, named[s.file] != s.lab, s.file))
+
+
 def _second(submission: Submission, graded: Submission | None) -> Submission:
     if submission.problem or graded is None or graded is submission:
         return submission
     return replace(submission, problem=f"a second notebook for this lab; {graded.file} was graded")
-
-
-def _text(name: str) -> str:
-    """A file's name as text: bytes that are not UTF-8 become replacement marks."""
-    return os.fsencode(name).decode("utf-8", "replace")

@@ -7,13 +7,16 @@ much memory by a text that is written for it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from warpwise.errors import GradingError
 from warpwise.grading.notebook import plain
 from warpwise.labs.judge import is_stub_syntax
 from warpwise.simt import Kernel, kernels_in
 
+MOST_NESTED = 100
 MODULES = ("collections", "functools", "itertools", "math", "numpy", "operator")
 
 
@@ -43,8 +46,13 @@ def host_function(text: str, name: str, others: Sequence[str] = (), given: Seque
         raise GradingError(f"the exercise's cell has no function called {name}; keep the name")
     if is_stub_syntax(functions[name]):
         return ""
-    kept = [node for node in around + own if _is_plain_import(node) or _is_literal(node)]
-    return "\n".join(map(ast.unparse, [*kept, *(functions[n] for n in _needed(name, functions))]))
+    needed = [functions[n] for n in _needed(name, functions)]
+    names = set().union(*map(mentioned, needed))
+    kept = [node for node in around + own if _is_plain_import(node) or (_is_literal(node) and names & mentioned(node))]
+    with _understood(f"{name} is not Python"):
+        found = "\n".join(map(ast.unparse, [*kept, *needed]))
+        compile(found, "your cell", "exec")
+    return found
 
 
 def _needed(name: str, functions: dict[str, ast.FunctionDef]) -> list[str]:
@@ -90,9 +98,31 @@ def _parses(text: str) -> bool:
 
 
 def _parsed(text: str) -> ast.Module:
+    """The syntax tree of a cell that Python, which is asked here and runs nothing, would run. Raises GradingError."""
+    with _understood("line {} is not Python"):
+        tree = ast.parse(plain(text))
+        compile(tree, "your cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # a tree may still hold a break outside of a loop
+    if _is_deep(tree):
+        raise GradingError(f"the cell is nested more than {MOST_NESTED} deep; an elif counts, and so does each step of a long sum")
+    return tree
+
+
+def _is_deep(tree: ast.AST) -> bool:
+    """Whether nodes stand in one another deeper than MOST_NESTED: who walks the tree by recursion would not come back."""
+    nodes, depth = [tree], 0
+    while nodes and depth <= MOST_NESTED:
+        nodes, depth = [child for node in nodes for child in ast.iter_child_nodes(node)], depth + 1
+    return bool(nodes)
+
+
+@contextmanager
+def _understood(what: str) -> Iterator[None]:
+    """What Python says of a text that it cannot read, as a GradingError."""
     try:
-        return ast.parse(plain(text))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except SyntaxError as error:
-        raise GradingError(f"line {error.lineno} is not Python: {error.msg}") from error
+        raise GradingError(f"{what.format(error.lineno)}: {error.msg}") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise GradingError(f"the cell is not Python: {error}") from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import zlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -32,6 +33,7 @@ def load(course: Path, stem: str) -> ModuleType:
     return module
 
 
+@lru_cache(maxsize=64)
 def cases(module: ModuleType, exercise: str, seed: int) -> tuple[Case, ...]:
     """The cases of one exercise: the same for the same seed, whatever other exercises draw. Raises GradingError if there are none."""
     draw: Callable | None = getattr(module, exercise, None)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:  # that module reads lab sources with jupytext, which a simula
     from warpwise.labs.source import Exercise
 
 MOST_BYTES = 10 * (1 << 20)
+MOST_CELLS, MOST_CHARACTERS = 1_000, 1_000_000  # many times what a lab has; each exercise looks at all of them
 MOST_CELL_CHARACTERS = 100_000
+MOST_CLAIM_CHARACTERS = 80
 
 # What nbval would read in a cell's text as an order to skip it, to expect an error, or not to compare its output.
 NBVAL_MARKER = re.compile(
@@ -41,10 +43,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """The code of a submission, and the lab it says it belongs to."""
+    """The code of a submission, and the lab that it says it belongs to, with that lab's version."""
 
     cells: tuple[Cell, ...]
     lab: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,13 @@ def read(path: Path) -> Notebook:
     if not isinstance(found, dict) or "nbformat" not in found:
         raise GradingError("the file is JSON, but not a notebook")
     if found["nbformat"] != 4:
-        raise GradingError(f"the notebook has format {str(found['nbformat'])[:20]}, not 4; open it in JupyterLab and save it again")
+        raise GradingError(f"the notebook has format {ascii(found['nbformat'])[:20]}, not 4; open it in JupyterLab and save it again")
     if not isinstance(found.get("cells"), list):
         raise GradingError("the notebook has no list of cells")
-    cells = (_cell(cell) for cell in found["cells"])
-    return Notebook(tuple(cell for cell in cells if cell is not None), _claim(found, "lab"))
+    cells = tuple(cell for cell in map(_cell, found["cells"]) if cell is not None)
+    if len(cells) > MOST_CELLS or sum(len(cell.text) for cell in cells) > MOST_CHARACTERS:
+        raise GradingError(f"the notebook has more than {MOST_CELLS:,} code cells, or more than {MOST_CHARACTERS:,} characters of code")
+    return Notebook(cells, _claim(found, "lab"), _claim(found, "version"))
 
 
 def answers(notebook: Notebook, exercises: Sequence[Exercise]) -> dict[str, Answer | None]:
@@ -96,7 +101,7 @@ def _answer(notebook: Notebook, exercise: Exercise) -> Answer | None:
     defines = re.compile(rf"^[ \t]*(async[ \t]+)?def[ \t]+{re.escape(exercise.name)}\b", re.M)
     claiming = [cell for cell in notebook.cells if cell.exercise == exercise.id]
     defining = [cell for cell in notebook.cells if defines.search(cell.text)]
-    found = [cell for cell in claiming if cell in defining] or defining or claiming
+    found = [cell for cell in claiming if defines.search(cell.text)] or defining or claiming
     if not found:
         return None
     others = tuple(cell.text for cell in notebook.cells if cell is not found[-1])
@@ -137,8 +142,8 @@ def _cell(cell: object) -> Cell | None:
 
 
 def _claim(holder: dict, key: str) -> str:
-    """``metadata["warpwise"][key]`` if it is text."""
+    """``metadata["warpwise"][key]`` if it is text, of which no more is kept than a name of ours has."""
     metadata = holder.get("metadata")
     ours = metadata.get("warpwise") if isinstance(metadata, dict) else None
     claim = ours.get(key) if isinstance(ours, dict) else None
-    return claim if isinstance(claim, str) else ""
+    return claim[:MOST_CLAIM_CHARACTERS].encode("utf-8", "replace").decode() if isinstance(claim, str) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warpwise.labs.exercise import MORE_IS_BETTER, Reason, within
 
@@ -45,7 +45,9 @@ class Counter:
 class Finding:
     """What the trusted side found about one exercise. ``detail`` and ``advice`` never hold an expected value.
 
-    ``case`` is the label of the hidden case that failed; ``tried`` of ``cases`` were judged, all but a failed last one right.
+    ``case`` is the label of the hidden case that failed, which only the instructor may read; ``behaviour`` says in words what sets it
+    apart from the cases that were right. ``tried`` of ``cases`` were judged, all but a failed last one right. ``picture`` is a
+    self-contained still of the student's kernel, as HTML.
     """
 
     passed: bool
@@ -56,6 +58,8 @@ class Finding:
     tried: int = 0
     cases: int = 0
     counters: tuple[Counter, ...] = ()
+    behaviour: str = ""
+    picture: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Result:
     finding: Finding
     visible: Visible = Visible(NOT_REACHED)
     choice: str = ""  #: of exercises with the same choice, the best counts
+    text: str = field(default="", repr=False)  #: of the student's cell
+    prints: tuple[int, ...] = field(default=(), repr=False)  #: what the text has in common with others: ``grading.prints``
 
     @property
     def points(self) -> float:
@@ -84,7 +90,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Record:
-    """One submission. ``problem`` says in one line why it could not be graded; then all its exercises have no points."""
+    """One submission. ``problem`` says in one line why it could not be graded; then all its exercises have no points.
+
+    ``name``, ``submitted`` (ISO 8601, with its offset) and ``late`` are what the platform that collected it says, empty where it says
+    nothing; ``version`` is what the notebook says of its lab.
+    """
 
     student: str
     file: str
@@ -93,6 +103,10 @@ class Record:
     problem: str = ""
     isolated: bool = True
     seconds: float = 0.0
+    name: str = ""
+    submitted: str = ""
+    late: bool = False
+    version: str = ""
 
     @property
     def points(self) -> float:

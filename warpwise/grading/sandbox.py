@@ -10,6 +10,7 @@ for a user number that nobody else has: limits on processes do not hold for root
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import secrets
@@ -18,22 +19,24 @@ import site
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from warpwise.errors import GradingError
 from warpwise.grading import seccomp, watch
+from warpwise.grading.warm import Warm
 
 MB = 1 << 20
 INSIDE = Path(__file__).resolve().parent / "inside"
 PACKAGE = Path(__file__).resolve().parents[1]
 FEWEST_UIDS = 1000  #: with fewer, root cannot become somebody else
-ROOT, USER, NONE = "root", "user", "none"  #: how student code is kept apart; NONE is --unsafe-local
+ROOT, USER, CONTAINER, NONE = "root", "user", "container", "none"  #: how student code is kept apart; NONE is --unsafe-local
 
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "USER": "student", "LANG": "C.UTF-8", "WARPWISE_BACKEND": "simulator", "MALLOC_ARENA_MAX": "2",
@@ -71,9 +74,23 @@ def run(part: Part, job: dict, mode: str, limits: watch.Limits | None = None) ->
     if mode == NONE:
         with tempfile.TemporaryDirectory(prefix="warpwise-") as folder:
             return watch.run(_inside(part, mode), given, limits, env=ENVIRONMENT | {"HOME": folder}, cwd=folder)
-    with _as_file(seccomp.program(part.sockets)) as rules:
-        command = [*_bubblewrap(part, mode), "--seccomp", str(rules), "--", *_inside(part, mode)]
-        return watch.run(command, given, limits, env=ENVIRONMENT | {"HOME": "/tmp"}, fds=(rules,))
+    if mode == CONTAINER:
+        from warpwise.grading import container
+
+        return container.run(part, given, limits, _fresh_uid())
+    with watch.as_file(seccomp.program(part.sockets)) as rules:
+        command = [*_bubblewrap(part, mode), "--seccomp", str(rules.fileno()), "--", *_inside(part, mode)]
+        return watch.run(command, given, limits, env=ENVIRONMENT | {"HOME": "/tmp"}, fds=(rules.fileno(),))
+
+
+def warm(part: Part, mode: str) -> Warm:
+    """A sandbox that has imported what the part needs, and gives each job a room of its own: see ``inside/room.py``.
+
+    Raises GradingError if it does not start here; then ``run`` has to do.
+    """
+    room = {"tmp_bytes": part.tmp_bytes, "seccomp": base64.b64encode(seccomp.program(part.sockets)).decode()}
+    outside = [*_bubblewrap(part, mode, user=0), "--cap-add", "CAP_SYS_ADMIN"]  # any other user would get a namespace that cannot mount
+    return Warm([*outside, "--", *_inside(part, mode, room)], ENVIRONMENT | {"HOME": "/tmp"})
 
 
 @lru_cache(maxsize=1)
@@ -93,12 +110,12 @@ def isolation() -> str:
     )
 
 
-def _inside(part: Part, mode: str) -> list[str]:
-    """The command that runs inside. ``-I -S``: no environment, no user folder, no .pth files."""
+def _inside(part: Part, mode: str, more: Mapping[str, Any] = MappingProxyType({})) -> list[str]:
+    """The command that runs inside, with ``more`` limits. ``-I -S``: no environment, no user folder, no .pth files."""
     rlimits = {k: v for k, v in part.rlimits.items() if mode != NONE or k != "NPROC"}  # outside a sandbox it would count the user's own
-    limits = {"rlimits": rlimits, "path": _search_path(part, mode)} | ({"uid": _fresh_uid()} if mode == ROOT else {})
+    limits = {"rlimits": rlimits, "path": _search_path(part, mode), **more} | ({"uid": _fresh_uid()} if mode == ROOT else {})
     here = INSIDE if mode == NONE else "/inside"
-    python = os.path.realpath(sys.executable) if part is FUNCTIONS else sys.executable
+    python = os.path.realpath(sys.executable) if part is FUNCTIONS else os.path.abspath(sys.executable)
     return [python, "-I", "-S", f"{here}/start.py", part.name, json.dumps(limits)]
 
 
@@ -126,13 +143,13 @@ def _uids() -> tuple[int, int]:
     return first, count
 
 
-def _bubblewrap(part: Part, mode: str) -> list[str]:
+def _bubblewrap(part: Part, mode: str, user: int = 65534) -> list[str]:
     command = [shutil.which("bwrap"), "--die-with-parent", "--new-session", "--as-pid-1"]
     command += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if mode == ROOT:
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
-        command += ["--unshare-user", "--uid", "65534", "--gid", "65534"]
+        command += ["--unshare-user", "--uid", str(user), "--gid", str(user)]
     for option in _root_filesystem(part):
         command += option
     return command
@@ -180,12 +197,3 @@ def _other_packages() -> list[str]:
     folders = [sysconfig.get_path("purelib", vars=base), sysconfig.get_path("platlib", vars=base)]
     folders += ["/usr/lib/python3/dist-packages", f"/usr/local/lib/{version}/dist-packages", f"/usr/local/lib/{version}/site-packages"]
     return [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
-
-
-@contextmanager
-def _as_file(content: bytes) -> Iterator[int]:
-    """An open file that holds ``content``, for a program that reads it by its number."""
-    with tempfile.TemporaryFile() as file:
-        file.write(content)
-        file.seek(0)
-        yield file.fileno()

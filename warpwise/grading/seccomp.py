@@ -1,8 +1,8 @@
 """The system calls that a sandboxed process may not make, as a BPF program that bubblewrap loads before it starts the process.
 
 Namespaces already hide files, processes and the network. The filter takes away what is left of the kernel's surface: tracing other
-processes, new namespaces and mounts, keys, io_uring, BPF, and memory that no resource limit counts (memfd, System V shared
-memory). It is written with libseccomp (through pyseccomp), which knows the numbers of each architecture and also ends processes
+processes, new namespaces and mounts, keys, io_uring, BPF, and memory that no resource limit counts (memfd, shared mappings, System V
+shared memory). It is written with libseccomp (through pyseccomp), which knows the numbers of each architecture and also ends processes
 that call through a foreign one. A refused call gives EPERM, so that ordinary programs fail with a message, not a signal.
 """
 
@@ -27,6 +27,9 @@ REFUSED = (
 # Each flag asks clone(2) for a new namespace: user, mount, pid, network, ipc, uts, cgroup (linux/sched.h).
 NAMESPACE_FLAGS = (0x10000000, 0x00020000, 0x20000000, 0x40000000, 0x08000000, 0x04000000, 0x02000000)
 
+# Of mmap(2): MAP_SHARED, memory that stays after no process counts it as its own any more, and MAP_HUGETLB, which none counts at all.
+MAPPING_FLAGS = (0x01, 0x40000)
+
 # Address families of linux/socket.h that a notebook's kernel needs inside its own network namespace: unix, inet, inet6, netlink.
 # vsock (40), which no network namespace holds, is what must not get through.
 LOCAL_FAMILIES = (1, 2, 10, 16)
@@ -45,6 +48,8 @@ def program(sockets: bool) -> bytes:
         _add(rules, refuse, name)
     for flag in NAMESPACE_FLAGS:
         _add(rules, refuse, "clone", sc.Arg(0, sc.MASKED_EQ, flag, flag))
+    for flag in MAPPING_FLAGS:
+        _add(rules, refuse, "mmap", sc.Arg(3, sc.MASKED_EQ, flag, flag))
     _add(rules, sc.ERRNO(errno.ENOSYS), "clone3")  # its flags lie in memory, out of a filter's sight; the C library falls back to clone
     if sockets:
         for family in (f for f in range(LOCAL_FAMILIES[-1]) if f not in LOCAL_FAMILIES):

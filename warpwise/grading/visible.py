@@ -15,6 +15,7 @@ from warpwise.errors import GradingError
 from warpwise.grading import sandbox
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_REACHED, SHOWN_FAILED, SHOWN_PASSED, STOPPED, Visible
+from warpwise.grading.warm import Warm
 
 CELL_SECONDS = 10
 MOST_CHARACTERS = 200
@@ -43,9 +44,10 @@ def with_answers(notebook: dict, answers: Mapping[str, Answer | None]) -> dict:
     return notebook | {"cells": cells}
 
 
-def run_again(notebook: dict, mode: str) -> dict[str, Visible]:
-    """How each check came out, by exercise id. Checks that said nothing are left out."""
-    done = sandbox.run(sandbox.NOTEBOOK, {"notebook": notebook, "cell_seconds": CELL_SECONDS}, mode)
+def run_again(notebook: dict, mode: str, warm: Warm | None = None) -> dict[str, Visible]:
+    """How each check came out, by exercise id. ``warm`` is a sandbox that was started for many notebooks: see ``sandbox.warm``."""
+    job, part = {"notebook": notebook, "cell_seconds": CELL_SECONDS}, sandbox.NOTEBOOK
+    done = warm.run(json.dumps(job).encode(), part.limits) if warm else sandbox.run(part, job, mode)
     found: dict[str, Visible] = {}
     for line in done.result.splitlines():
         found |= _reported(line)

@@ -14,8 +14,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import BinaryIO, Protocol
 
 POLL_SECONDS = 0.05
 LEAVE_SECONDS = 0.5
@@ -45,6 +46,17 @@ class Finished:
     wall_seconds: float
 
 
+class Running(Protocol):
+    """A process under watch: its number, what it writes, and how it is ended."""
+
+    pid: int
+    stdout: BinaryIO
+    stderr: BinaryIO
+
+    def end(self, stopped: str) -> tuple[int, float]:
+        """End it with everything it started, and collect it: exit status and CPU seconds. ``stopped`` is the limit it passed, if any."""
+
+
 @dataclass
 class _Use:
     """What the tree has used so far, as last seen."""
@@ -52,11 +64,14 @@ class _Use:
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
     started: float = field(default_factory=time.monotonic)
+    own_seconds: dict[int, float] = field(default_factory=dict)  #: by process, gone ones too: what nobody collects is in no parent's time
 
     def look(self, pid: int) -> None:
-        seen = [_usage(p) for p in tree(pid)]
-        self.cpu_seconds = max(self.cpu_seconds, sum(cpu for cpu, _ in seen))
-        self.memory_bytes = sum(memory for _, memory in seen)
+        seen = {p: _usage(p) for p in tree(pid)}
+        self.own_seconds |= {p: max(own, self.own_seconds.get(p, 0.0)) for p, (own, _, _) in seen.items()}
+        collected = sum(own + children for own, children, _ in seen.values())
+        self.cpu_seconds = max(self.cpu_seconds, collected, sum(self.own_seconds.values()))
+        self.memory_bytes = sum(memory for _, _, memory in seen.values())
 
     def over(self, limits: Limits) -> str:
         if self.cpu_seconds > limits.cpu_seconds:
@@ -76,25 +91,38 @@ def run(
     cwd: str | None = None,
 ) -> Finished:
     """Run ``command`` to its end or to the first limit it passes. Its standard output is the result, standard error is chatter."""
-    with tempfile.TemporaryFile() as given:
-        given.write(stdin)
-        given.seek(0)
+    with as_file(stdin) as given:
         pipes = {"stdin": given, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen(command, **pipes, env=env, pass_fds=tuple(fds), cwd=cwd, start_new_session=True)
-    use = _Use()
-    read = {process.stdout: bytearray(), process.stderr: bytearray()}
-    caps = {process.stdout: ("result", limits.result_bytes), process.stderr: ("chatter", limits.chatter_bytes)}
+    return follow(_Command(process), limits)
+
+
+def follow(running: Running, limits: Limits) -> Finished:
+    """Read what a process writes until it ends or passes a limit, and end it."""
+    use, stopped = _Use(), "wall"
+    read = {running.stdout: bytearray(), running.stderr: bytearray()}
+    caps = {running.stdout: ("result", limits.result_bytes), running.stderr: ("chatter", limits.chatter_bytes)}
     try:
-        stopped = _follow(process, read, caps, limits, use)
+        stopped = _follow(running, read, caps, limits, use)
     finally:
-        cpu_seconds = max(end(process), use.cpu_seconds)
+        exit, cpu_seconds = running.end(stopped)
         for pipe in read:
             pipe.close()
     result, chatter = (bytes(held[: caps[pipe][1]]) for pipe, held in read.items())
-    return Finished(result, chatter.decode("utf-8", "replace"), process.returncode, stopped, cpu_seconds, time.monotonic() - use.started)
+    seconds = time.monotonic() - use.started
+    return Finished(result, chatter.decode("utf-8", "replace"), exit, stopped, max(cpu_seconds, use.cpu_seconds), seconds)
 
 
-def _follow(process, read, caps, limits: Limits, use: _Use) -> str:
+@contextmanager
+def as_file(content: bytes) -> Iterator[BinaryIO]:
+    """An open file without a name that holds ``content``, to be read from its beginning."""
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        yield file
+
+
+def _follow(running: Running, read, caps, limits: Limits, use: _Use) -> str:
     """Read both pipes until all writers have gone or a limit is passed; returns the limit."""
     with selectors.DefaultSelector() as ready:
         for pipe in read:
@@ -111,30 +139,42 @@ def _follow(process, read, caps, limits: Limits, use: _Use) -> str:
                 if len(read[key.fileobj]) > cap:
                     return name
             if time.monotonic() >= look_again:
-                use.look(process.pid)
+                use.look(running.pid)
                 look_again = time.monotonic() + POLL_SECONDS
                 if over := use.over(limits):
                     return over
     return ""
 
 
-def end(process: subprocess.Popen) -> float:
-    """Kill every descendant, the command and its process group, collect it, and return its CPU seconds.
+class _Command:
+    """A command that this process started."""
 
-    The first process of a sandbox is among the descendants, and with it the kernel ends the whole process namespace; bubblewrap then
-    collects it and goes by itself. Without a sandbox, a process that left the tree and the group can escape: this is what "not
-    isolated" means.
-    """
-    descendants = list(tree(process.pid))[1:]
-    for pid in reversed(descendants):
+    def __init__(self, process: subprocess.Popen):
+        self.process, self.pid, self.stdout, self.stderr = process, process.pid, process.stdout, process.stderr
+
+    def end(self, stopped: str) -> tuple[int, float]:
+        """Kill every descendant, the command and its process group, and collect it.
+
+        The first process of a sandbox is among the descendants, and with it the kernel ends the whole process namespace; bubblewrap
+        then collects it and goes by itself. Without a sandbox, a process that left the tree and the group can escape: this is what
+        "not isolated" means.
+        """
+        descendants = kill_descendants(self.pid)
+        if not (descendants and _leaves(self.pid)):
+            with suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+        _, status, used = os.wait4(self.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return self.process.returncode, used.ru_utime + used.ru_stime
+
+
+def kill_descendants(pid: int) -> list[int]:
+    """Kill all living descendants of a process, the youngest first; which they were."""
+    descendants = list(tree(pid))[1:]
+    for one in reversed(descendants):
         with suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
-    if not (descendants and _leaves(process.pid)):
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return used.ru_utime + used.ru_stime
+            os.kill(one, signal.SIGKILL)
+    return descendants
 
 
 def _leaves(pid: int) -> bool:
@@ -156,19 +196,19 @@ def tree(pid: int) -> Iterator[int]:
                 yield from tree(int(child))
 
 
-def _usage(pid: int) -> tuple[float, int]:
-    """CPU seconds, with those of children already collected, and the most private bytes resident so far; zeros for one that is gone.
+def _usage(pid: int) -> tuple[float, float, int]:
+    """CPU seconds, those of children already collected, and the most bytes of no file resident so far; zeros for one that is gone.
 
     What was resident at most is asked for, not what is now: a peak between two looks counts.
     """
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
         status = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines())
-        most, *shared = (int(status[name].split()[0]) for name in ("VmHWM", "RssFile", "RssShmem"))  # KiB
+        most, of_files = (int(status[name].split()[0]) for name in ("VmHWM", "RssFile"))  # KiB
     except (OSError, ValueError, KeyError):
-        return 0.0, 0
-    ticks = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: fields 14-17 of proc(5), counted from the state
-    return ticks / os.sysconf("SC_CLK_TCK"), max(0, 1024 * (most - sum(shared)))
+        return 0.0, 0.0, 0
+    own, children = (sum(map(int, fields[i : i + 2])) / os.sysconf("SC_CLK_TCK") for i in (11, 13))  # of proc(5), counted from the state
+    return own, children, max(0, 1024 * (most - of_files))
 
 
 def _read(path: str) -> str:

@@ -24,8 +24,10 @@ TOLD = ("passed", "reason", "detail", "case")  # of a verdict, to ``warpwise che
 SIDES = {f"{Reason.OVER_BUDGET}sectors_per_request_{kind}": kind for kind in ("load", "store")}  # where the picture should open
 
 
-def check(target: Any, cases: Iterable[Case], view: Any = None) -> None:
+def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = False) -> None:
     """Judge a kernel or a function on each case, in order, and say what came of it. A wrong answer is no exception here.
+
+    Unless it is ``strict``: then AssertionError is raised for it in the end, which is how nbgrader is told.
 
     ``target`` may be the name of one, to be looked up where ``check`` is called: a name that is missing there is a verdict too.
     ``view`` draws the trace: a module of ``warpwise.views`` with ``of_trace``. Without one it is ``burst``.
@@ -41,6 +43,8 @@ def check(target: Any, cases: Iterable[Case], view: Any = None) -> None:
         picture(shown.trace, SIDES.get(shown.reason), view)
     elif isinstance(case, Call) and case.view is not None:
         _replace(PICTURE, _bundle(lambda: case.view))
+    if strict and not last.passed:
+        raise AssertionError(f"{name}: {last.reason}")
 
 
 def _judged(target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]) -> tuple[str, tuple[Verdict, ...]]:

@@ -88,6 +88,11 @@ def solved_notebook(lab: Lab, outputs: Mapping[str, Sequence[NotebookNode]] | No
     return _notebook(lab, unmarked, outputs or {})
 
 
+def marked_notebook(lab: Lab) -> NotebookNode:
+    """The same notebook with the solutions in place, between their markers."""
+    return _notebook(lab, str, {})
+
+
 def role(cell: NotebookNode) -> str:
     """The part a cell plays: one of ROLES, or "" for text."""
     return next((tag for tag in cell.metadata.get("tags", ()) if tag in ROLES), "")

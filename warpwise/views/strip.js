@@ -8,15 +8,15 @@ const TOP = 142, TALL = 40, KEY = 230, MARGIN = 4;
 const UNITS_PER_LINE = 4, FEWEST_SHOWN = 16, NARROWEST = 8, THINNEST = 2.5;
 
 // A request with its counts. Addresses are -1 where a lane is not active; parts are bytes, or values in the toy memory.
-export function measure({ addresses, itemsize, unit, verb = "reads", array = "x" }) {
+export function measure({ addresses, itemsize, unit, verb = "reads", array = "x", bare = false }) {
   const parts = new Set(), [word, part] = unit === TOY_BURST ? ["burst", "value"] : ["sector", "byte"];
   for (const a of addresses) for (let b = a; a >= 0 && b < a + itemsize; b++) parts.add(b);
   const touched = [...new Set([...parts].map((b) => Math.floor(b / unit)))].sort((a, b) => a - b), used = parts.size;
-  return { addresses, itemsize, unit, verb, array, word, part, touched, used, moved: unit * touched.length, ideal: Math.ceil(used / unit) };
+  return { addresses, itemsize, unit, verb, array, bare, word, part, touched, used, moved: unit * touched.length, ideal: Math.ceil(used / unit) };
 }
 
-// Shapes, and the items of a legend. The followed lane's line is heavier, and on top.
-export function strip({ addresses, itemsize, unit, touched, word, part }, width, lane, caption) {
+// Shapes, and the items of a legend. The followed lane's line is heavier, and on top. A bare strip has no addresses below it.
+export function strip({ addresses, itemsize, unit, bare, touched, word, part }, width, lane, caption) {
   const pitch = width / 32, mark = (i) => (i === lane ? " followed" : "");
   // Untouched units are left out when all would be too narrow; a gap is half a unit wide.
   const origin = touched[0] - (touched[0] % UNITS_PER_LINE), most = Math.max(FEWEST_SHOWN, Math.ceil((touched.at(-1) + 1 - origin) / 8) * 8);
@@ -31,7 +31,7 @@ export function strip({ addresses, itemsize, unit, touched, word, part }, width,
     return path("line" + mark(i), `M${from} 48C${from} 98 ${to} 92 ${to} ${TOP}`);
   };
   // First bytes: of every line, or of every 2nd, 4th, ... where numbers need the room.
-  const able = shown.filter((u) => !whole || unit === TOY_BURST || u % UNITS_PER_LINE === 0);
+  const able = shown.filter((u) => !bare && (!whole || unit === TOY_BURST || u % UNITS_PER_LINE === 0));
   const name = (u) => (u === able[0] ? part + " " : "") + u * unit, right = (u) => x(u) + 3 + letters(name(u));
   let by = 1;
   while (able.some((u, i) => i % by === 0 && right(u) + 12 > x(able[i + by]))) by *= 2;

@@ -9,33 +9,108 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import pkgutil
+import signal
 import sys
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
 
 # Importing nbformat reads a grammar of web addresses with this package if it is there, which takes as long as all the rest together.
 sys.modules["rfc3987_syntax"] = None
 
 import pytest  # noqa: E402
+from ipykernel.kernelapp import IPKernelApp  # noqa: E402
+from jupyter_client.provisioning import local_provisioner  # noqa: E402
 from nbval.plugin import NbCellError  # noqa: E402
 
 REASON_CHARACTERS = 200
-NOT_DUMPABLE = 4  # prctl(2), PR_SET_DUMPABLE: the notebook's kernel, of the same user, cannot open this process's files
+DUMPABLE = 4  # prctl(2), PR_SET_DUMPABLE: where it is off, the notebook's kernel, of the same user, cannot open this process's files
+#: What notebooks import, with all that is in ``warpwise.views``; ``warm`` imports it before there is a notebook.
+USUAL = ("ipykernel.ipkernel", "ipykernel.zmqshell", "anywidget", "quickjs", "warpwise.cuda", "warpwise.labs.check", "warpwise.show")
 
 
 def answer(job: dict, result) -> None:
     """Write one JSON line per code cell of ``job["notebook"]``: its metadata's ``warpwise`` entry, whether it passed, and why not."""
-    ctypes.CDLL(None).prctl(NOT_DUMPABLE, 0, 0, 0, 0)
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[1:2])
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     Path("work").mkdir()
-    Path("work/lab.ipynb").write_text(json.dumps(job["notebook"]))
     os.chdir("work")
+    local_provisioner.launch_kernel = Kernel(result).launch
+    ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
+    Path("lab.ipynb").write_text(json.dumps(job["notebook"]))
 
     options = ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={job['cell_seconds']}", "--color=no", "-q"]
     alone = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider", "-p", "nbval.plugin"]
     pytest.main([*alone, *options, "lab.ipynb"], plugins=[Reporter(result)])
+
+
+def warm() -> None:
+    """Import what most notebooks will."""
+    views = import_module("warpwise.views")
+    for name in (*USUAL, *(module.name for module in pkgutil.iter_modules(views.__path__, "warpwise.views."))):
+        import_module(name)
+
+
+class Kernel:
+    """The notebook's kernel: a fork of this process, made before pytest starts, which has imported by then what a new one would.
+
+    To Jupyter it is the process that it would have started itself.
+    """
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, result):
+        read, self.told = os.pipe()
+        self.status: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.told)
+            result.close()
+            self._be(read)
+        os.close(read)
+
+    def launch(self, command: list[str], **_) -> Kernel:
+        """What Jupyter calls to start a kernel: the connection file is the command's last word."""
+        os.write(self.told, command[-1].encode())
+        os.close(self.told)
+        return self
+
+    def poll(self) -> int | None:
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.status = os.waitstatus_to_exitcode(status) if pid else None
+        return self.status
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        until = None if timeout is None else time.monotonic() + timeout
+        while self.poll() is None and (until is None or time.monotonic() < until):
+            time.sleep(0.05)
+        return self.status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _be(self, told: int) -> None:
+        """In the fork: wait for the connection file, then be an ordinary kernel."""
+        try:
+            os.setsid()
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            path = os.read(told, 4096).decode()
+            os.close(told)
+            if path:
+                sys.path[:1] = [""]  # instead of the sandbox's own modules
+                sys.argv = ["kernel", "-f", path]
+                IPKernelApp.launch_instance(argv=sys.argv[1:])
+        finally:
+            os._exit(0)
 
 
 class Reporter:

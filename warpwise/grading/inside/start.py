@@ -1,6 +1,7 @@
 """The first thing that runs inside the sandbox: give up all rights, set the limits, then play one of two parts.
 
     python -I -S start.py PART LIMITS < job
+    python -I -S start.py PART LIMITS SOCKET      serve many jobs, each in a fork with a room of its own (``serve``, ``room``)
 
 PART is ``functions`` (call a student's host functions) or ``notebook`` (re-run a notebook through nbval). LIMITS is JSON. The job
 comes on standard input; standard output carries the result and nothing else, so everything that is printed goes to standard error.
@@ -13,6 +14,7 @@ import json
 import os
 import resource
 import sys
+from importlib import import_module
 from pathlib import Path
 
 
@@ -44,19 +46,37 @@ def stay_first() -> None:
 
 
 def main() -> None:
-    part, limits = sys.argv[1], json.loads(sys.argv[2])
+    part, limits, sockets = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
+    folders = [str(Path(__file__).resolve().parent), *limits["path"]]
+    if sockets:
+        sys.path[:0] = folders
+        serve_many(part, limits, int(sockets[0]))
+        return
     confine(limits)
     if os.getpid() == 1:
         stay_first()
+    sys.path[:0] = folders
+    play(part)
+
+
+def serve_many(part: str, limits: dict, number: int) -> None:
+    """Import what the part needs, then fork for each job."""
+    import room
+    from serve import serve
+
+    def in_a_room() -> None:
+        room.enter(limits)
+        play(part)
+
+    import_module(part).warm()
+    serve(number, lambda header: None, in_a_room)
+
+
+def play(part: str) -> None:
+    """Read the job, play the part, and end."""
     result = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    sys.path[:0] = [str(Path(__file__).resolve().parent), *limits["path"]]
-    job = json.load(sys.stdin)
-    if part == "functions":
-        from functions import answer
-    else:
-        from notebook import answer
-    answer(job, result)
+    import_module(part).answer(json.loads(sys.stdin.buffer.read()), result)
     sys.stdout.flush()
     os._exit(0)  # threads and exit handlers that student code left behind do not run on
 

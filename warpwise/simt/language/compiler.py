@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import EnumMeta
 from functools import cached_property
+from inspect import getattr_static
 
 import numpy as np
 
@@ -184,7 +185,7 @@ class Compiler(
         is_class = isinstance(base, type)
         if isinstance(base, (*NAMESPACES, Members, np.dtype, EnumMeta)) or (is_class and issubclass(base, np.generic)):
             return
-        value = getattr(base, node.attr, None)
+        value = getattr_static(base, node.attr, None)
         is_constant = types.of_constant(value) is not None
         if is_class or is_constant:
             what = f"{ast.unparse(node)} is an attribute of {'a class' if is_class else 'an object'}, which a kernel cannot read"
@@ -249,7 +250,7 @@ class Compiler(
 
     def variable(self, node: ast.Name) -> Code:
         name, site = node.id, self.site(node)
-        slot, t = self.slots[name], self.env[name]
+        slot, t = self.slot(name), self.env[name]
         if (node.lineno, node.col_offset) in self.unsure:
             code = Code(lambda frame, mask: frame.value(slot, name, mask, site), t)
         else:
@@ -260,7 +261,12 @@ class Compiler(
         """Give a variable a type from here on; returns its slot."""
         self.env[name] = t
         self.types_of.setdefault(name, set()).add(t)
-        return self.slots.setdefault(name, len(self.slots))
+        return self.slot(name)
+
+    def slot(self, name: str) -> int:
+        """Where a variable of its present type is kept: where ``x = x[i]`` is guarded, other lanes still have the array of that name."""
+        key = name if types.is_scalar(self.env[name]) else f"{name}, {type(self.env[name]).__name__}"
+        return self.slots.setdefault(key, len(self.slots))
 
     def apart(self, compile_part: Callable, node: ast.AST, apart: bool = True) -> tuple[Code, Callable]:
         """Compile a part that runs under a mask of its own, and the closure that counts it; not ``apart``: it is counted with the rest."""

@@ -143,7 +143,7 @@ class DeviceCalls:
     def _around(self, node: ast.Call, name: str) -> Code:
         if name not in self.env:
             self.refuse(node, f"{name} may be used before it has a value", f"give {name} a value before this line", UndefinedNameError)
-        slot, site = self.slots[name], self.site(node)
+        slot, site = self.slot(name), self.site(node)
         return cast_code(lambda frame, mask: frame.value(slot, name, mask, site), self.env[name])
 
 

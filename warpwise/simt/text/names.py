@@ -9,6 +9,7 @@ import ast
 import cmath
 import enum
 import functools
+import inspect
 import math
 import sys
 from types import ModuleType
@@ -77,9 +78,14 @@ def resolve(value: object) -> object:
 
 
 def attribute(base: object, name: str) -> object:
-    """``base.name``, without running a module's ``__getattr__``. Raises AttributeError."""
-    if not isinstance(base, ModuleType):
+    """``base.name``, without running what a module or an object does when asked: that of ``ctypes.cdll`` loads a library.
+
+    Raises AttributeError.
+    """
+    if isinstance(base, (CudaName, Package, np.dtype, type)):
         return getattr(base, name)
+    if not isinstance(base, ModuleType):
+        return inspect.getattr_static(base, name)
     if name not in vars(base):
         raise AttributeError(name)
     return vars(base)[name]

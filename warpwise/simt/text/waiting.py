@@ -28,7 +28,8 @@ class Waiting:
         found = waits(loop, self._may_be_written, self._is_atomic)
         self.env = reached
         self.waits |= found
-        return tuple(self.slots[name] for name in sorted(deciding(loop) & set(self.slots))) if found else None
+        names = deciding(loop) if found else ()
+        return tuple(slot for key, slot in self.slots.items() if key.partition(",")[0] in names) if found else None
 
     @cached_property
     def _only_read(self) -> frozenset[str]:

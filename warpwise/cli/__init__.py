@@ -14,9 +14,11 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
+from warpwise.cli import grade, gradebook, release, report
 from warpwise.errors import WarpwiseError
 
-EXTRAS = {"check": "labs", "compile": "toolchain", "labs": "labs", "grade": "grading"}
+INSTRUCTORS = ("grade", "merge", "regrade", "gradebook", "feedback", "report", "release", "bundle")
+EXTRAS = {"check": "labs", "compile": "toolchain", "labs": "labs"} | dict.fromkeys(INSTRUCTORS, "grading")
 
 
 class OneLineErrors(TyperGroup):
@@ -44,18 +46,47 @@ app.add_typer(labs_app, name="labs")
 
 
 @app.command()
-def doctor() -> None:
+def doctor(
+    grading: Annotated[bool, typer.Option("--grading", help="Attack the sandbox: does it keep student code apart?")] = False,
+) -> None:
     """Say what this machine has and what it lacks.
 
     Looks at Python, GPU and driver, the backend in use, Chromium, bubblewrap, and versions against the constraints,
     and says what to do about each thing that is missing. Ends with status 1 if the course needs one of them.
+
+    With --grading it runs small attacks in the sandbox that grading would use, and ends with status 1 if one succeeds
+    or if there is no sandbox.
     """
+    if grading:
+        raise typer.Exit(0 if _isolates() else 1)
     from warpwise.doctor import examine, healthy
 
     findings = examine()
     for finding in findings:
         typer.echo(str(finding))
     raise typer.Exit(0 if healthy(findings) else 1)
+
+
+def _isolates() -> bool:
+    """Print how each attack came out, and what to do where one did not hold."""
+    from warpwise.errors import GradingError
+    from warpwise.grading import sandbox, selftest
+
+    outcomes = []
+    try:
+        for outcome in selftest.run(sandbox.isolation()):
+            typer.echo(str(outcome))
+            outcomes.append(outcome)
+    except GradingError as error:
+        typer.echo(f"NOT HELD  {error}")
+    isolates = bool(outcomes) and all(outcome.held for outcome in outcomes)
+    if isolates:
+        typer.echo("This machine keeps student code apart.")
+    else:
+        typer.echo("This machine does not keep student code apart. What to do:")
+        for line in selftest.advice():
+            typer.echo(f"  - {line}")
+    return isolates
 
 
 @app.command()
@@ -74,27 +105,6 @@ def check(
     rows = [(r.exercise, r.points, r.reason, "\n".join(text for text in (r.detail, r.more) if text)) for r in results]
     print_table(("exercise", "points", "result", "what was seen"), rows)
     raise typer.Exit(0 if complete(results) else 1)
-
-
-@app.command()
-def grade(
-    submissions: Annotated[Path, typer.Argument(help="A folder with one notebook, or one folder, per student.", metavar="SUBMISSIONS")],
-    out: Annotated[Path, typer.Option(help="Where grades.csv and feedback/ are written.")],
-    lab: Annotated[str | None, typer.Option(help="The lab's stem, such as 08_coalescing; found from the notebooks if left out.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The secret that hidden tests draw their inputs from; new and kept in run.json.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="How many submissions are graded at a time.")] = 1,
-    unsafe_local: Annotated[bool, typer.Option("--unsafe-local", help="Run without a sandbox; the gradebook is marked so.")] = False,
-) -> None:
-    """Grade a folder of notebooks.
-
-    Kernels are interpreted, never executed; host functions and the notebook's own checks run in a sandbox. Every
-    submission gets a line in grades.csv and a page in feedback/, whatever is wrong with it.
-    """
-    from warpwise.grading import grade as grade_all
-
-    records = grade_all(submissions, out, lab=lab, seed=seed, unsafe_local=unsafe_local, jobs=jobs, progress=True)
-    graded = "1 submission" if len(records) == 1 else f"{len(records)} submissions"
-    typer.echo(f"{graded} graded: see {out / 'grades.csv'} and {out / 'feedback'}")
 
 
 @app.command("compile")
@@ -143,5 +153,5 @@ def print_table(heads: tuple[str, ...], rows: Iterable[tuple]) -> None:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-if __name__ == "__main__":
-    app()
+for commands in (grade, gradebook, report, release):
+    commands.add(app)

@@ -1,0 +1,174 @@
+"""Where submissions are graded: in this process, on worker processes of this machine, or on a cluster's workers. Both of the last are Dask.
+
+A cluster's machines need this package, of the same version, and a sandbox; the course's files are sent to them. Dask's own messages
+are Python objects, and whoever speaks to a scheduler can make it run code: so the workers of this machine speak TLS with keys made for
+the run, and a cluster should too. Student code cannot speak to either, since its sandbox has no network.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from distributed import Client, Future, LocalCluster, Security, WorkerPlugin, as_completed, get_worker
+
+from warpwise.errors import GradingError
+from warpwise.grading import material, sandbox
+from warpwise.grading.grader import Grader, Task, failure, ungraded
+from warpwise.grading.notebook import Cell, Notebook
+from warpwise.grading.record import Record
+from warpwise.grading.store import record
+from warpwise.labs.source import Lab
+
+MOST_TASKS = 10  #: in a message
+AHEAD = 2  #: messages that a worker may have waiting
+WAIT_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Tls:
+    """The files that a cluster's TLS goes by, where its settings do not name them."""
+
+    ca_file: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Kit:
+    """All that a worker needs to grade: a course's files by lab, the seed, whether to run without a sandbox.
+
+    ``version`` is the one that its grader must have, or empty.
+    """
+
+    files: Mapping[str, Mapping[str, str]]
+    seed: int
+    unsafe_local: bool
+    version: str
+
+    def write(self, folder: Path) -> dict[str, material.Material]:
+        """Write the files below a folder, and read them as materials."""
+        for files in self.files.values():
+            for name, text in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text, encoding="utf-8")
+        return {stem: material.load(folder, stem, self.seed) for stem in self.files}
+
+
+class Graders(WorkerPlugin):
+    """What a Dask worker holds for one run: a grader for each of its threads."""
+
+    def __init__(self, kit: Kit):
+        self.kit, self.name = kit, f"warpwise-{secrets.token_hex(8)}"
+
+    def setup(self, worker) -> None:
+        self.mine, self.open, self.folder = threading.local(), [], TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True)
+
+    def teardown(self, worker) -> None:
+        for grader in self.open:
+            grader.close()
+        self.folder.cleanup()
+
+    def grader(self) -> Grader:
+        """This thread's. Raises GradingError where the machine has another version, or cannot keep student code apart."""
+        if not hasattr(self.mine, "grader"):
+            if self.kit.version not in ("", material.grader_version()):
+                raise GradingError("the workers have another version of warpwise than this machine; install the same everywhere")
+            mode = sandbox.NONE if self.kit.unsafe_local else sandbox.isolation()
+            self.mine.grader = Grader(self.kit.write(Path(self.folder.name) / str(threading.get_ident())), mode)
+            self.open.append(self.mine.grader)
+        return self.mine.grader
+
+
+def work(name: str, tasks: list[dict]) -> list[dict]:
+    """What a worker does: grade some tasks with the plugin of this name. In and out go plain values."""
+    grader = get_worker().plugins[name].grader()
+    return [asdict(grader.record(_task(fields))) for fields in tasks]
+
+
+@contextmanager
+def here(jobs: int) -> Iterator[Client]:
+    """Worker processes on this machine, one job each."""
+    settings = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    with LocalCluster(**settings, security=Security.temporary(), protocol="tls://", silence_logs=50) as cluster, Client(cluster) as client:
+        yield client
+
+
+@contextmanager
+def at(address: str, tls: Tls) -> Iterator[Client]:
+    """A cluster that runs already. Raises GradingError if nobody answers, or no worker comes."""
+    named = {"tls_ca_file": tls.ca_file, "tls_client_cert": tls.certificate, "tls_client_key": tls.key}
+    security = Security(**{name: value for name, value in named.items() if value}, require_encryption=address.startswith("tls:"))
+    try:
+        client = Client(address, security=security, timeout=WAIT_SECONDS)
+        client.wait_for_workers(1, timeout=WAIT_SECONDS)
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise GradingError(f"no worker answers at {address}: {error}") from error
+    with client:
+        yield client
+
+
+def graded(tasks: Iterable[Task], count: int, kit: Kit, client: Client, labs: Mapping[str, Lab]) -> Iterator[tuple[Task, Record]]:
+    """Each of ``count`` tasks with its record, as they come. A worker that ends costs nothing: its tasks go to another.
+
+    Raises GradingError if the workers cannot grade at all.
+    """
+    plugin = Graders(kit)
+    client.register_plugin(plugin)
+    try:
+        yield from _gathered(_Sender(client, plugin.name, iter(tasks), count), labs)
+    finally:
+        client.unregister_worker_plugin(plugin.name)
+
+
+class _Sender:
+    """Sends tasks in messages of a few, the last of one each, and not far ahead, so that they are not all in memory."""
+
+    def __init__(self, client: Client, name: str, tasks: Iterator[Task], count: int):
+        self.client, self.name, self.tasks, self.left = client, name, tasks, count
+        self.sent: dict[Future, list[Task]] = {}
+
+    def start(self) -> list[Future]:
+        """The first messages."""
+        return [future for _ in range(AHEAD * self._workers()) for future in self.next()]
+
+    def next(self) -> list[Future]:
+        """One more message, if there are tasks left."""
+        some = list(islice(self.tasks, max(1, min(MOST_TASKS, self.left // (2 * AHEAD * self._workers())))))
+        self.left -= len(some)
+        return [self.send(some)] if some else []
+
+    def _workers(self) -> int:
+        return max(1, sum(self.client.nthreads().values()))
+
+    def send(self, tasks: list[Task]) -> Future:
+        future = self.client.submit(work, self.name, [asdict(task) for task in tasks], pure=False)
+        self.sent[future] = tasks
+        return future
+
+
+def _gathered(sender: _Sender, labs: Mapping[str, Lab]) -> Iterator[tuple[Task, Record]]:
+    coming = as_completed(sender.start())
+    for future in coming:
+        tasks, error = sender.sent.pop(future), future.exception()
+        if isinstance(error, GradingError):
+            raise error
+        if error is None:
+            yield from zip(tasks, map(record, future.result()), strict=True)
+        elif len(tasks) > 1:  # workers ended over and over: which of these is to blame?
+            coming.update([sender.send([task]) for task in tasks])
+        else:
+            yield tasks[0], replace(tasks[0].record, problem=failure(error), results=tuple(ungraded(labs.get(tasks[0].record.lab))))
+        coming.update(sender.next())
+
+
+def _task(fields: dict) -> Task:
+    read = fields["notebook"]
+    cells = tuple(Cell(**cell) for cell in read["cells"]) if read else ()
+    return Task(record(fields["record"]), fields["key"], Notebook(**read | {"cells": cells}) if read else None)

@@ -1,0 +1,1 @@
+"""What a run of the grader shows about a class: ``warpwise report``."""

@@ -1,0 +1,84 @@
+"""Points that an instructor sets by hand: ``overrides.csv`` in the graded folder. They always win, and the grader never writes the file.
+
+    student,lab,exercise,points,reason
+    ada,08_coalescing,transpose,3,the check was right on her GPU
+    ben,08_coalescing,,12.5,oral examination
+
+A row with an exercise sets that exercise's points, in the lab's own points. One without sets the score of the whole lab, in the
+course's points, and no late penalty is taken from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpwise.errors import GradingError
+from warpwise.grading.scoring import sheet
+from warpwise.grading.scoring.course import MOST
+from warpwise.grading.scoring.sheet import Sheet
+from warpwise.labs.source import Lab
+from warpwise.simt.language.advice import nearest
+
+NAME = "overrides.csv"
+COLUMNS = ("student", "lab", "exercise", "points", "reason")
+
+
+@dataclass(frozen=True)
+class Override:
+    """One row. ``exercise`` is empty for the whole lab, ``line`` is the file's."""
+
+    student: str
+    lab: str
+    exercise: str
+    points: float
+    reason: str = ""
+    line: int = 0
+
+    def wrong(self, what: str) -> GradingError:
+        return GradingError(f"{NAME}:{self.line}: {what}")
+
+
+def load(path: str | Path, labs: Mapping[str, Lab]) -> tuple[Override, ...]:
+    """The overrides of a file. Raises GradingError, with the line, for a lab or exercise there is not, or points that are none.
+
+    Who the students are is for ``scores`` to say, which knows them.
+    """
+    table = sheet.read(path)
+    _check_columns(table)
+    return tuple(_override(table, line, cells, labs) for line, cells in table.rows)
+
+
+def _check_columns(table: Sheet) -> None:
+    for column in table.columns:
+        _known(table, 1, column, COLUMNS, "column")
+    for column in COLUMNS[:4]:
+        if table.columns.count(column) != 1:
+            raise table.wrong(1, f"needs one column {column}; the columns are {', '.join(COLUMNS)}")
+
+
+def _override(table: Sheet, line: int, cells: Mapping[str, str], labs: Mapping[str, Lab]) -> Override:
+    lab = _known(table, line, cells["lab"], labs, "lab")
+    if cells["exercise"]:
+        _known(table, line, cells["exercise"], [e.id for e in labs[lab].exercises], f"exercise of {lab}")
+    if not cells["student"]:
+        raise table.wrong(line, "there is no student")
+    return Override(cells["student"], lab, cells["exercise"], _points(table, line, cells["points"]), cells.get("reason", ""), line)
+
+
+def _points(table: Sheet, line: int, text: str) -> float:
+    try:
+        points = float(text)
+    except ValueError:
+        points = -1
+    if not 0 <= points <= MOST:  # nan is not either
+        raise table.wrong(line, f"{text!r} is no number of points")
+    return points
+
+
+def _known(table: Sheet, line: int, name: str, names: Collection[str], what: str) -> str:
+    if name not in names:
+        near = nearest(name, names)
+        raise table.wrong(line, f"{name!r} is no {what}; {f'did you mean {near}?' if near else 'there are ' + ', '.join(names)}")
+    return name
