@@ -8,7 +8,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos test lab labs bench gpu lint clean system
+.PHONY: help book serve photos test seeds lab labs bench gpu lint clean system
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -34,6 +34,9 @@ photos: system $(READY) $(INDEX) ## photograph every page and widget, light, dar
 
 test: system lint ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+seeds: $(READY) ## test every wrong and right answer of every lab on twenty seeds
+	WARPWISE_SEEDS=20 $(BIN)/python -m pytest -n $(WORKERS) tests/test_labs.py -k "wrong_submission or other_right"
 
 lab: $(READY) ## open JupyterLab on the labs
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) labs

@@ -226,7 +226,7 @@ def shorter_limits(patch: pytest.MonkeyPatch, lab: str) -> None:
     for name, cpu, wall in (("FUNCTIONS", 2, 8), ("NOTEBOOK", 8, 25)):
         part = getattr(sandbox, name)
         patch.setattr(sandbox, name, replace(part, limits=replace(part.limits, cpu_seconds=cpu, wall_seconds=wall)))
-    seconds = 12 if lab == LABS[-1] else 5  # sound kernels of the last take four
+    seconds = 12 if lab == LABS[-1] else 9  # sound kernels of the last take four
     patch.setattr(simulate, "simulate", partial(simulate.simulate, limits=replace(simulate.LIMITS, cpu_seconds=seconds)))
     patch.setattr(visible, "CELL_SECONDS", 4)
 

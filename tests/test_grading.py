@@ -196,10 +196,10 @@ def test_each_wrong_submission_is_wrong_for_its_reason(sandbox, tmp_path: Path):
     """Two of them here: that each of them fails for its reason is tested with the labs."""
     chosen = {path.stem: path for path in WRONG if path.stem in ("bank_conflicts_left_in", "offset_forgotten")}
     for name, path in chosen.items():
-        (tmp_path / name).mkdir()
+        (tmp_path / "submissions" / name).mkdir(parents=True)
         text = path.read_text()
-        (tmp_path / name / f"{LAB}.ipynb").write_text(json.dumps(submission({EXPECT.match(text)[1]: text})))
-    for found in grade(tmp_path, tmp_path.parent / "grades", seed=SEED):
+        (tmp_path / "submissions" / name / f"{LAB}.ipynb").write_text(json.dumps(submission({EXPECT.match(text)[1]: text})))
+    for found in grade(tmp_path / "submissions", tmp_path / "grades", seed=SEED):
         exercise, reason = EXPECT.match(chosen[found.student].read_text()).groups()
         assert [(r.exercise, r.finding.reason) for r in found.results if not r.points] == [(exercise, reason)]
         assert found.file == f"{found.student}/{LAB}.ipynb"

@@ -87,10 +87,11 @@ def test_each_mutant_gets_a_reason_for_every_exercise(stem: str, tmp_path: Path)
 
 
 def test_mutants_graded_whole(sandbox, tmp_path: Path):
-    stem = "01_why_gpus"
+    stem, folder = "01_why_gpus", tmp_path / "submissions"
+    folder.mkdir()
     for number, content in enumerate(mutants(SEED + 1, WHOLE, originals(stem))):
-        (tmp_path / f"{number}.ipynb").write_bytes(content)
-    records = grade(tmp_path, tmp_path.parent / "grades", lab=stem, seed=SEED, jobs=1)
+        (folder / f"{number}.ipynb").write_bytes(content)
+    records = grade(folder, tmp_path / "grades", lab=stem, seed=SEED, jobs=1)
     assert len(records) == WHOLE
     for record in records:
         assert [result.exercise for result in record.results] == [exercise.id for exercise in lab(stem).exercises]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -17,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from distributed import Client, Future, LocalCluster, Security, WorkerPlugin, as_completed, get_worker
+from distributed.comm import CommClosedError
 
 from warpwise.errors import GradingError
 from warpwise.grading import material, sandbox
@@ -117,14 +119,17 @@ def at(address: str, tls: Tls) -> Iterator[Client]:
 def graded(tasks: Iterable[Task], count: int, kit: Kit, client: Client, labs: Mapping[str, Lab]) -> Iterator[tuple[Task, Record]]:
     """Each of ``count`` tasks with its record, as they come. A worker that ends costs nothing: its tasks go to another.
 
-    Raises GradingError if the workers cannot grade at all.
+    Raises GradingError if the workers cannot grade at all, or the scheduler ends.
     """
     plugin = Graders(kit)
-    client.register_plugin(plugin)
     try:
+        client.register_plugin(plugin)
         yield from _gathered(_Sender(client, plugin.name, iter(tasks), count), labs)
+    except (CommClosedError, CancelledError, TimeoutError) as error:
+        raise GradingError("the scheduler has gone; what was graded is kept: run the same command again") from error
     finally:
-        client.unregister_worker_plugin(plugin.name)
+        if client.status == "running":
+            client.unregister_worker_plugin(plugin.name)
 
 
 class _Sender:

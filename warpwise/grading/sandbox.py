@@ -88,7 +88,8 @@ def warm(part: Part, mode: str) -> Warm:
 
     Raises GradingError if it does not start here; then ``run`` has to do.
     """
-    room = {"tmp_bytes": part.tmp_bytes, "seccomp": base64.b64encode(seccomp.program(part.sockets)).decode()}
+    kept = [str(target) for _, target in _mounts(part) if Path("/tmp") in target.parents]
+    room = {"tmp_bytes": part.tmp_bytes, "kept": kept, "seccomp": base64.b64encode(seccomp.program(part.sockets)).decode()}
     outside = [*_bubblewrap(part, mode, user=0), "--cap-add", "CAP_SYS_ADMIN"]  # any other user would get a namespace that cannot mount
     return Warm([*outside, "--", *_inside(part, mode, room)], ENVIRONMENT | {"HOME": "/tmp"})
 

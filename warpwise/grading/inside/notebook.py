@@ -24,6 +24,7 @@ import pytest  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 from jupyter_client.provisioning import local_provisioner  # noqa: E402
 from nbval.plugin import NbCellError  # noqa: E402
+from serve import die_with_parent  # noqa: E402
 
 REASON_CHARACTERS = 200
 DUMPABLE = 4  # prctl(2), PR_SET_DUMPABLE: where it is off, the notebook's kernel, of the same user, cannot open this process's files
@@ -101,6 +102,7 @@ class Kernel:
     def _be(self, told: int) -> None:
         """In the fork: wait for the connection file, then be an ordinary kernel."""
         try:
+            die_with_parent()  # as a sandbox sees to anyway, and nobody else without one
             os.setsid()
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             path = os.read(told, 4096).decode()

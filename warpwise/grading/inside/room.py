@@ -9,12 +9,14 @@ from __future__ import annotations
 import base64
 import ctypes
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from serve import die_with_parent
 from start import confine, stay_first
 
 NEW_MOUNTS, NEW_UTS, NEW_IPC, NEW_PIDS = 0x00020000, 0x04000000, 0x08000000, 0x20000000  # clone(2)
-NO_SUID, NO_DEVICES, NO_EXEC, PRIVATE, RECURSIVE = 2, 4, 8, 1 << 18, 1 << 14  # mount(2)
+NO_SUID, NO_DEVICES, NO_EXEC, BIND, PRIVATE, RECURSIVE = 2, 4, 8, 1 << 12, 1 << 18, 1 << 14  # mount(2)
 NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER, AMBIENT, CLEAR_ALL, DROP_BOUNDING = 38, 22, 2, 47, 4, 24  # prctl(2)
 CAPABILITIES_3 = 0x20080522  # capset(2), _LINUX_CAPABILITY_VERSION_3
 libc = ctypes.CDLL(None, use_errno=True)
@@ -28,8 +30,9 @@ def enter(limits: dict) -> None:
         os._exit(_ended(child))
     die_with_parent()
     _checked(libc.mount(None, b"/", None, PRIVATE | RECURSIVE, None))
-    for folder in (b"/tmp", b"/dev/shm"):
-        _checked(libc.mount(b"tmpfs", folder, b"tmpfs", NO_SUID | NO_DEVICES, b"mode=1777,size=%d" % limits["tmp_bytes"]))
+    with _kept(limits["kept"]):
+        for folder in (b"/tmp", b"/dev/shm"):
+            _checked(libc.mount(b"tmpfs", folder, b"tmpfs", NO_SUID | NO_DEVICES, b"mode=1777,size=%d" % limits["tmp_bytes"]))
     _checked(libc.mount(b"proc", b"/proc", b"proc", NO_SUID | NO_DEVICES | NO_EXEC, None))
     os.chdir("/tmp")
     confine(limits)
@@ -37,6 +40,17 @@ def enter(limits: dict) -> None:
     die_with_parent()  # the change of user took it back
     refuse_calls(base64.b64decode(limits["seccomp"]))
     stay_first()
+
+
+@contextmanager
+def _kept(paths: list[str]) -> Iterator[None]:
+    """Mounts below /tmp, where Python itself may lie, are there again afterwards."""
+    files = {path: os.open(path, os.O_PATH) for path in paths}
+    yield
+    for path, file in files.items():
+        os.makedirs(path, exist_ok=True)
+        _checked(libc.mount(b"/proc/self/fd/%d" % file, path.encode(), None, BIND, None))
+        os.close(file)
 
 
 def _ended(child: int) -> int:
