@@ -111,7 +111,8 @@ def examine(rng: np.random.Generator) -> Iterator[Call]:
         least = max(2 * n**3 / (peak * 1e9), matrices / (rate * 1e6))
         copies = matrices / (link * 1e6)
         both = least + copies
-        for ms in (0.5 * least, 0.97 * least, 1.03 * least, 3.9 * least, 4.1 * least, 0.97 * both, 1.03 * both, 30 * both):
+        beside = copies + 0.5 * least  # enough for the copies, and not for the kernel beside them
+        for ms in (0.5 * least, 0.97 * least, 1.03 * least, 3.9 * least, 4.1 * least, 0.97 * both, beside, 1.03 * both, 30 * both):
             if ms < least:
                 verdict = IMPOSSIBLE
             elif ms <= GOOD_ENOUGH * least:
