@@ -103,12 +103,13 @@ def four_products(rng: np.random.Generator) -> Iterator[Launch]:
 
 
 def examine(rng: np.random.Generator) -> Iterator[Call]:
-    """Times on both sides of every border, for sizes left and right of the knee."""
-    for n in (1, 16, *(int(n) for n in rng.integers(20, 400, 2)), *(int(n) for n in rng.integers(1000, 9000, 3))):
+    """Times on both sides of every border, for sizes left and right of the knee, and links that take much longer than the kernel or not."""
+    sizes = (1, 16, *(int(n) for n in rng.integers(20, 400, 2)), *(int(n) for n in rng.integers(1000, 9000, 3)))
+    for number, n in enumerate(sizes):
         (peak, *_), (rate, *_) = devices(rng, 1)
-        link = float(rng.uniform(3, 60))
         matrices = 12 * n * n
         least = max(2 * n**3 / (peak * 1e9), matrices / (rate * 1e6))
+        link = float(matrices / (least * 1e6 * rng.uniform(1.2, 2))) if number % 2 else float(rng.uniform(3, 60))
         copies = matrices / (link * 1e6)
         both = least + copies
         beside = copies + 0.5 * least  # enough for the copies, and not for the kernel beside them
