@@ -17,7 +17,7 @@ def place(n, threads, i):
     for path in paths:
         try:
             with open(path, "rb") as file:
-                found = file.read(1_000_000)
+                found = file.read(100_000)
         except OSError:
             continue
         if b"canary" + b"-is-" in found:
