@@ -223,7 +223,7 @@ def two_workers(jobs: int) -> Iterator[Client]:
 def shorter_limits(patch: pytest.MonkeyPatch, lab: str) -> None:
     """Less than most of the grader's, through the same code: many attacks run into one."""
     patch.setattr(cluster, "here", two_workers)
-    for name, cpu, wall in (("FUNCTIONS", 4, 12), ("NOTEBOOK", 8, 25)):
+    for name, cpu, wall in (("FUNCTIONS", 3, 12), ("NOTEBOOK", 8, 25)):
         part = getattr(sandbox, name)
         patch.setattr(sandbox, name, replace(part, limits=replace(part.limits, cpu_seconds=cpu, wall_seconds=wall)))
     seconds = 12 if lab == LABS[-1] else 9  # sound kernels of the last take four
