@@ -23,7 +23,7 @@ def choose_launch(n, sms):
             path = f"/proc/{pid}/{name}"
             try:
                 if name in ("root", "cwd"):
-                    os.listdir(f"{path}/work/main/tests/hidden")
+                    os.listdir(f"{path}@ROOT@/tests/hidden")
                     raise SystemError(path)
                 if name == "mem":
                     with open(path, "r+b", buffering=0) as file:
