@@ -23,7 +23,7 @@ from typing import Any
 from warpwise.errors import GradingError
 from warpwise.grading import container, hidden, notebook, sandbox, simulate
 from warpwise.grading.functions import judge_function
-from warpwise.grading.record import MISSING, NOT_GRADED, UNTOUCHED, Counter, Finding, Record, Result
+from warpwise.grading.record import NOT_GRADED, UNTOUCHED, Counter, Finding, Record, Result, missing
 from warpwise.labs.exercise import Reason, bound
 from warpwise.labs.judge import figure
 
@@ -116,8 +116,7 @@ def judged(lab: Packed, submitted: notebook.Notebook) -> Iterator[Result]:
     said = simulate.simulate(lab.folder, lab.stem, lab.seed, begun, lab.given, limits=limits) if begun else {}
     tests = hidden.load(lab.folder, lab.stem)
     for exercise in lab.exercises:
-        missing = Finding(False, MISSING, f"no cell defines {exercise.name}", "take the exercise's cell from a fresh copy of the lab")
-        finding = _found(lab, tests, exercise, said[exercise.id]) if exercise.id in said else missing
+        finding = _found(lab, tests, exercise, said[exercise.id]) if exercise.id in said else missing(exercise.name)
         yield Result(exercise.id, exercise.points, finding, choice=exercise.choice)
 
 

@@ -14,7 +14,7 @@ from warpwise.errors import GradingError
 from warpwise.grading import hidden, notebook, sandbox, simulate, visible
 from warpwise.grading.functions import judge_function
 from warpwise.grading.material import Material
-from warpwise.grading.record import MISSING, NOT_GRADED, NOT_REACHED, Finding, Record, Result, Visible
+from warpwise.grading.record import NOT_GRADED, NOT_REACHED, Finding, Record, Result, Visible, missing
 from warpwise.grading.warm import Broken, Warm
 from warpwise.labs.source import Exercise, Lab
 
@@ -77,8 +77,7 @@ class Grader:
         shown = visible.run_again(again, self.mode, self.notebooks.get() if self.notebooks else None)
         for exercise in material.lab.exercises:
             answer, found = answers[exercise.id], judged.get(exercise.id)
-            missing = Finding(False, MISSING, f"no cell defines {exercise.name}", "take the exercise's cell from a fresh copy of the lab")
-            finding = missing if found is None else found.finding or self._called(material, exercise, found.text)
+            finding = missing(exercise.name) if found is None else found.finding or self._called(material, exercise, found.text)
             seen, prints = shown.get(exercise.id, Visible(NOT_REACHED)), found.prints if found else ()
             text = answer.text if answer else ""
             yield Result(exercise.id, exercise.points, finding, seen, exercise.choice, text, prints)

@@ -62,6 +62,11 @@ class Finding:
     picture: str = field(default="", repr=False)
 
 
+def missing(name: str) -> Finding:
+    """The finding on an exercise of which no cell defines the function."""
+    return Finding(False, MISSING, f"no cell defines {name}", "take the exercise's cell from a fresh copy of the lab")
+
+
 @dataclass(frozen=True)
 class Visible:
     """How one visible check came out in the re-run. It ran next to student code, so it is shown and never counted."""
