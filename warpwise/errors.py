@@ -17,6 +17,7 @@
     ├── TraceError                  a trace that cannot be read, or holds fewer events than were asked for
     ├── LabError                    no such lab, exercise or notebook
     ├── ToolchainError              a machine without CUDA's compiler, or a kernel that it refuses
+    ├── MeasureError                a machine that cannot be measured, or a record of measurements that cannot be read
     └── GradingError                submissions that cannot be found or read, or a machine that cannot isolate them
 """
 
@@ -135,6 +136,10 @@ class LabError(WarpwiseError):
 
 class ToolchainError(WarpwiseError):
     """No CUDA compiler on this machine, no such kernel in a file, or a kernel that the compiler refuses."""
+
+
+class MeasureError(WarpwiseError):
+    """A machine that cannot be measured, a result that is wrong, or a record of measurements that cannot be read."""
 
 
 class GradingError(WarpwiseError):

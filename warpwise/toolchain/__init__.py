@@ -6,7 +6,7 @@ says what a simulator cannot know: registers, spills, and which instructions a l
 
 from warpwise.toolchain.compiled import Compiled, compile_kernel
 from warpwise.toolchain.files import Loaded, load
-from warpwise.toolchain.machine_code import KINDS, Instruction, Line, by_line
+from warpwise.toolchain.machine_code import KINDS, Instruction, Line, by_line, loops
 from warpwise.toolchain.tools import missing
 
-__all__ = ["KINDS", "Compiled", "Instruction", "Line", "Loaded", "by_line", "compile_kernel", "load", "missing"]
+__all__ = ["KINDS", "Compiled", "Instruction", "Line", "Loaded", "by_line", "compile_kernel", "load", "loops", "missing"]

@@ -33,17 +33,22 @@ _KIND = {opcode: kind for kind, opcodes in _OPCODES.items() for opcode in opcode
 _MOVES = re.compile(r"IMAD\.MOV|HFMA2(\.MMA)? \w+, -RZ, RZ")  # how the compiler writes a move, to use another unit
 _PLACE = re.compile(r'//## File "(?P<file>.*?)", line (?P<line>\d+)')
 _INSTRUCTION = re.compile(r"/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?)\s*;")
+_BRANCH = re.compile(r"\bBRA\b.*`\((?P<label>\.L_x_\d+)\)")
 _LABEL = re.compile(r"(?P<name>\.L_x_\d+):")
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """One machine instruction: its address in bytes, its text, and the source line it comes from (0 if the compiler does not say)."""
+    """One machine instruction: its address in bytes, its text, and the source line it comes from (0 if the compiler does not say).
+
+    ``label``: the name by which branches call it, such as ``.L_x_2``.
+    """
 
     address: int
     text: str
     file: str = ""
     line: int = 0
+    label: str = ""
 
     @property
     def opcode(self) -> str:
@@ -96,9 +101,17 @@ def instructions_in(listing: str) -> tuple[Instruction, ...]:
             label = name["name"]
         elif code := _INSTRUCTION.search(text):
             if code["text"] != "NOP" and code["text"] != f"BRA `({label})":
-                found.append(Instruction(int(code["address"], 16), code["text"], file, line))
+                found.append(Instruction(int(code["address"], 16), code["text"], file, line, label))
             label = ""
     return tuple(found)
+
+
+def loops(instructions: Iterable[Instruction]) -> tuple[tuple[Instruction, ...], ...]:
+    """Every loop: from where a branch goes back to, to that branch. A loop within another one is a part of it, and comes by itself too."""
+    code = tuple(instructions)
+    places = {i.label: i.address for i in code if i.label}
+    backs = [(places.get(target[1], i.address + 1), i.address) for i in code if (target := _BRANCH.search(i.text))]
+    return tuple(tuple(i for i in code if first <= i.address <= last) for first, last in backs if first <= last)
 
 
 def by_line(instructions: Iterable[Instruction]) -> tuple[Line, ...]:

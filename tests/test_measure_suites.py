@@ -1,0 +1,40 @@
+"""Every suite of ``warpwise measure``, rehearsed: its kernels run in the simulator, its peers with NumPy, and all results are checked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+from warpwise.measure.suites import SUITES, suite
+
+REHEARSAL = """
+import sys
+from warpwise.measure.place import in_simulator
+place = in_simulator()
+from warpwise.measure.checked import rehearse
+from warpwise.measure.suites import suite
+cases, ours = set(), 0
+for case, variant, error in rehearse(place, suite(sys.argv[1]).cases(place)):
+    cases.add(case.name)
+    ours += variant.by == "numba"
+    print(case.name, variant.name, variant.by, error)
+assert cases and ours
+for bar in getattr(suite(sys.argv[1]), "BARS", ()):
+    assert 0 < bar.at_least <= bar.aim
+"""
+
+
+@pytest.mark.parametrize("name", [name for name in SUITES if name != "counters"])
+def test_a_rehearsed_suite_computes_what_it_should(name):
+    done = subprocess.run([sys.executable, "-c", REHEARSAL, name], cwd=ROOT, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_a_suite_says_what_it_is(name):
+    module = suite(name)
+    assert module.TITLE and module.__doc__

@@ -1,0 +1,48 @@
+"""Copying an array: the most bytes a second that a kernel can move, which other kernels are held against."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise import cuda
+from warpwise.kernels.step import Built, Step
+from warpwise.kernels.wide import load4, store4
+
+THREADS = 256
+
+
+@cuda.jit
+def copy_1_plain(source, target, n):
+    i = np.uint32(cuda.grid(1))
+    if i < n:
+        target[i] = source[i]
+
+
+@cuda.jit
+def copy_2_wide(source, target, quads):
+    """A thread moves 16 bytes; ``quads`` is a quarter of the elements."""
+    i = np.uint32(cuda.grid(1))
+    if i < quads:
+        at = i * np.uint32(4)
+        a, b, c, d = load4(source, at)
+        store4(target, at, a, b, c, d)
+
+
+def run_1_plain(source, target) -> None:
+    copy_1_plain[-(-source.size // THREADS), THREADS](source, target, np.uint32(source.size))
+
+
+def run_2_wide(source, target) -> None:
+    """``source.size``: a multiple of 4."""
+    quads = source.size // 4
+    copy_2_wide[-(-quads // THREADS), THREADS](source, target, np.uint32(quads))
+
+
+TYPES = "float32[::1], float32[::1], uint32"
+STEPS = (
+    Step("copy_1_plain", "one element a thread", run_1_plain, (Built(copy_1_plain, TYPES, THREADS, 8),)),
+    Step(
+        "copy_2_wide", "16 bytes a thread", run_2_wide,
+        (Built(copy_2_wide, TYPES, THREADS, 8, opcodes=("LDG.E.128", "STG.E.128")),),
+    ),
+)  # fmt: skip

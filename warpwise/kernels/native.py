@@ -1,0 +1,57 @@
+"""Instructions that Numba has no name for: an intrinsic for its compiler, and the same in plain Python for the simulator.
+
+The compiler's half is written with llvmlite, as a function of Numba's typing context. The other half says what the instruction does,
+thread by thread, in the words that any kernel may use. Without Numba there is only that half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def native(meaning: Callable) -> Callable[[Callable], Any]:
+    """Decorates a typing function as ``numba.extending.intrinsic`` does; ``meaning`` is what the simulator runs in its place.
+
+    The typing function takes Numba's typing context and the types of the arguments, and returns a signature and a code generator. It
+    runs only when a kernel is compiled, so it may import Numba.
+    """
+
+    def decorate(typing: Callable) -> Any:
+        try:
+            from numba.cuda.extending import intrinsic
+        except ImportError:
+            from warpwise import cuda
+
+            return cuda.jit(device=True)(meaning)
+        made = intrinsic(typing)
+        made.py_func = meaning
+        return made
+
+    return decorate
+
+
+def address(context, builder, array_type, array, index_type, index, items: int = 1):
+    """The address of ``array[index]``, as a pointer to one element, or to a vector of ``items`` elements."""
+    from llvmlite import ir
+    from numba import types
+
+    first = context.make_array(array_type)(context, builder, array).data
+    place = builder.gep(first, [context.cast(builder, index, index_type, types.intp)])
+    if items == 1:
+        return place
+    return builder.bitcast(place, ir.VectorType(context.get_value_type(array_type.dtype), items).as_pointer())
+
+
+def ptx(builder, text: str, result, outputs: Sequence, inputs: Sequence[tuple[str, Any]], volatile: bool = False):
+    """One instruction of PTX. ``result``: its LLVM type (a literal struct for several outputs). ``outputs``: their constraint letters.
+
+    ``inputs``: pairs of a constraint letter (r: 32-bit integer, l: 64-bit, f: float, h: 16-bit) and a value. ``volatile``: it does more
+    than compute its outputs, so it is neither left out nor moved over others.
+    """
+    from llvmlite import ir
+
+    constraints = ",".join([*(f"={letter}" for letter in outputs), *(letter for letter, _ in inputs), *(["~{memory}"] if volatile else [])])
+    values = [value for _, value in inputs]
+    asm = ir.InlineAsm(ir.FunctionType(result, [v.type for v in values]), text, constraints, side_effect=volatile)
+    return builder.call(asm, values)

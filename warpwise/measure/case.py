@@ -1,0 +1,72 @@
+"""What a suite is made of: cases, each with variants that do the same work, and bars that say how fast one of them should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from warpwise.kernels.step import Step
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to do a case's work.
+
+    ``run``: does it once, on the device's default stream, and need not wait for its end. ``result``: the array, or arrays, that a run
+    has left, on the device or the host; None where there is nothing to compare. ``by``: whose code it is, "numba" for ours, or "cupy" or
+    "torch". ``bytes`` and ``flops``: where they differ from the case's. ``note``: what a reader should know, in one line.
+    """
+
+    name: str
+    by: str
+    run: Callable[[], object]
+    result: Callable[[], Any] | None = None
+    bytes: int | None = None
+    flops: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One piece of work at one size. Its variants are timed by turns, after each one's result was compared with ``want``.
+
+    ``want``: makes the results in float64. A result passes where ``abs(result - want) <= atol + rtol * abs(want)``. ``bytes``: the least
+    that must move between chip and memory. ``flops``: floating-point operations. ``steps``: how many steps one after the other a run
+    takes, where the time of one is asked for. ``parameters``: what a chart needs, such as the size. ``cold``: the L2 cache is flushed
+    before each sample. ``repeat``: runs in a sample; the sample is the time of one.
+    """
+
+    name: str
+    variants: tuple[Variant, ...]
+    want: Callable[[], Any] | None = None
+    rtol: float = 1e-4
+    atol: float = 1e-5
+    bytes: int = 0
+    flops: int = 0
+    steps: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    cold: bool = True
+    repeat: int = 1
+
+
+@dataclass(frozen=True)
+class Bar:
+    """How fast a variant should be in a case: a ratio of at least ``at_least``, and better ``aim``, to what stands ``beside`` it.
+
+    ``beside``: the name of another variant of the case (the ratio of times), "copy" (of bandwidths: the largest copy's of the same run), or
+    "peak bandwidth" (the device's, by its data sheet).
+    """
+
+    what: str
+    case: str
+    variant: str
+    beside: str
+    at_least: float
+    aim: float
+
+
+def ours(steps: Iterable[Step], arrays: tuple, result: Callable[[], Any], **more: Any) -> tuple[Variant, ...]:
+    """A variant for each step of a reference kernel. ``arrays``: what the steps' ``run`` takes, as ``Place.given`` gives them."""
+    return tuple(Variant(step.name, "numba", partial(step.run, *arrays), result, note=step.idea, **more) for step in steps)

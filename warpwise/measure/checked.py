@@ -1,0 +1,55 @@
+"""Whether a variant computes what it should: nothing is timed before that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from warpwise.errors import MeasureError
+from warpwise.measure.case import Case, Variant
+from warpwise.measure.place import Place
+
+
+def worst_error(place: Place, case: Case, variant: Variant, want: tuple[np.ndarray, ...]) -> float:
+    """Run a variant once and compare what it leaves: the largest error, as a share of what the case allows.
+
+    Raises MeasureError where that is above 1, where a number is missing, or where shapes differ.
+    """
+    variant.run()
+    worst = 0.0
+    for got, expected in zip(_arrays(place, variant.result()), want, strict=True):
+        if got.shape != expected.shape:
+            raise MeasureError(f"the result has shape {got.shape}, and {expected.shape} is right")
+        allowed = case.atol + case.rtol * np.abs(expected)
+        far = np.abs(got.astype(np.float64) - expected)
+        share = np.divide(far, allowed, out=np.where(far > 0, np.inf, 0.0), where=allowed > 0)
+        share[~np.isfinite(far)] = np.inf  # a number that is missing, such as one that was never written
+        worst = max(worst, float(share.max(initial=0.0)))
+        if worst > 1:
+            at = np.unravel_index(int(share.argmax()), share.shape)
+            place_of = ", ".join(map(str, at))
+            raise MeasureError(f"the result at [{place_of}] is {got[at]:.7g}, and {expected[at]:.7g} is right")
+    return worst
+
+
+def wanted(place: Place, case: Case) -> tuple[np.ndarray, ...]:
+    """What a case's results should be, in float64 on the host; nothing where it has no ``want``."""
+    return tuple(a.astype(np.float64) for a in _arrays(place, case.want())) if case.want else ()
+
+
+def _arrays(place: Place, found) -> Iterator[np.ndarray]:
+    for array in found if isinstance(found, (tuple, list)) else (found,):
+        yield np.atleast_1d(place.host(array))
+
+
+def rehearse(place: Place, cases: Iterator[Case]) -> Iterator[tuple[Case, Variant, float | None]]:
+    """Check every variant of every case, timing nothing; None for one that has no result to compare."""
+    for case in cases:
+        want = wanted(place, case)
+        for variant in case.variants:
+            if want and variant.result:
+                yield case, variant, worst_error(place, case, variant, want)
+            else:
+                variant.run()
+                yield case, variant, None

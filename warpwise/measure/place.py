@@ -1,0 +1,109 @@
+"""Where a suite runs: on the GPU, with CuPy's arrays; or, for a rehearsal, in the simulator with NumPy's, at sizes that it can do.
+
+A rehearsal checks every result and times nothing, so that what is to run on a GPU can be tried without one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Place:
+    """``xp``: CuPy, or NumPy in a rehearsal. ``torch``: PyTorch where it is installed and sees the GPU. ``sms``, ``l2_bytes``: the GPU's."""
+
+    xp: ModuleType
+    torch: ModuleType | None
+    name: str
+    compute_capability: tuple[int, int]
+    sms: int
+    l2_bytes: int
+    quick: bool = False
+    rehearsal: bool = False
+
+    def pick(self, full: T, quick: T, rehearsal: T) -> T:
+        """The one that is meant for this place: sizes, mostly."""
+        return rehearsal if self.rehearsal else quick if self.quick else full
+
+    def random(self, shape: int | tuple[int, ...], dtype: Any = "float32", seed: int = 0, low: float = -1.0, high: float = 1.0) -> Any:
+        """Random numbers between ``low`` and ``high``, the same for a seed on one kind of place."""
+        numbers = self.xp.random.default_rng(seed).random(shape, dtype="float32")
+        return (numbers * self.xp.float32(high - low) + self.xp.float32(low)).astype(dtype)
+
+    def empty(self, shape: int | tuple[int, ...], dtype: Any = "float32") -> Any:
+        """An array for results. It holds no number, so that a kernel that leaves part of it unwritten is found out."""
+        made = self.xp.empty(shape, dtype)
+        made.view("uint8").fill(0xFF)  # every bit set: not a number, in each of the floating-point types
+        return made
+
+    def array(self, values: Any) -> Any:
+        """A host array as one of this place."""
+        return self.xp.asarray(values)
+
+    def given(self, array: Any) -> Any:
+        """An array of this place as a kernel of ours takes it fastest: the same memory."""
+        if self.rehearsal:
+            return array
+        from numba import cuda
+
+        return cuda.as_cuda_array(array)
+
+    def tensor(self, array: Any) -> Any:
+        """An array of this place as one of torch's, the same memory. Numbers of bfloat16 lie in arrays of uint16."""
+        torch = self.torch
+        if str(array.dtype) == "uint16":
+            return torch.as_tensor(array.view("int16"), device="cuda").view(torch.bfloat16)
+        return torch.as_tensor(array, device="cuda")
+
+    def host(self, array: Any) -> Any:
+        """An array, of whatever library, as NumPy's."""
+        import numpy as np
+
+        if hasattr(array, "detach"):
+            array = array.detach()
+            return (array.float() if str(array.dtype) == "torch.bfloat16" else array).cpu().numpy()
+        for copied in ("copy_to_host", "get"):
+            if hasattr(array, copied):
+                return getattr(array, copied)()
+        return np.asarray(array)
+
+
+def on_gpu(quick: bool = False) -> Place:
+    """The GPU of this machine. Raises MeasureError where there is none, or no CuPy."""
+    from warpwise.errors import MeasureError
+
+    try:
+        import cupy
+        from numba import cuda
+    except ImportError as error:
+        raise MeasureError(f"measuring needs {error.name}: python -m pip install -e '.[gpu-cu13]' (or gpu-cu12)") from error
+    if not cuda.is_available():
+        raise MeasureError("measuring needs an NVIDIA GPU: none was found here (--rehearse tries every suite in the simulator)")
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    return Place(
+        cupy, _torch(), properties["name"].decode(), (properties["major"], properties["minor"]), properties["multiProcessorCount"],
+        properties["l2CacheSize"], quick,
+    )  # fmt: skip
+
+
+def in_simulator() -> Place:
+    """A rehearsal's place, with the figures of an H200. Call it before a kernel is made: it chooses the simulator for them."""
+    import numpy
+
+    from warpwise.devices import H200
+
+    os.environ["WARPWISE_BACKEND"] = "simulator"
+    return Place(numpy, None, "the simulator", H200.compute_capability, H200.sms, 50 * 2**20, rehearsal=True)
+
+
+def _torch() -> ModuleType | None:
+    try:
+        import torch
+    except ImportError:
+        return None
+    return torch if torch.cuda.is_available() else None
