@@ -47,8 +47,10 @@ labs: $(READY) ## make labs/*.ipynb anew from solutions/
 bench: $(READY) ## measure speed, and print it beside what is asked for
 	$(BIN)/python tests/bench.py
 
-gpu: ## on a machine with an NVIDIA GPU: compare counters with Nsight Compute, time kernels
-	@PYTHONPATH=. $(or $(wildcard $(BIN)/python),$(PYTHON)) tests/gpu
+gpu: export PYTHONPATH := .
+gpu: ## on a machine with an NVIDIA GPU: run every solution and test kernel on it, and measure all suites
+	@python=$(or $(wildcard $(BIN)/python),$(PYTHON)); status=0; \
+	$$python tests/gpu || status=1; $$python -m warpwise.cli measure || status=1; exit $$status
 
 lint: $(READY) ## check style
 	$(BIN)/ruff check .

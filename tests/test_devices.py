@@ -8,7 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from warpwise.devices import A100, DEVICES, H100, H100_PCIE, KB, MEASURED, MULTIPROCESSORS, RTX_4090, T4, V100, Device, Figure, find, known
+from warpwise.devices import (
+    A100,
+    DEVICES,
+    H100,
+    H100_PCIE,
+    KB,
+    MEASURED,
+    MULTIPROCESSORS,
+    RTX_4090,
+    T4,
+    V100,
+    Device,
+    Figure,
+    find,
+    known,
+    of_driver,
+)
 from warpwise.errors import LaunchError
 
 ROOT = Path(__file__).parent.parent
@@ -101,3 +117,17 @@ def test_each_measured_figure_names_a_source_of_the_bibliography(name):
     figures = [value for value in vars(MEASURED[name]).values() if isinstance(value, Figure)]
     assert len(figures) >= 5 and {figure.source for figure in figures} <= keys
     assert all(figure.how for figure in figures)
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ("NVIDIA H200", "H200 SXM"), ("NVIDIA H100 80GB HBM3", "H100 SXM"), ("NVIDIA H100 PCIe", "H100 PCIe"), ("Tesla T4", "T4"),
+        ("NVIDIA A100-SXM4-40GB", "A100 40 GB SXM"), ("NVIDIA A100-SXM4-80GB", "A100 80 GB SXM"), ("Tesla V100-SXM2-16GB", "V100 SXM2"),
+        ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GeForce RTX 4090 Laptop GPU", None), ("NVIDIA GeForce RTX 3090 Ti", None),
+        ("NVIDIA L40S", None), ("NVIDIA H100 NVL", None), ("Quadro T400", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_driver_s_name_for_a_device_is_understood(told, known):
+    found = of_driver(told)
+    assert (found and found.name) == known

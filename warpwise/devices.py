@@ -214,5 +214,23 @@ def known(device: Device | str) -> Device:
     return device
 
 
+#: What a driver calls a device that is not called so here: words that its name has, all of them, and the device. The first match counts.
+OF_DRIVER = (
+    (("h200",), H200), (("h100", "pcie"), H100_PCIE), (("h100",), H100), (("a100", "40gb"), A100_40), (("a100",), A100),
+    (("v100",), V100), (("t4",), T4), (("l4",), L4), (("b200",), B200), (("rtx 3090",), RTX_3090), (("rtx 4090",), RTX_4090),
+)  # fmt: skip
+
+
+def of_driver(name: str) -> Device | None:
+    """The device that a driver calls so, such as ``NVIDIA A100-SXM4-40GB``; None for one that is not in the table.
+
+    The figures are those of the data centre's usual board: a PCIe board of an A100 or H200 has a little less of them.
+    """
+    said = f" {name.lower().replace('-', ' ')} "
+    if any(word in said for word in (" nvl ", " ti ", " super ", " mobile ", " laptop ", " d ")):
+        return None  # another product, which has the name in its own
+    return next((device for words, device in OF_DRIVER if all(f" {word} " in said for word in words)), None)
+
+
 def _key(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())

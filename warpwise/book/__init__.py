@@ -28,7 +28,7 @@ def setup(app: Sphinx) -> dict:
     app.add_directive("metrics-table", reference.MetricsTable)
     app.add_directive("command-reference", reference.CommandReference)
     app.add_directive("mistake", mistakes.Mistake)
-    for part in ("ahead", "quiz", "contents", "labs", "glossary", "devices", "errors", "signatures"):
+    for part in ("ahead", "quiz", "contents", "labs", "glossary", "devices", "errors", "signatures", "kernels"):
         app.setup_extension(f"warpwise.book.{part}")
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)

@@ -14,11 +14,11 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
-from warpwise.cli import grade, gradebook, release, report
+from warpwise.cli import grade, gradebook, measure, release, report
 from warpwise.errors import WarpwiseError
 
 INSTRUCTORS = ("grade", "merge", "regrade", "gradebook", "feedback", "report", "release", "bundle")
-EXTRAS = {"check": "labs", "compile": "toolchain", "labs": "labs"} | dict.fromkeys(INSTRUCTORS, "grading")
+EXTRAS = {"check": "labs", "compile": "toolchain", "labs": "labs", "measure": "gpu-cu13"} | dict.fromkeys(INSTRUCTORS, "grading")
 
 
 class OneLineErrors(TyperGroup):
@@ -39,7 +39,7 @@ class OneLineErrors(TyperGroup):
 
 
 SETTINGS = {"no_args_is_help": True, "pretty_exceptions_enable": False, "rich_markup_mode": None}
-HELP = "GPUs without the magic: look at this machine, check a lab, grade submissions."
+HELP = "GPUs without the magic: look at this machine, check a lab, grade submissions, measure a GPU."
 app = typer.Typer(cls=OneLineErrors, add_completion=False, help=HELP, **SETTINGS)
 labs_app = typer.Typer(help="Make the labs from their sources.", **SETTINGS)
 app.add_typer(labs_app, name="labs")
@@ -153,5 +153,5 @@ def print_table(heads: tuple[str, ...], rows: Iterable[tuple]) -> None:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-for commands in (grade, gradebook, report, release):
+for commands in (grade, gradebook, report, release, measure):
     commands.add(app)

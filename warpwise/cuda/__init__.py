@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import functools
 import os
+import sys
 from importlib import import_module
 
 from warpwise.cuda import arrays, device, kernels, streams
@@ -26,9 +27,31 @@ __all__ = ["DeviceArray", "RaceWarning", "SimulatedKernel", "backend"]
 def _gpu_there() -> bool:
     try:
         from numba import cuda
-    except ImportError:
+
+        return bool(cuda.is_available())
+    except Exception:  # no Numba, or wheels and a driver that do not go together: `warpwise doctor` says which
         return False
-    return bool(cuda.is_available())
+
+
+@functools.lru_cache(maxsize=1)
+def _numbas():
+    """Numba's ``cuda``, whose compiler now takes this module, where a kernel names it, for that one.
+
+    Raises LaunchError where it is not installed, or is broken.
+    """
+    try:
+        from numba import cuda
+        from numba.cuda.core import config
+
+        if not config.ENABLE_CUDASIM:
+            from numba.cuda import types
+            from numba.cuda.cudadecl import registry
+
+            registry.register_global(sys.modules[__name__], types.Module(cuda))
+    except Exception as error:  # no Numba, or wheels that do not go together
+        said = (str(error).splitlines() or [""])[0]
+        raise LaunchError(f"a GPU needs numba-cuda, which cannot be imported here ({said}): `warpwise doctor` says what to do") from error
+    return cuda
 
 
 @functools.lru_cache(maxsize=1)
@@ -54,9 +77,7 @@ def __getattr__(name: str):
     if name == "random":
         return import_module("warpwise.cuda.random")
     if backend() == "gpu":
-        from numba import cuda
-
-        return getattr(cuda, name)
+        return getattr(_numbas(), name)
     if name in HOST:
         return HOST[name]
     if name in TOP:

@@ -1,7 +1,8 @@
 """``check``: what a lab's check cell calls. It judges, says the verdict, and shows the student's own kernel.
 
 nbval compares the verdict with the one kept in the notebook, so the verdict says only what is the same for every right answer.
-Counters and picture differ between right answers; they replace a placeholder, and nbval sees only the placeholder.
+Counters and picture differ between right answers; they replace a placeholder, and nbval sees only the placeholder. So does what a
+GPU makes of the kernel, which stands below the counters where there is one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from textwrap import indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs import lookup
+from warpwise.labs import lookup, on_gpu
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict, bound, counted
 from warpwise.labs.judge import figure, judge, name_of
 from warpwise.trace import Trace
@@ -33,12 +34,14 @@ def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = F
     ``view`` draws the trace: a module of ``warpwise.views`` with ``of_trace``. Without one it is ``burst``.
     """
     cases = tuple(cases)
-    name, verdicts = _judged(target, cases, sys._getframe(1).f_globals)
+    names = sys._getframe(1).f_globals
+    name, verdicts = _judged(target, cases, names)
     last = verdicts[-1]
     _say(verdict_text(name, cases, verdicts), {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD})
     case, shown = (cases[0], verdicts[0]) if last.passed else (cases[len(verdicts) - 1], last)
     if shown.metrics is not None:
-        _replace(COUNTERS, {"text/plain": counters_text(shown, dict(case.budget))})
+        measured = on_gpu.told(names.get(target) if isinstance(target, str) else target, name, cases, verdicts)
+        _replace(COUNTERS, {"text/plain": "\n".join(filter(None, (counters_text(shown, dict(case.budget)), measured)))})
     if shown.trace is not None:
         picture(shown.trace, SIDES.get(shown.reason), view)
     elif isinstance(case, Call) and case.view is not None:

@@ -5,17 +5,22 @@ A rehearsal checks every result and times nothing, so that what is to run on a G
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
+SIMULATOR = "the simulator"  # what a rehearsal calls its device
+PERIOD = 2**24 - 3  # odd, so that no two rows of a large matrix are alike
 
 
 @dataclass(frozen=True)
 class Place:
-    """``xp``: CuPy, or NumPy in a rehearsal. ``torch``: PyTorch where it is installed and sees the GPU. ``sms``, ``l2_bytes``: the GPU's."""
+    """``xp``: CuPy, or NumPy in a rehearsal. ``torch``: PyTorch where it is installed and sees the GPU. ``l2_bytes``: of the L2 cache."""
 
     xp: ModuleType
     torch: ModuleType | None
@@ -31,9 +36,14 @@ class Place:
         return rehearsal if self.rehearsal else quick if self.quick else full
 
     def random(self, shape: int | tuple[int, ...], dtype: Any = "float32", seed: int = 0, low: float = -1.0, high: float = 1.0) -> Any:
-        """Random numbers between ``low`` and ``high``, the same for a seed on one kind of place."""
-        numbers = self.xp.random.default_rng(seed).random(shape, dtype="float32")
-        return (numbers * self.xp.float32(high - low) + self.xp.float32(low)).astype(dtype)
+        """Random numbers between ``low`` and ``high``, for one seed the same on every machine. After PERIOD of them they begin anew."""
+        n = math.prod(shape) if isinstance(shape, tuple) else shape
+        numbers = np.random.default_rng(seed).random(min(n, PERIOD), np.float32)
+        numbers = self.xp.asarray((numbers * np.float32(high - low) + np.float32(low)).astype(dtype))
+        made = self.xp.empty(n, dtype)
+        for first in range(0, n, PERIOD):
+            made[first : first + PERIOD] = numbers[: n - first]
+        return made.reshape(shape)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = "float32") -> Any:
         """An array for results. It holds no number, so that a kernel that leaves part of it unwritten is found out."""
@@ -62,8 +72,6 @@ class Place:
 
     def host(self, array: Any) -> Any:
         """An array, of whatever library, as NumPy's."""
-        import numpy as np
-
         if hasattr(array, "detach"):
             array = array.detach()
             return (array.float() if str(array.dtype) == "torch.bfloat16" else array).cpu().numpy()
@@ -93,12 +101,10 @@ def on_gpu(quick: bool = False) -> Place:
 
 def in_simulator() -> Place:
     """A rehearsal's place, with the figures of an H200. Call it before a kernel is made: it chooses the simulator for them."""
-    import numpy
-
     from warpwise.devices import H200
 
     os.environ["WARPWISE_BACKEND"] = "simulator"
-    return Place(numpy, None, "the simulator", H200.compute_capability, H200.sms, 50 * 2**20, rehearsal=True)
+    return Place(np, None, SIMULATOR, H200.compute_capability, H200.sms, 50 * 2**20, rehearsal=True)
 
 
 def _torch() -> ModuleType | None:

@@ -1,7 +1,8 @@
 """Says what this machine has of what the course can use, and what to do about the rest.
 
 It imports nothing but the standard library at the top, so that it can also speak where the installation is broken:
-``python -m warpwise.doctor`` needs no command-line library. It changes nothing on the machine.
+``python -m warpwise.doctor`` needs no command-line library, and ``python warpwise/doctor`` not even NumPy. It changes nothing on the
+machine. ``gpu`` has what there is to say of a GPU, its driver and its wheels.
 """
 
 from __future__ import annotations
@@ -11,36 +12,26 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from importlib import import_module, metadata
+from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 
-OK, WARN, MISSING = "ok", "warn", "missing"
+from . import gpu  # relative: see __main__
+from .finding import MISSING, OK, SECONDS, WARN, Finding, answer, installed
+
+__all__ = ["Finding", "examine", "healthy"]
 PYTHON_NEEDED = (3, 11)
-CONSTRAINTS = Path(__file__).parent.parent / "constraints.txt"
+CONSTRAINTS = Path(__file__).parent.parent.parent / "constraints.txt"
 TOOLCHAIN = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-nvrtc", "nvidia-cuda-nvdisasm")
 SANDBOX = ("--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "true")
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked for: ``status`` is "ok", "warn" (the course works, but for what ``advice`` says) or "missing" (it does not)."""
-
-    name: str
-    status: str
-    found: str
-    advice: str = ""
-
-    def __str__(self) -> str:
-        advice = f"\n{'':22}{self.advice}" if self.advice else ""
-        return f"{self.status:8}{self.name:14}{self.found}{advice}"
-
-
 def examine() -> tuple[Finding, ...]:
     """Look at everything, in the order in which it is needed."""
-    checks: tuple[Callable[[], Finding], ...] = (python, numpy, numba, toolchain, gpu, backend, chromium, bubblewrap, versions)
-    return tuple(check() for check in checks)
+    m = gpu.look()
+    return (
+        python(), numpy(), numba(m), toolchain(), gpu.gpu(m), gpu.wheels(m), backend(m), chromium(), bubblewrap(), versions(),
+    )  # fmt: skip
 
 
 def healthy(findings: Iterable[Finding]) -> bool:
@@ -62,11 +53,11 @@ def numpy() -> Finding:
         return Finding("NumPy", MISSING, str(error), "the simulator runs on it: python -m pip install numpy")
 
 
-def numba() -> Finding:
+def numba(machine: gpu.Machine) -> Finding:
     found = installed("numba-cuda")
     if found:
         return Finding("Numba CUDA", OK, found)
-    return Finding("Numba CUDA", OK, "not installed; the simulator needs none", "for a GPU: python -m pip install -e '.[gpu]'")
+    return Finding("Numba CUDA", OK, "not installed; the simulator needs none", f"for a GPU: {gpu.swap([], machine.extra)}")
 
 
 def toolchain() -> Finding:
@@ -78,21 +69,7 @@ def toolchain() -> Finding:
     return Finding("Toolchain", OK, found, "for registers and machine code: python -m pip install -e '.[toolchain]'")
 
 
-def gpu() -> Finding:
-    """The driver's answer and Numba's: a kernel runs on the GPU only if both see one."""
-    driver = answer("nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader")
-    devices = [" ".join(line.split()) for line in (driver or "").splitlines() if line.strip()]
-    seen = numba_sees_gpu()
-    if devices and seen:
-        return Finding("GPU", OK, "; ".join(f"{device} (name, driver, compute capability)" for device in devices))
-    if devices:
-        return Finding("GPU", WARN, "; ".join(devices), "Numba cannot use it: python -m pip install -e '.[gpu]'")
-    if seen:
-        return Finding("GPU", OK, "seen by Numba; the driver's nvidia-smi is not on the path")
-    return Finding("GPU", OK, "none; labs run on the simulator, and times are modelled instead of measured")
-
-
-def backend() -> Finding:
+def backend(machine: gpu.Machine) -> Finding:
     """What ``from warpwise import cuda`` stands for here. WARPWISE_BACKEND decides where it is set."""
     wanted = os.environ.get("WARPWISE_BACKEND", "")
     why = f"WARPWISE_BACKEND={wanted}" if wanted else "chosen by whether there is a GPU"
@@ -100,8 +77,9 @@ def backend() -> Finding:
         name = import_module("warpwise.cuda").backend()
     except Exception as error:  # whatever a broken installation raises is the finding
         return Finding("Backend", MISSING, f"{error} ({why})", "unset WARPWISE_BACKEND, or install what is named here")
-    if name == "gpu" and not numba_sees_gpu():
-        return Finding("Backend", MISSING, f"gpu ({why}), and Numba sees no GPU", "unset WARPWISE_BACKEND to use the simulator")
+    if name == "gpu" and machine.trouble:
+        told = f"gpu ({why}), and Numba sees no GPU: {machine.trouble}"
+        return Finding("Backend", MISSING, told, "unset WARPWISE_BACKEND to use the simulator")
     return Finding("Backend", OK, f"{name} ({why})")
 
 
@@ -118,7 +96,7 @@ def bubblewrap() -> Finding:
     if path is None:
         return Finding("bubblewrap", WARN, "not found", "grading refuses to run without it: apt-get install bubblewrap")
     try:
-        done = subprocess.run([path, *SANDBOX], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([path, *SANDBOX], capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Finding("bubblewrap", WARN, str(error), "grading refuses to run without a sandbox")
     if done.returncode == 0:
@@ -146,35 +124,7 @@ def differences(constraints: str) -> Iterable[str]:
             yield f"{name} {found} instead of {wanted}"
 
 
-def installed(name: str) -> str:
-    """The version of an installed distribution, or an empty string."""
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
-
-
-def numba_sees_gpu() -> bool:
-    try:
-        return bool(import_module("numba.cuda").is_available())
-    except Exception:  # no numba, or a driver that it cannot talk to: there is no usable GPU either way
-        return False
-
-
-def answer(*command: str) -> str | None:
-    """What a program prints, or None if it is not there or fails."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
 def main() -> int:
     findings = examine()
     print("\n".join(map(str, findings)))
     return 0 if healthy(findings) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

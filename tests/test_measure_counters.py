@@ -1,30 +1,24 @@
-"""What can be checked of ``gpu/`` without a GPU: the patterns and their results, the compiler's view of them, reading Nsight Compute."""
+"""What can be checked of comparing counters without a GPU: the patterns, the compiler's view of them, reading Nsight Compute."""
 
 from __future__ import annotations
 
 import collections
-import importlib
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
 from numba import typeof
 
 from warpwise import trace
+from warpwise.measure import ncu
+from warpwise.measure.patterns import patterns
+from warpwise.measure.place import in_simulator
+from warpwise.measure.suites import counters
 from warpwise.toolchain import compile_kernel
 
-GPU = ROOT / "tests" / "gpu"
-sys.path.insert(0, str(GPU))
-compare_counters, ncu, patterns, provenance, time_kernels = map(
-    importlib.import_module, "compare_counters ncu patterns provenance time_kernels".split()
-)
-PATTERNS = patterns.patterns()
-SMALL_JOBS = list(time_kernels.jobs(small=True))
+PATTERNS = patterns()
+WHOLE = ()
 
 #: What ncu prints, in its own words as far as they matter: notes, the program's output, the names, the units, a row for each launch.
 CAPTURED = """\
@@ -62,17 +56,7 @@ def test_a_pattern_computes_what_numpy_does(pattern):
     assert t.races == ()
 
 
-@pytest.mark.parametrize("job", SMALL_JOBS, ids=lambda j: j.name)
-def test_a_timed_kernel_computes_what_numpy_and_its_peers_do(job):
-    arrays = [a.copy() if isinstance(a, np.ndarray) else a for a in job.args]
-    trace(job.kernel, job.blocks, job.threads, *arrays, record=())
-    np.testing.assert_allclose(arrays[-1], job.want(), rtol=1e-4, atol=1e-4)
-    if "cupy" in job.peers:  # cupy's words are NumPy's
-        theirs = job.peers["cupy"](*job.args)
-        np.testing.assert_allclose(theirs, job.want().sum() if np.ndim(theirs) == 0 else job.want(), rtol=1e-4, atol=1e-4)
-
-
-SIMPLE = {(p.kernel, tuple(map(typeof, p.args))): p for p in PATTERNS if p.must_agree and p.kernel.py_func.__module__ == "patterns"}
+SIMPLE = {(p.kernel, tuple(map(typeof, p.args))): p for p in PATTERNS if p.must_agree and p.name not in WHOLE}
 
 
 @pytest.mark.parametrize("pattern", SIMPLE.values(), ids=lambda p: p.name)
@@ -150,60 +134,42 @@ def test_a_metric_that_this_ncu_does_not_know_is_left_out(tmp_path):
 
 def test_equal_counters_are_equal_and_one_that_differs_is_named():
     pattern = a_pattern("strided_load 4 B")
-    ours = compare_counters.modelled(pattern)
-    assert compare_counters.verdict(pattern, ours, dict(ours)) == "equal"
+    ours = counters.modelled(pattern)
+    assert counters.verdict(pattern, ours, dict(ours)) == "equal"
     for name in ncu.METRICS:
         theirs = ours | {name: ours[name] + 1}
-        assert compare_counters.verdict(pattern, ours, theirs) == f"differs: {name}"
+        assert counters.verdict(pattern, ours, theirs) == f"differs: {name}"
 
 
 def test_efficiency_counts_only_where_all_instructions_have_the_same_lanes():
     pattern = a_pattern("strided_load 4 B")
-    ours = compare_counters.modelled(pattern)
+    ours = counters.modelled(pattern)
     theirs = ours | {"warp_efficiency": 0.5}
-    assert compare_counters.verdict(pattern, ours, theirs) == "differs: warp_efficiency"
-    assert compare_counters.verdict(replace(pattern, even=False), ours, theirs) == "equal"
+    assert counters.verdict(pattern, ours, theirs) == "differs: warp_efficiency"
+    assert counters.verdict(replace(pattern, even=False), ours, theirs) == "equal"
 
 
 def test_what_was_not_measured_is_not_called_equal():
     pattern = a_pattern("strided_load 4 B")
-    ours = compare_counters.modelled(pattern)
-    assert compare_counters.verdict(pattern, ours, None) == "not measured"
-    assert compare_counters.verdict(pattern, ours, ours | {"global_load_sectors": None}) == "not measured: global_load_sectors"
-    assert compare_counters.verdict(pattern, ours, ours | {"shared_load_requests": None}) == "equal"
-    assert compare_counters.verdict(pattern, "why", ours) == "not modelled: why"
+    ours = counters.modelled(pattern)
+    assert counters.verdict(pattern, ours, None) == "not measured"
+    assert counters.verdict(pattern, ours, ours | {"global_load_sectors": None}) == "not measured: global_load_sectors"
+    assert counters.verdict(pattern, ours, ours | {"shared_load_requests": None}) == "equal"
+    assert counters.verdict(pattern, "why", ours) == "not modelled: why"
 
 
-def test_folders_are_named_after_the_device():
-    assert provenance.slug("NVIDIA H200") == "nvidia-h200"
-    assert provenance.slug("Tesla T4 (Colab)") == "tesla-t4-colab"
+def test_a_rehearsal_models_every_pattern_and_measures_none(monkeypatch):
+    monkeypatch.setenv("WARPWISE_BACKEND", "simulator")
+    rows = counters.collect(in_simulator())
+    assert len(rows) == len(PATTERNS)
+    assert {row["parameters"]["verdict"] for row in rows} == {"not measured"} and not any(row["problem"] for row in rows)
 
 
-# --- running the scripts ---
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    """A script on a machine whose GPUs, if it has any, are hidden."""
-    hidden = os.environ | {"CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=hidden, capture_output=True, text=True)
-
-
-def test_a_dry_run_models_every_pattern_and_measures_none():
-    done = run("tests/gpu/compare_counters.py", "--dry-run")
-    *rows, last = done.stdout.splitlines()
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(rows) == len(PATTERNS) and all("  not measured" in line for line in rows)
-    assert last.startswith(f"{len(PATTERNS)} patterns: 0 equal.")
-
-
-@pytest.mark.parametrize("script", ["tests/gpu", "tests/gpu/compare_counters.py", "tests/gpu/time_kernels.py"])
-def test_without_a_gpu_a_script_says_so(script):
-    done = run(script)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "needs an NVIDIA GPU: none was found here\n"
-
-
-def test_provenance_names_no_folder_of_this_machine(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "argv", [str(GPU / "time_kernels.py"), "--samples", "5", "--out", str(tmp_path / "a.json")])
-    assert provenance.command() == "python tests/gpu/time_kernels.py --samples 5 --out a.json"
-    assert provenance.versions()["numba-cuda"].startswith("0.30")
+def test_counters_that_must_agree_and_do_not_are_a_problem():
+    pattern = a_pattern("strided_load 4 B")
+    ours = counters.modelled(pattern)
+    assert counters.row(pattern, ours, dict(ours))["problem"] == ""
+    assert counters.row(pattern, ours, ours | {"global_load_sectors": 7})["problem"] == "differs: global_load_sectors"
+    assert counters.row(replace(pattern, note="why"), ours, ours | {"global_load_sectors": 7})["problem"] == ""
+    refused = counters.row(pattern, ours, None, "the driver lets only administrators read counters")
+    assert (refused["by"], refused["problem"]) == ("ncu", "the driver lets only administrators read counters")

@@ -6,19 +6,16 @@ reads, after a barrier; strides and offsets are arguments; no load in a loop is 
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
-from numba import cuda
 
-TEXTBOOK = Path(__file__).parent.parent / "kernels" / "textbook.py"
+from warpwise import cuda
+
 SHARED_BYTES = 32_768  # of the shared arrays below
 TWO_ACCESSES = "the compiler makes two accesses of 8 bytes"
-JOINED = "the compiler joins shared loads of four neighbours into one of 16 bytes"
 DTYPES = {1: np.int8, 2: np.int16, 4: np.float32, 8: np.float64, 16: np.complex128}
 
 
@@ -39,11 +36,16 @@ class Pattern:
 
     @property
     def function(self) -> str:
-        return self.kernel.py_func.__name__
+        return name_of(self.kernel)
 
     @property
     def must_agree(self) -> bool:
         return self.width == 4 and not self.note
+
+
+def name_of(kernel) -> str:
+    """A kernel's name, whichever backend made it."""
+    return getattr(kernel, "name", "") or kernel.py_func.__name__
 
 
 # --- global memory ---
@@ -112,7 +114,7 @@ def strided(kind, width: int, stride: int, offset: int, blocks: int = 2, threads
     places = offset + stride * np.arange(n)
     dtype, size = DTYPES[width], int(places.max()) + 1
     note = TWO_ACCESSES if width == 16 else ""
-    name = f"{kind.py_func.__name__} {width} B, stride {stride}, offset {offset}" + (f", {threads} threads" if threads != 128 else "")
+    name = f"{name_of(kind)} {width} B, stride {stride}, offset {offset}" + (f", {threads} threads" if threads != 128 else "")
     if kind is strided_load:
         src, out = numbers(dtype, size), np.zeros(n, dtype)
         want = src[places]
@@ -126,12 +128,12 @@ def strided(kind, width: int, stride: int, offset: int, blocks: int = 2, threads
 def masked(kind, parameter: int) -> Pattern:
     src, out = numbers(np.float32, 256), np.zeros(256, np.float32)
     lanes = np.arange(256) < parameter if kind is first_lanes else np.arange(256) % parameter == 0
-    return Pattern(f"{kind.py_func.__name__} {parameter}", kind, 2, 128, (src, parameter, out), np.where(lanes, src, 0), even=False)
+    return Pattern(f"{name_of(kind)} {parameter}", kind, 2, 128, (src, parameter, out), np.where(lanes, src, 0), even=False)
 
 
 def in_two_dimensions(kind, block: tuple[int, int], columns: int = 64) -> Pattern:
     src, out = numbers(np.float32, 64, columns), np.zeros((64, columns), np.float32)
-    return Pattern(f"{kind.py_func.__name__} by {block[0]} x {block[1]}", kind, (64 // block[0], 64 // block[1]), block, (src, out), src)
+    return Pattern(f"{name_of(kind)} by {block[0]} x {block[1]}", kind, (64 // block[0], 64 // block[1]), block, (src, out), src)
 
 
 def on_global_memory() -> Iterator[Pattern]:
@@ -240,33 +242,5 @@ def on_shared_memory() -> Iterator[Pattern]:
         yield tile(32, 32, swizzle)
 
 
-# --- whole kernels ---
-
-
-def textbook():
-    """The module of textbook kernels, which lies among the programs of the tests."""
-    spec = importlib.util.spec_from_file_location("textbook", TEXTBOOK)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def whole_kernels() -> Iterator[Pattern]:
-    book, rng = textbook(), np.random.default_rng(0)
-    n = 1000
-    _, blocks, threads, (a, x, y) = book.on_vectors(book.saxpy, rng, n)
-    yield Pattern("saxpy", book.saxpy, blocks, threads, (a, x, y), a * x + y, even=False)
-    for kernel in (book.matmul_1_naive, book.matmul_2_tiled):
-        _, blocks, threads, (a, b, c) = book.on_matmul(kernel, rng, 64, 64, 64)
-        note = JOINED if kernel is book.matmul_2_tiled else ""
-        yield Pattern(kernel.py_func.__name__, kernel, blocks, threads, (a, b, c), a @ b, even=False, note=note)
-    for kernel in (book.transpose_1_naive, book.transpose_2_tiled):
-        _, blocks, threads, (src, dst) = book.on_matrices(kernel, rng, 64, 96)
-        yield Pattern(kernel.py_func.__name__, kernel, blocks, threads, (src, dst), src.T, even=False)
-    _, blocks, threads, (x, out) = book.on_vectors(book.reduction, rng, 1024)
-    want = x.reshape(-1, threads).sum(axis=1)
-    yield Pattern("reduction", book.reduction, blocks, threads, (x, out), want, even=False)
-
-
 def patterns() -> list[Pattern]:
-    return [*on_global_memory(), *on_shared_memory(), *whole_kernels()]
+    return [*on_global_memory(), *on_shared_memory()]

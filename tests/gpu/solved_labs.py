@@ -1,0 +1,94 @@
+"""A lab's source as a bare GPU machine can read it, without Jupyter's packages: cells, solved kernels, and every launch asked of them.
+
+Cells that draw or print are passed over. A check cell runs with a ``check`` that only writes down the cases; the hidden tests' are added.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from warpwise.grading import hidden
+from warpwise.labs.exercise import Launch
+
+ROOT = Path(__file__).resolve().parents[2]
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
+OPTIONS = re.compile(r"\A((?::[\w-]+:[^\n]*\n)+)")
+MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
+RUN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)  # of the given cells: what defines names
+SEED = 1  # of the hidden tests
+
+
+@dataclass(frozen=True)
+class Cell:
+    """``role``: given, exercise, check or explore."""
+
+    role: str
+    source: str
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An exercise's kernel, with the solution in it, and its launches; ``kernel`` is None for a host function."""
+
+    id: str
+    name: str
+    kernel: Any
+    launches: tuple[Launch, ...]
+
+
+def stems() -> list[str]:
+    return sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
+
+
+def cells(text: str) -> Iterator[Cell]:
+    """The code cells of a MyST notebook. Their metadata stand first, as a block of YAML or as lines like ``:tags: [given]``."""
+    for body in CELL.findall(text):
+        block, options = BLOCK.match(body), OPTIONS.match(body)
+        about = {}
+        if block:
+            about, body = yaml.safe_load(block[1]), body[block.end() :]
+        elif options:
+            lines = (line[1:].partition(":") for line in options[1].splitlines())
+            about, body = {name: yaml.safe_load(value) for name, _, value in lines}, body[options.end() :]
+        yield Cell((about.get("tags") or [""])[0], body.strip("\n"), about.get("warpwise") or {})
+
+
+def solved(stem: str, folder: Path) -> Iterator[Solved]:
+    """Every exercise of a lab. The lab's text goes to a file in ``folder``, as a compiler and the simulator read kernels from files."""
+    found = [cell for cell in cells((ROOT / f"solutions/{stem}.md").read_text("utf-8")) if cell.role in ("given", "exercise", "check")]
+    asked: dict[str, list] = {}
+    names = _run(found, folder / f"lab_{stem}.py", lambda target, cases, *_, **__: asked.setdefault(target, []).extend(cases))
+    tests = hidden.load(ROOT, stem)
+    for about in (cell.about for cell in found if cell.role == "exercise"):
+        kernel = names[about["name"]] if about["kind"] == "kernel" else None
+        cases = [*asked.get(about["name"], ()), *hidden.cases(tests, about["id"], SEED)]
+        yield Solved(about["id"], about["name"], kernel, tuple(case for case in cases if isinstance(case, Launch)))
+
+
+def _run(found: list[Cell], file: Path, check) -> dict[str, Any]:
+    """The names that the cells define. The file has all of them, one below the other."""
+    texts = ["\n".join(line for line in cell.source.splitlines() if line.strip() not in MARKS) for cell in found]
+    file.write_text("\n\n".join(texts) + "\n", "utf-8")
+    names: dict[str, Any] = {"__name__": file.stem, "__file__": str(file)}
+    above = 0
+    for cell, text in zip(found, texts, strict=True):
+        tree = ast.increment_lineno(ast.parse(text), above)
+        above += text.count("\n") + 2
+        for node in tree.body:
+            if cell.role == "given" and not isinstance(node, RUN):
+                continue
+            try:
+                exec(compile(ast.Module([node], []), str(file), "exec"), names)
+            except ImportError:  # of what draws: no case depends on it, or a name is missing below
+                continue
+            names["check"] = check
+    return names

@@ -1,0 +1,225 @@
+"""``warpwise measure`` without a GPU: the runner, what it writes, and what it says, over suites that run in the simulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from warpwise import measurements
+from warpwise.errors import MeasureError
+from warpwise.measure import run, summary, worker
+from warpwise.measure.case import Bar, Case, Variant
+from warpwise.measure.checked import wanted, worst_error
+from warpwise.measure.place import Place
+from warpwise.measure.timing import PROTOCOL, Timer
+
+SIMULATOR = Place(np, None, "the simulator", (9, 0), 132, 50 * 2**20, rehearsal=True)
+HERE = SIMULATOR.empty(4)  # what the variants below write
+
+
+def writing(*values: float):
+    def write() -> None:
+        HERE[:] = values
+
+    return write
+
+
+def a_case(*variants: Variant, **more) -> Case:
+    return Case("four numbers", variants, want=lambda: np.array([1.0, 2, 3, 4]), **({"bytes": 16, "flops": 4} | more))
+
+
+def variant(name: str, *values: float, by: str = "numba") -> Variant:
+    return Variant(name, by, writing(*values), lambda: HERE)
+
+
+def failing(name: str) -> Variant:
+    def fail() -> None:
+        raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS\nand much more")
+
+    return Variant(name, "cupy", fail, lambda: HERE)
+
+
+# --- checking ---
+
+
+def test_a_right_result_says_how_near_it_is():
+    case = a_case(variant("near", 1, 2, 3.0002, 4), rtol=1e-4, atol=0)
+    assert worst_error(SIMULATOR, case, case.variants[0], wanted(SIMULATOR, case)) == pytest.approx(2 / 3, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [((1, 2, 3.01, 4), r"at \[2\] is 3.01, and 3 is right"), ((1, 2, 3, np.nan), r"at \[3\] is nan"), ((1, 2, 3, np.inf), r"\[3\] is inf")],
+)
+def test_a_wrong_result_is_told_with_its_place(values, told):
+    case = a_case(variant("wrong", *values))
+    with pytest.raises(MeasureError, match=told):
+        worst_error(SIMULATOR, case, case.variants[0], wanted(SIMULATOR, case))
+
+
+def test_a_result_that_was_never_written_is_wrong():
+    case = Case("nothing", (Variant("idle", "numba", lambda: None, lambda: SIMULATOR.empty(3)),), want=lambda: np.zeros(3))
+    with pytest.raises(MeasureError, match="is nan, and 0 is right"):
+        worst_error(SIMULATOR, case, case.variants[0], wanted(SIMULATOR, case))
+
+
+def test_a_result_of_another_shape_is_wrong():
+    case = a_case(Variant("short", "numba", lambda: None, lambda: HERE[:3]))
+    with pytest.raises(MeasureError, match=r"has shape \(3,\), and \(4,\) is right"):
+        worst_error(SIMULATOR, case, case.variants[0], wanted(SIMULATOR, case))
+
+
+# --- timing ---
+
+
+def test_rows_hold_samples_and_rates_and_a_failure_costs_its_variant_alone():
+    case = a_case(variant("good", 1, 2, 3, 4), variant("wrong", 1, 2, 3, 5), failing("broken"), parameters={"n": 4}, steps=2)
+    good, wrong, broken = worker.rows_of(SIMULATOR, Timer(SIMULATOR), case)
+    assert len(good["samples_ms"]) == 1 and good["problem"] == "" and good["parameters"] == {"n": 4}
+    seconds = good["median_ms"] / 1000
+    assert good["GB_per_s"] == pytest.approx(16 / seconds / 1e9) and good["TFLOP_per_s"] == pytest.approx(4 / seconds / 1e12)
+    assert good["ns_per_step"] == pytest.approx(1e9 * seconds / 2)
+    assert wrong["problem"] == "the result at [3] is 5, and 4 is right" and wrong["samples_ms"] == []
+    assert broken["problem"] == "RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS"
+
+
+def test_variants_take_turns():
+    order = []
+    noting = [Variant(name, "numba", lambda name=name: order.append(name)) for name in "ab"]
+    timer = Timer(SIMULATOR)
+    timer.turns = range(-1, 3)
+    samples, problems = timer.samples(Case("turns", tuple(noting), repeat=2), noting)
+    assert "".join(order) == "aabb" * 4 and problems == {}
+    assert {name: len(taken) for name, taken in samples.items()} == {"a": 3, "b": 3}
+
+
+def test_the_median_and_quartiles_are_those_of_the_samples():
+    row = worker.row(a_case(), variant("v", 0, 0, 0, 0), [4.0, 1.0, 3.0, 2.0, 5.0], None, "")
+    assert (row["median_ms"], row["quartiles_ms"]) == (3.0, [2.0, 4.0])
+
+
+# --- running ---
+
+
+def rehearsed(*arguments: str, out: Path) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "warpwise.cli", "measure", *arguments, "--out", str(out)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"})
+
+
+def test_a_rehearsal_goes_all_the_way_and_its_record_is_read(tmp_path):
+    done = rehearsed("copy", "offset", "--rehearse", out=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Copy bandwidth over size: rehearsed in the simulator" in done.stdout
+    assert f"records: {tmp_path / 'the-simulator'}" in done.stdout
+    record = measurements.read(tmp_path / "the-simulator" / "copy.json")
+    assert (record.suite, record.device, record.told["unfinished"]) == ("copy", "the simulator", "")
+    assert record.told["command"].startswith("warpwise measure copy offset --rehearse --out ")
+    assert str(tmp_path) not in json.dumps(record.told)
+    assert record.told["protocol"] == PROTOCOL and record.told["versions"]["numpy"] == np.__version__
+    assert {row.by for row in record.rows} == {"numba", "cupy"} and all(row.samples_ms and not row.problem for row in record.rows)
+    assert record.told["ceilings"]["copy_GB_per_s"] > 0 and record.told["ceilings"]["ffma_TFLOP_per_s"] > 0
+
+
+def test_a_suite_that_takes_too_long_is_stopped_and_the_next_one_runs(tmp_path):
+    said = []
+    outcomes = list(run.run(("copy", "stride"), run.Settings(tmp_path, rehearsal=True, seconds=0.05), lambda *told: said.append(told)))
+    assert [(o.suite, o.record, o.problem) for o in outcomes] == [(n, None, "stopped after 0 seconds") for n in ("copy", "stride")]
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_earlier_record_stays_until_there_is_a_new_one(tmp_path):
+    (tmp_path / "the-simulator").mkdir()
+    kept = tmp_path / "the-simulator" / "copy.json"
+    kept.write_text("kept")
+    list(run.run(("copy",), run.Settings(tmp_path, rehearsal=True, seconds=0.05), print))
+    assert kept.read_text() == "kept"
+    (outcome,) = run.run(("copy",), run.Settings(tmp_path, rehearsal=True), print)
+    assert outcome.problem == "" and measurements.read(kept) == outcome.record
+
+
+def test_without_a_gpu_the_command_says_what_it_needs(tmp_path):
+    done = rehearsed("copy", out=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("warpwise: measuring needs ") and ("gpu-cu13" in line or "--rehearse" in line)
+
+
+def test_an_unknown_suite_is_named_with_those_there_are(tmp_path):
+    done = rehearsed("sotfmax", out=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("warpwise: no suite is called 'sotfmax'; there are copy, stride,")
+
+
+def test_suites_are_listed():
+    done = subprocess.run([sys.executable, "-m", "warpwise.cli", "measure", "--list"], capture_output=True, text=True)
+    assert done.returncode == 0 and "copy " in done.stdout and "Copy bandwidth over size" in done.stdout
+
+
+def test_a_device_that_nobody_recorded_is_named(tmp_path):
+    done = rehearsed("copy", "--rehearse", "--compare", "Voodoo 2", out=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("warpwise: nothing is recorded of a device called 'Voodoo 2'; recorded devices: ")
+
+
+# --- what it says ---
+
+
+def a_record(device: str = "NVIDIA H200", **times: float) -> measurements.Record:
+    rows = []
+    for name, milliseconds in times.items():
+        case = Case("work", (), bytes=10**9)
+        rows.append(worker.row(case, Variant(name, "numba", print), [milliseconds], None, ""))
+    told = {"suite": "copy", "title": "t", "device": device, "date": "2026-01-01", "rows": rows, "ceilings": {"copy_GB_per_s": 4000.0}}
+    return measurements.Record("copy", device, "2026-01-01", tuple(map(measurements._row, rows)), told)
+
+
+@pytest.mark.parametrize(
+    ("beside", "ratio", "verdict"),
+    [("peer", 0.5, "reached"), ("copy", 0.125, "missed"), ("peak bandwidth", 1000 / 2 / 4800, "missed"), ("nobody", None, "not measured")],
+)
+def test_a_bar_is_a_ratio_of_the_same_run(monkeypatch, beside, ratio, verdict):
+    bar = Bar("ours", "work", "ours", beside, 0.4, 0.8)
+    monkeypatch.setattr(summary, "suite", lambda name: type("Suite", (), {"BARS": (bar,)}))
+    (found,) = summary.reached(a_record(ours=2.0, peer=1.0))
+    assert (found.ratio and pytest.approx(found.ratio)) == ratio and found.verdict == verdict
+    assert replace(found, ratio=0.9).verdict == "aim reached"
+
+
+def test_two_devices_are_compared_where_both_measured():
+    rows = list(summary.compared(a_record(ours=2.0, alone=1.0), a_record("NVIDIA A100", ours=6.0)))
+    assert rows == [("work", "ours", "2.000 ms", "6.000 ms", "3.00")]
+
+
+def test_of_many_cases_the_first_and_the_last_are_shown():
+    shown = summary._some([str(n) for n in range(100)])
+    assert len(shown) == summary.MOST_CASES and {"0", "99"} <= shown
+
+
+# --- records ---
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"suite": "copy"}', '{"suite": "copy", "device": "d", "date": "x", "rows": [{}]}'])
+def test_a_file_that_is_no_record_is_named_in_one_line(tmp_path, text):
+    (tmp_path / "copy.json").write_text(text)
+    with pytest.raises(MeasureError, match=r"copy\.json is no record of `warpwise measure`") as caught:
+        measurements.read(tmp_path / "copy.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_h200_s_record_comes_first(tmp_path):
+    for device in ("NVIDIA A100", "NVIDIA H200"):
+        worker.write(a_record(device, ours=1.0).told, tmp_path / measurements.slug(device) / "copy.json")
+    assert [record.device for record in measurements.recorded("copy", tmp_path)] == ["NVIDIA H200", "NVIDIA A100"]
+
+
+def test_folders_are_named_after_the_device():
+    assert measurements.slug("NVIDIA H200") == "nvidia-h200"
+    assert measurements.slug("Tesla T4 (Colab)") == "tesla-t4-colab"

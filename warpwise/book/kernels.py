@@ -1,0 +1,38 @@
+"""``{kernel-ladder} softmax``: what a module of reference kernels is about, and a table of its steps, in the words of the code."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import cleandoc
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from warpwise.book.reference import parsed
+from warpwise.kernels.step import Step
+
+
+class KernelLadder(SphinxDirective):
+    """Names a module of ``warpwise.kernels``."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        module = import_module(f"warpwise.kernels.{self.arguments[0]}")
+        self.env.note_dependency(module.__file__)
+        about = cleandoc(module.__doc__).split("\n\n")[0].replace("``", "`")
+        lines = [about, "", "| step | what is new | threads | blocks on an SM |", "|---|---|---:|---:|"]
+        return parsed(self, [*lines, *map(row, module.STEPS)])
+
+
+def row(step: Step) -> str:
+    """A line of the table. A step of several kernels has their figures one after the other."""
+    threads, blocks = ([str(getattr(built, name)) for built in step.built] for name in ("threads", "blocks_per_sm"))
+    return f"| `{step.name}` | {step.idea} | {', '.join(threads)} | {', '.join(blocks)} |"
+
+
+def setup(app: Sphinx) -> dict:
+    """Called by Sphinx once, through ``warpwise.book``."""
+    app.add_directive("kernel-ladder", KernelLadder)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,27 @@
+"""Charts of what ``warpwise measure`` has recorded, for the book: ``measured_chart("copy")``.
+
+Each chart reads ``measurements/<device>/<suite>.json``. It says on which device its figures were measured and draws the model thinly beside
+them; with no record it draws the model alone, and says *modelled*. Records of a reader's own GPU come as further panels.
+"""
+
+from __future__ import annotations
+
+from warpwise.book.measured import draw
+from warpwise.book.measured.series import panels
+from warpwise.book.measured.table import PLOTS
+from warpwise.book.measured.tables import measured_counters, measured_list
+from warpwise.book.measured.words import words
+from warpwise.errors import MeasureError
+from warpwise.measurements import recorded
+from warpwise.views.chart import Chart, chart
+
+__all__ = ["measured_chart", "measured_counters", "measured_list"]
+
+
+def measured_chart(suite: str) -> Chart:
+    """The chart of a suite. Raises MeasureError for a suite that has none, or a file that is no record."""
+    if suite not in PLOTS:
+        raise MeasureError(f"there is no chart of {suite!r}; there are {', '.join(PLOTS)}")
+    plot = PLOTS[suite]
+    drawn = panels(plot, recorded(suite))
+    return chart(draw.figure(plot, drawn), words(plot, drawn))

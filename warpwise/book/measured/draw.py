@@ -1,0 +1,156 @@
+"""The picture of a chart of measurements: panels below each other, one for each device, on the same axes.
+
+What was measured is drawn with marks or as a full bar, the model as a thin line or an empty bar. So the two are told apart without colour,
+and a chart of the model alone does not look as if it had been measured.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from warpwise.book.measured.plot import Axis, Plot, amount, tick
+from warpwise.book.measured.series import Panel, Series
+from warpwise.views.chart import INK, STYLE, USED, WASTE
+
+WIDTH = 4.6  # inches: small letters are still read where a phone shows it
+LOOKS = ((USED, "o", "-"), (WASTE, "s", "-"), (INK, "^", "-"), (USED, "D", "--"), (WASTE, "v", "--"), (INK, "x", "--"))
+MANY = 60  # points, from which on they are dots without a line
+ROOM = 1.25  # of logarithmic axes, below the lowest point and above the highest
+BETWEEN = 0.5  # inches between two panels: ticks and a title
+APART = 4  # a panel whose highest point is so many times lower has a scale of its own
+
+
+def figure(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
+    """The chart of a plot."""
+    with plt.rc_context(STYLE):
+        return _curves(plot, panels) if plot.x else _bars(plot, panels)
+
+
+def _curves(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
+    made, rows = _panels(plot, panels, 2.0)
+    for axes, panel, (low, top) in zip(rows, panels, _ranges(panels), strict=True):
+        for series in panel.modelled:
+            axes.plot(series.xs, series.ys, **_thin(series, bool(panel.measured)))
+        for series in panel.measured:
+            axes.plot(series.xs, series.ys, **_marked(series))
+        _scaled(axes.yaxis, axes.set_yscale, plot.value.axis)
+        _scaled(axes.xaxis, axes.set_xscale, plot.x)
+        axes.set(ylabel=plot.value.axis.label, ylim=(low / ROOM, top * ROOM) if plot.value.axis.log else (0, top * 1.08))
+        axes.grid(axis="y")
+    rows[-1].set_xlabel(plot.x.label)
+    _legend(made, _handles(panels))
+    return made
+
+
+def _panels(plot: Plot, panels: tuple[Panel, ...], tall: float) -> tuple[Figure, list[Axes]]:
+    """Empty axes ``tall`` inches high, below each other, with their titles."""
+    height = tall * len(panels) + BETWEEN * (len(panels) - 1)
+    made, rows = plt.subplots(len(panels), 1, figsize=(WIDTH, height), sharex=bool(plot.x), squeeze=False)
+    for axes, panel in zip(rows[:, 0], panels, strict=True):
+        axes.set_title(panel.title, loc="left")
+    made.subplots_adjust(top=1, bottom=0, hspace=BETWEEN / tall)
+    return made, list(rows[:, 0])
+
+
+def _ranges(panels: tuple[Panel, ...]) -> list[tuple[float, float]]:
+    """The least and most that each panel shows: the same for all, unless the smallest would be lost beside the largest."""
+    ys = [[y for series in (*panel.measured, *panel.modelled) for y in series.ys] for panel in panels]
+    tops = [max(values) for values in ys]
+    if max(tops) > APART * min(tops):
+        return [(min(values), max(values)) for values in ys]
+    return [(min(map(min, ys)), max(tops))] * len(panels)
+
+
+def _scaled(axis, set_scale, wanted: Axis) -> None:
+    """Scale and ticks of one axis."""
+    if wanted.log:
+        set_scale("log", base=wanted.log)
+        axis.set_major_locator(LogLocator(base=wanted.log, subs=(1,) if wanted.log == 2 else (1, 2, 5), numticks=7))
+        axis.set_minor_locator(NullLocator())
+    else:
+        axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, wanted)))
+
+
+def _look(series: Series) -> tuple[str, str, str]:
+    return (INK, "", ":") if series.place is None else LOOKS[series.place % len(LOOKS)]
+
+
+def _thin(series: Series, beside: bool) -> dict:
+    """How a line of the model is drawn: thinner where it stands beside what was measured."""
+    colour, _, dashes = _look(series)
+    return {"color": colour, "ls": dashes, "lw": 0.9 if beside else 1.6, "alpha": 0.9}
+
+
+def _marked(series: Series) -> dict:
+    """How what was measured is drawn."""
+    colour, mark, dashes = _look(series)
+    few = len(series.xs) < MANY
+    return {"color": colour, "marker": mark, "ms": 4 if few else 1.8, "ls": dashes if few else "", "lw": 1.3, "mew": 0.8}
+
+
+def _handles(panels: tuple[Panel, ...]) -> list[Line2D]:
+    """What the legend explains: each line once, and the model's thin line where something was measured."""
+    found: dict[str, Line2D] = {}
+    for panel in panels:
+        for series in panel.measured or panel.modelled:
+            look = _marked(series) if panel.measured else _thin(series, False)
+            found.setdefault(series.label, Line2D([], [], **(look | {"ms": 4} if panel.measured else look)))
+    for panel in panels:
+        for series in panel.modelled if panel.measured else ():
+            if series.place is None:
+                found.setdefault(f"{series.label}, modelled", Line2D([], [], **_thin(series, True)))
+            else:
+                found["the same, modelled"] = Line2D([], [], color=INK, lw=0.9)
+    for label, handle in found.items():
+        handle.set_label(label)
+    return list(found.values())
+
+
+def _legend(made: Figure, handles: list[Line2D]) -> None:
+    """The legend, below everything, in as many columns as there is room for."""
+    longest = max(len(handle.get_label()) for handle in handles)
+    columns = 3 if longest < 12 else 2 if longest < 27 else 1
+    below = 0.5 / made.get_figheight()  # inches: ticks and the label of the x axis
+    made.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.06, -below), ncols=columns, columnspacing=1.4, handletextpad=0.6)
+
+
+def _bars(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
+    """A bar for each line that any panel has: filled where it was measured, empty where it is modelled; a stroke is the model beside."""
+    labels = [line.label for line in plot.lines if any(line.label == s.label for p in panels for s in (*p.measured, *p.modelled))]
+    made, rows = _panels(plot, panels, 0.3 * len(labels) + 0.1)
+    for axes, panel, (_, top) in zip(rows, panels, _ranges(panels), strict=True):
+        models = {series.label: series.ys[0] for series in panel.modelled}
+        for series in panel.measured or panel.modelled:
+            if series.place is not None:
+                _bar(axes, labels.index(series.label), series.ys[0], models.get(series.label), top, bool(panel.measured))
+        for roof in (series for series in panel.modelled if series.place is None):
+            axes.axvline(roof.ys[0], color=INK, ls=":", lw=1.2)
+        axes.set(yticks=range(len(labels)), yticklabels=labels, ylim=(len(labels) - 0.45, -0.55), xlim=(0, top * 1.2))
+        axes.tick_params(axis="y", length=0)
+        _scaled(axes.xaxis, axes.set_xscale, Axis(""))
+    rows[-1].set_xlabel(plot.value.axis.label)
+    if handles := _strokes(panels):
+        _legend(made, handles)
+    return made
+
+
+def _bar(axes: Axes, row: int, value: float, beside: float | None, top: float, measured: bool) -> None:
+    """One bar and its number; ``beside``: where the model's stroke goes."""
+    look = {"color": USED, "lw": 0} if measured else {"fc": "none", "ec": USED, "lw": 1.4}
+    axes.barh(row, value, height=0.6, **look)
+    if measured and beside:
+        axes.plot([beside, beside], [row - 0.42, row + 0.42], color=INK, lw=1.2)
+    axes.text(max(value, beside or 0) + 0.02 * top, row, amount(value), va="center")
+
+
+def _strokes(panels: tuple[Panel, ...]) -> list[Line2D]:
+    """What a stroke in a chart with bars means, as far as there are any."""
+    beside = any(series.place is not None for panel in panels if panel.measured for series in panel.modelled)
+    roofs = {series.label for panel in panels for series in panel.modelled if series.place is None}
+    stroke = [Line2D([], [], color=INK, lw=1.2, label="modelled")] if beside else []
+    return stroke + [Line2D([], [], color=INK, ls=":", lw=1.2, label=f"{label}, modelled") for label in sorted(roofs)]

@@ -1,0 +1,85 @@
+"""Charts of what memory delivers: over the size of an array, with gaps, from a shifted beginning, turned, and summed up."""
+
+from __future__ import annotations
+
+from warpwise.book.measured import model
+from warpwise.book.measured.plot import GB_PER_S, Axis, Line, Plot
+from warpwise.devices import Device
+from warpwise.kernels.strides import SECTOR_BYTES, WARP, sectors
+
+USEFUL = Axis("GB/s of useful bytes", "GB/s")
+QUARTERS = [2 ** (power / 4) for power in range(4 * 12, 4 * 30 + 1)]
+
+COPY = Plot(
+    "Bandwidth of a copy over the size of the array", "bytes", GB_PER_S,
+    (Line("an element a thread", ("copy_1_*",)), Line("16 bytes a thread", ("copy_2_*",)), Line("CuPy", ("cupy",))),
+    at=tuple(QUARTERS), x=Axis("size of the array", "bytes", log=2), roofs=(Line("launch, L2, DRAM", (), model.streamed_gb_per_s(2)),),
+)  # fmt: skip
+
+
+def strided(width: int) -> model.Model:
+    """Useful bytes of a copy whose reads have gaps: whole sectors are read, and what is written lies together."""
+
+    def at(device: Device | None, stride: float) -> float | None:
+        read = SECTOR_BYTES * sectors(width, int(stride)) / WARP  # bytes, for each lane
+        return model.dram_gb_per_s(2 * width / (read + width))(device, stride)
+
+    return at
+
+
+STRIDE = Plot(
+    "Useful bytes of a copy over the stride of its reads", "stride", GB_PER_S,
+    tuple(
+        Line(name, (step,), strided(width), {"width": width})
+        for name, step, width in (
+            ("float16", "strides_1_*", 2), ("float32", "strides_1_*", 4), ("float64", "strides_1_*", 8), ("four float32", "strides_2_*", 16),
+        )
+    ),
+    at=tuple(range(1, 41)), x=Axis("stride, in elements", "stride"),
+)  # fmt: skip
+
+
+def shifted(device: Device | None, offset: float) -> float | None:
+    """Useful bytes of a float32 copy whose reads begin anywhere, where each warp's sectors come from memory."""
+    read = SECTOR_BYTES * sectors(4, 1, int(offset)) / WARP
+    return model.dram_gb_per_s(8 / (read + 4))(device, offset)
+
+
+OFFSET = Plot(
+    "Useful bytes of a copy over the shift of its reads", "offset", GB_PER_S,
+    (Line("float32, no cache helps", ("strides_1_*",), shifted),), at=tuple(range(33)), x=Axis("offset, in elements", "offset"),
+    roofs=(Line("each sector once", (), model.dram_gb_per_s()),),
+)  # fmt: skip
+
+
+def turned(wavefronts: int) -> model.Model:
+    """Rate of a transposition through a tile whose accesses to shared memory take so many wavefronts for a warp's 32 elements."""
+
+    def at(device: Device | None, n: float) -> float | None:
+        return device and min(device.dram_gb_per_s, device.sms * device.clock_hz * 2 * 4 * WARP / wavefronts / 1e9)
+
+    return at
+
+
+TRANSPOSE = Plot(
+    "Bandwidth of a transposition", "", GB_PER_S,
+    (
+        Line("plain", ("transpose_1_*",), model.dram_gb_per_s(8 / (4 + SECTOR_BYTES))),
+        Line("tile", ("transpose_2_*",), turned(1 + 32)),
+        Line("padded tile", ("transpose_3_*",), turned(1 + 1)),
+        Line("16 bytes an access", ("transpose_4_*",), model.dram_gb_per_s()),
+        Line("turned in registers", ("transpose_5_*",), model.dram_gb_per_s()),
+        Line("CuPy", ("cupy",)),
+        Line("PyTorch", ("torch",)),
+    ),
+)  # fmt: skip
+
+REDUCTION = Plot(
+    "Bandwidth of a sum over how many numbers there are", "n", GB_PER_S,
+    (
+        Line("atomics", ("sum_1_*",)), Line("tree", ("sum_2_*",)), Line("shuffles", ("sum_3_*",)), Line("eight loads", ("sum_4_*",)),
+        Line("16 bytes", ("sum_5_*",)), Line("CuPy", ("cupy",)),
+    ),
+    at=tuple(2 ** (power / 4) for power in range(4 * 18, 4 * 28 + 1)), x=Axis("float32 numbers", "n =", log=2),
+    roofs=(Line("launch, DRAM", (), model.cold_gb_per_s(1, 4)),),
+)  # fmt: skip

@@ -1,0 +1,88 @@
+"""Charts of matrix products and attention: the steps of chapter 9, the sizes of chapter 10, tiles that keep scores on the chip."""
+
+from __future__ import annotations
+
+from warpwise.book.measured.model import Model
+from warpwise.book.measured.plot import TFLOP_PER_S, Axis, Line, Plot, Value, tflop_per_s
+from warpwise.devices import Device
+from warpwise.metrics import WARP_SIZE
+from warpwise.model import attention, matmul
+
+
+def fed(per_wavefront: float) -> Model:
+    """float32 arithmetic whose operands come through L1 or shared memory: so many multiply-adds of a warp for each wavefront."""
+
+    def at(device: Device | None, n: float) -> float | None:
+        if device is None:
+            return None
+        per_clock = device.sm.fp32_lanes / WARP_SIZE  # multiply-adds of a warp that an SM could do
+        return device.fp32_tflops * min(1.0, per_wavefront * device.sm.shared_wavefronts / per_clock)
+
+    return at
+
+
+def patch(rows: int, columns: int) -> float:
+    """Multiply-adds for each wavefront of a thread that has so many results: one load for each row and each column of them."""
+    return rows * columns / (rows + columns)
+
+
+LADDER = Plot(
+    "The product of float32 matrices, step by step", "n", TFLOP_PER_S,
+    (
+        Line("plain, uncoalesced", ("sgemm_1_*",), fed(1 / (1 + WARP_SIZE))),
+        Line("plain, coalesced", ("sgemm_2_*",), fed(patch(1, 1))),
+        Line("tiles of 32 x 32", ("sgemm_3_*",), fed(patch(1, 1))),
+        Line("patches of 8 x 1", ("sgemm_4_*",), fed(patch(8, 1))),
+        Line("patches of 8 x 8", ("sgemm_5_*",), fed(patch(8, 8))),
+        Line("and wider loads", ("sgemm_6_*",), fed(patch(8, 8))),
+        Line("and tiles for warps", ("sgemm_7_*",), fed(patch(8, 8))),
+        Line("patches of 8 x 16", ("sgemm_8_*",), fed(patch(8, 16))),
+        Line("cuBLAS", ("cupy", "torch")),
+    ),
+)  # fmt: skip
+
+
+def of_matmul(device: Device | None, n: float) -> float | None:
+    """Chapter 10's model, for the devices that it knows."""
+    return matmul.product(int(n), device).flops_per_s / 1e12 if device in matmul.KNOWN else None
+
+
+MATMUL = Plot(
+    "The product of two n x n matrices of 16-bit numbers over n", "n", TFLOP_PER_S,
+    (Line("x", ("torch", "cupy"), of_matmul),),
+    at=tuple(range(256, 4097, 64)), x=Axis("size n", "n ="),
+)  # fmt: skip
+
+D, TILE, FLOAT32 = 64, 64, 4  # of the attention that is measured: elements of a row, rows of a tile, bytes
+
+
+def in_three_kernels(device: Device | None, n: float) -> float | None:
+    """Two products and a softmax one after the other, each as long as its arithmetic or its bytes: 4 n² d operations of a head."""
+    if device is None:
+        return None
+    product = max(2 * n * n * D / device.fp32_flops_per_s, FLOAT32 * (n * n + 2 * n * D) / device.dram_bytes_per_s)
+    softmax = 2 * FLOAT32 * n * n / device.dram_bytes_per_s
+    return 4 * n * n * D / (2 * product + softmax) / 1e12
+
+
+def in_tiles(device: Device | None, n: float) -> float | None:
+    """One kernel whose blocks read keys and values again and again, without a cache."""
+    if device is None:
+        return None
+    tiles = attention.attention(int(n), D, TILE, TILE, FLOAT32)
+    bytes_s = (tiles.read_bytes + tiles.written_bytes) / device.dram_bytes_per_s
+    return 4 * n * n * D / max(4 * n * n * D / device.fp32_flops_per_s, bytes_s) / 1e12
+
+
+ATTENTION = Plot(
+    "Attention over the length of the text", "n", Value(Axis("TFLOP/s", "TFLOP/s", log=10), tflop_per_s),
+    (
+        Line("three kernels", ("attention_1_*",), in_three_kernels),
+        Line("tiles", ("attention_3_*",), in_tiles),
+        Line("PyTorch, three kernels", ("torch math",)),
+        Line("PyTorch, tiles", ("torch efficient",)),
+        Line("bfloat16, tiles", ("flash_bf16_3_*",)),
+        Line("PyTorch, bfloat16", ("torch flash",)),
+    ),
+    at=(512, 1024, 2048, 4096, 8192), x=Axis("n, queries and keys", "n =", log=2),
+)  # fmt: skip

@@ -1,0 +1,47 @@
+"""What the doctor says of one thing, and how it asks: which packages are installed, and what a program answers."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from importlib import metadata
+
+OK, WARN, MISSING = "ok", "warn", "missing"
+SECONDS = 20  # for a program to answer
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked for: ``status`` is "ok", "warn" (the course works, but for what ``advice`` says) or "missing" (it does not)."""
+
+    name: str
+    status: str
+    found: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        advice = f"\n{'':22}{self.advice}" if self.advice else ""
+        return f"{self.status:8}{self.name:14}{self.found}{advice}"
+
+
+def installed(name: str) -> str:
+    """The version of an installed distribution, or an empty string."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def asked(*command: str) -> tuple[int | None, str]:
+    """A program's exit status and what it printed, on either stream; None where it is not there or does not end."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None, ""
+    return done.returncode, (done.stdout.strip() or done.stderr.strip())
+
+
+def answer(*command: str) -> str | None:
+    """What a program prints, or None if it is not there or fails."""
+    status, text = asked(*command)
+    return text if status == 0 else None

@@ -1,0 +1,64 @@
+"""GELU in float32, in the form with tanh: x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), element by element."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from warpwise import cuda
+from warpwise.kernels.step import Built, Step
+from warpwise.kernels.wide import load4, store4
+
+THREADS = 256
+ROOT = np.float32(math.sqrt(2 / math.pi))
+CUBIC = np.float32(0.044715)
+POWER1 = np.float32(-2 * math.sqrt(2 / math.pi) * math.log2(math.e))  # of x in the exponent of 2
+POWER3 = np.float32(-2 * math.sqrt(2 / math.pi) * math.log2(math.e) * 0.044715)  # of its cube
+
+
+@cuda.jit
+def gelu_1_plain(x, out, n):
+    i = np.uint32(cuda.grid(1))
+    if i < n:
+        a = x[i]
+        out[i] = np.float32(0.5) * a * (np.float32(1) + math.tanh(ROOT * (a + CUBIC * a * a * a)))
+
+
+@cuda.jit(device=True, fastmath=True, forceinline=True)
+def gelu(a):
+    """(1 + tanh(u)) / 2 is 1 / (1 + e^(-2u)): one power of 2 and one division, both by the special-function unit."""
+    return a / (np.float32(1) + math.exp2(a * (POWER1 + POWER3 * a * a)))
+
+
+@cuda.jit(fastmath=True)
+def gelu_2_wide(x, out, quads):
+    """A thread has two vectors of 16 bytes, both loaded before the first is used; ``quads`` is a quarter of the elements."""
+    i = np.uint32(cuda.blockIdx.x) * np.uint32(2 * THREADS) + np.uint32(cuda.threadIdx.x)
+    j = i + np.uint32(THREADS)
+    if j < quads:
+        a, b, c, d = load4(x, i * np.uint32(4))
+        e, f, g, h = load4(x, j * np.uint32(4))
+        store4(out, i * np.uint32(4), gelu(a), gelu(b), gelu(c), gelu(d))
+        store4(out, j * np.uint32(4), gelu(e), gelu(f), gelu(g), gelu(h))
+    elif i < quads:
+        a, b, c, d = load4(x, i * np.uint32(4))
+        store4(out, i * np.uint32(4), gelu(a), gelu(b), gelu(c), gelu(d))
+
+
+def run_1_plain(x, out) -> None:
+    gelu_1_plain[-(-x.size // THREADS), THREADS](x, out, np.uint32(x.size))
+
+
+def run_2_wide(x, out) -> None:
+    """``x.size``: a multiple of 4."""
+    quads = x.size // 4
+    gelu_2_wide[-(-quads // (2 * THREADS)), THREADS](x, out, np.uint32(quads))
+
+
+TYPES = "float32[::1], float32[::1], uint32"
+STEPS = (
+    Step("gelu_1_plain", "one element a thread, and tanh", run_1_plain, (Built(gelu_1_plain, TYPES, THREADS, 8),)),
+    Step("gelu_2_wide", "32 bytes a thread, and a power of 2", run_2_wide,
+         (Built(gelu_2_wide, TYPES, THREADS, 8, opcodes=("LDG.E.128", "STG.E.128", "MUFU.EX2")),)),
+)  # fmt: skip

@@ -1,0 +1,114 @@
+"""Latency: loads that wait for each other, because each one says where the next one is.
+
+One thread follows links through an array. Only one load is on its way at a time, so the time of a step is how long one load takes, with
+the little arithmetic that makes an address of what it brought. Where the links lie decides which memory answers: a short cycle stays in
+L1, a longer one in L2, a long one in neither.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise import cuda
+from warpwise.kernels.native import native, ptx
+from warpwise.kernels.step import Built, Step
+
+LINE_BYTES = 128
+WORDS = LINE_BYTES // 4  # from one link to the next, so that each has a cache line of its own
+SHARED_WORDS = 4096  # 16 KB
+THREADS = 256  # that copy; one goes on
+UNROLLED = 16  # steps to a trip of the loop, so that counting trips takes no share of the time
+
+
+def _clock():
+    return np.int64(0)
+
+
+@native(_clock)
+def clock(typingctx):
+    """The multiprocessor's clock, in clocks since some moment; 0 in the simulator, which has none."""
+    from llvmlite import ir
+    from numba import types
+
+    def generate(context, builder, signature, args):
+        return ptx(builder, "mov.u64 $0, %clock64;", ir.IntType(64), ["l"], [], volatile=True)
+
+    return types.int64(), generate
+
+
+@cuda.jit
+def pointer_chase_1_global(links, trips, ends, clocks):
+    """From where the last run ended, ``ends[1]``, so that a long cycle goes on; ``ends``: where this one begins and ends."""
+    at = begin = ends[1]
+    start = clock()
+    while trips > np.uint32(0):
+        for _ in range(UNROLLED):
+            at = links[at]
+        trips = np.uint32(trips - np.uint32(1))
+    ends[0] = begin
+    ends[1] = at
+    clocks[0] = clock() - start
+
+
+@cuda.jit
+def pointer_chase_2_shared(links, trips, ends, clocks):
+    """The same in shared memory, by one thread of a block that copies the links there."""
+    near = cuda.shared.array(SHARED_WORDS, np.uint32)
+    t = np.uint32(cuda.threadIdx.x)
+    for k in range(SHARED_WORDS // THREADS):
+        near[t + np.uint32(k * THREADS)] = links[t + np.uint32(k * THREADS)]
+    cuda.syncthreads()
+    if t == np.uint32(0):
+        at = begin = ends[1]
+        start = clock()
+        while trips > np.uint32(0):
+            for _ in range(UNROLLED):
+                at = near[at]
+            trips = np.uint32(trips - np.uint32(1))
+        ends[0] = begin
+        ends[1] = at
+        clocks[0] = clock() - start
+
+
+def run_1_global(links, steps, ends, clocks) -> None:
+    """``steps``: a multiple of UNROLLED. ``links``: uint32, word numbers. ``ends``: two uint32. ``clocks``: one int64, of all steps."""
+    pointer_chase_1_global[1, 1](links, np.uint32(steps // UNROLLED), ends, clocks)
+
+
+def run_2_shared(links, steps, ends, clocks) -> None:
+    """``links``: of SHARED_WORDS words; the copy of them is no part of ``clocks``."""
+    pointer_chase_2_shared[1, THREADS](links, np.uint32(steps // UNROLLED), ends, clocks)
+
+
+def cycle(lines: int, seed: int = 0) -> np.ndarray:
+    """The order in which a chase comes by ``lines`` cache lines, line 0 first: every line once, at random."""
+    order = np.random.default_rng(seed).permutation(np.arange(lines, dtype=np.uint32))
+    return np.roll(order, -int(np.flatnonzero(order == 0)[0]))
+
+
+def linked(xp, order: np.ndarray, words: int = WORDS):
+    """The links of a cycle, an array of ``xp`` (NumPy or CuPy): the first word of a line holds the number of the next line's first word.
+
+    ``words``: from one link to the next.
+    """
+    links = xp.zeros(order.size * words, "uint32")
+    links[xp.asarray(order.astype(np.int64) * words)] = xp.asarray(np.roll(order, -1) * np.uint32(words))
+    return links
+
+
+def walked(order: np.ndarray, begin: int, end: int) -> int:
+    """How many steps of a cycle lead from one line to another: fewer than it has lines."""
+    return int(np.flatnonzero(order == end)[0] - np.flatnonzero(order == begin)[0]) % order.size
+
+
+TYPES = "uint32[::1], uint32, uint32[::1], int64[::1]"
+STEPS = (
+    Step(
+        "pointer_chase_1_global", "one thread follows links through global memory", run_1_global,
+        (Built(pointer_chase_1_global, TYPES, 32, opcodes=("LDG.E", "CS2R")),),
+    ),
+    Step(
+        "pointer_chase_2_shared", "the links lie in shared memory", run_2_shared,
+        (Built(pointer_chase_2_shared, TYPES, THREADS, opcodes=("LDS", "CS2R")),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,209 @@
+"""Tensor cores, and what feeds them: instructions that a warp does as one, and copies that run beside the kernel.
+
+A fragment is a lane's part of a small matrix. With ``g = lane // 4`` and ``q = lane % 4``, and each register of A and B a pair of bfloat16
+(see ``bfloat16``), ``mma_bf16`` has them so (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
+
+- A, 16 x 16: ``a0`` is row g, columns 2q and 2q+1; ``a1`` eight rows on; ``a2`` eight columns on; ``a3`` both.
+- B, 16 x 8: ``b0`` is column g, rows 2q and 2q+1; ``b1`` eight rows on.
+- C, 16 x 8, in float32: ``c0, c1`` are row g, columns 2q and 2q+1; ``c2, c3`` eight rows on.
+
+Every lane of the warp must take part in ``mma_bf16`` and ``ldmatrix``. Shared arrays must be made with ``alignment=16``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise import cuda
+from warpwise.kernels.bfloat16 import unpack_bfloat16
+from warpwise.kernels.native import address, native, ptx
+
+ALL = 0xFFFFFFFF
+
+
+# --- the product of two small matrices ---
+
+
+@cuda.jit(device=True)
+def _of_lane(word, lane):
+    """The two numbers of the word that another lane holds."""
+    return unpack_bfloat16(np.uint32(cuda.shfl_sync(ALL, np.int32(word), lane)))
+
+
+def _mma(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
+    lane = np.int32(cuda.laneid)
+    row, column = lane // 4 * 4, lane % 4 * 8  # the first lane that holds this row of A, and that holds column 2q of B
+    for half in range(2):
+        above, below = (a0, a1) if half == 0 else (a2, a3)
+        b = b0 if half == 0 else b1
+        for pair in range(4):
+            x0, x1 = _of_lane(above, row + pair)
+            y0, y1 = _of_lane(below, row + pair)
+            u0, u1 = _of_lane(b, column + pair)
+            v0, v1 = _of_lane(b, column + 4 + pair)
+            c0 += x0 * u0 + x1 * u1
+            c1 += x0 * v0 + x1 * v1
+            c2 += y0 * u0 + y1 * u1
+            c3 += y0 * v0 + y1 * v1
+    return c0, c1, c2, c3
+
+
+@native(_mma)
+def mma_bf16(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
+    """``d0, d1, d2, d3 = mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)``: C + A B, summed in float32, in an order left open."""
+    from llvmlite import ir
+    from numba import types
+
+    text = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+
+    def generate(context, builder, signature, args):
+        wanted = [types.uint32] * 6 + [types.float32] * 4
+        values = [context.cast(builder, *one) for one in zip(args, signature.args, wanted, strict=True)]
+        four = ir.LiteralStructType([ir.FloatType()] * 4)
+        sums = ptx(builder, text, four, "ffff", list(zip("rrrrrrffff", values, strict=True)))
+        return context.make_tuple(builder, signature.return_type, [builder.extract_value(sums, k) for k in range(4)])
+
+    return types.UniTuple(types.float32, 4)(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3), generate
+
+
+# --- fragments from any memory ---
+
+
+@cuda.jit(device=True, forceinline=True)
+def halves_of(column):
+    """For ``column_pair``: which halves of two words a column lies in."""
+    return np.int32(0x7632 if column % np.uint32(2) else 0x5410)
+
+
+@cuda.jit(device=True, forceinline=True)
+def column_pair(array, at, pitch, halves):
+    """Two numbers of a column, one below the other, as a word. ``at``: the word with the upper one. ``pitch``: words from row to row."""
+    return np.uint32(cuda.libdevice.byte_perm(np.int32(array[at]), np.int32(array[at + pitch]), halves))
+
+
+# --- fragments from shared memory ---
+
+
+def _ldmatrix_x4(array, index):
+    lane = np.int32(cuda.laneid)
+    at0 = cuda.shfl_sync(ALL, np.int32(index), lane // 4)
+    at1 = cuda.shfl_sync(ALL, np.int32(index), lane // 4 + 8)
+    at2 = cuda.shfl_sync(ALL, np.int32(index), lane // 4 + 16)
+    at3 = cuda.shfl_sync(ALL, np.int32(index), lane // 4 + 24)
+    return array[at0 + lane % 4], array[at1 + lane % 4], array[at2 + lane % 4], array[at3 + lane % 4]
+
+
+@cuda.jit(device=True)
+def _column(array, index, matrix):
+    """Of an 8 x 8 matrix, column ``lane // 4`` in rows ``2 (lane % 4)`` and the next; ``index``: each lane's own row."""
+    lane = np.int32(cuda.laneid)
+    first = cuda.shfl_sync(ALL, np.int32(index), matrix * 8 + lane % 4 * 2)
+    second = cuda.shfl_sync(ALL, np.int32(index), matrix * 8 + lane % 4 * 2 + 1)
+    shift = np.uint32(lane // 4 % 2 * 16)
+    low = (array[first + lane // 8] >> shift) & np.uint32(0xFFFF)
+    high = (array[second + lane // 8] >> shift) & np.uint32(0xFFFF)
+    return np.uint32(low | (high << np.uint32(16)))
+
+
+def _ldmatrix_x4_trans(array, index):
+    return _column(array, index, 0), _column(array, index, 1), _column(array, index, 2), _column(array, index, 3)
+
+
+def _ldmatrix(trans: str):
+    def typing(typingctx, array, index):
+        from llvmlite import ir
+        from numba import types
+
+        def generate(context, builder, signature, args):
+            at = shared_address(context, builder, signature.args[0], args[0], signature.args[1], args[1])
+            four = ir.LiteralStructType([ir.IntType(32)] * 4)
+            text = f"ldmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 {{$0, $1, $2, $3}}, [$4];"
+            words = ptx(builder, text, four, "rrrr", [("r", at)], volatile=True)
+            return context.make_tuple(builder, signature.return_type, [builder.extract_value(words, k) for k in range(4)])
+
+        return types.UniTuple(types.uint32, 4)(array, index), generate
+
+    return typing
+
+
+def shared_address(context, builder, array_type, array, index_type, index):
+    """The address of ``array[index]`` within shared memory, 32 bits, as instructions that know only shared memory take it."""
+    from llvmlite import ir
+
+    place = address(context, builder, array_type, array, index_type, index)
+    shared = builder.addrspacecast(place, ir.PointerType(place.type.pointee, 3))
+    return builder.ptrtoint(shared, ir.IntType(32))
+
+
+#: ``r0, r1, r2, r3 = ldmatrix_x4(array, index)``: four 8 x 8 matrices of bfloat16 from a shared array of uint32. Lane ``8 m + r`` gives
+#: the index at which row r of matrix m begins, a multiple of 4. Of matrix m, lane 4 r + p gets word p (two numbers) of row r.
+ldmatrix_x4 = native(_ldmatrix_x4)(_ldmatrix(""))
+
+#: The same, each matrix transposed: lane 4 c + p gets of column c the numbers in rows 2p and 2p + 1.
+ldmatrix_x4_trans = native(_ldmatrix_x4_trans)(_ldmatrix(".trans"))
+
+
+# --- copies that run by themselves ---
+
+
+def _cp_async16(shared, index, source, position):
+    for k in range(4):
+        shared[index + np.uint32(k)] = source[position + np.uint32(k)]
+
+
+@native(_cp_async16)
+def cp_async16(typingctx, shared, index, source, position):
+    """``cp_async16(shared, index, source, position)``: begins to copy 16 bytes, four uint32, from global to shared memory.
+
+    Both indices are multiples of 4. The simulator copies at once. On a GPU the copy ends before a wait for its group does.
+    """
+    from llvmlite import ir
+    from numba import types
+
+    def generate(context, builder, signature, args):
+        to = shared_address(context, builder, signature.args[0], args[0], signature.args[1], args[1])
+        place = address(context, builder, signature.args[2], args[2], signature.args[3], args[3])
+        source = builder.ptrtoint(place, context.get_value_type(types.uint64))
+        text = "{ .reg .u64 from; cvta.to.global.u64 from, $1; cp.async.cg.shared.global [$0], [from], 16; }"
+        ptx(builder, text, ir.VoidType(), (), [("r", to), ("l", source)], volatile=True)
+        return context.get_dummy_value()
+
+    return types.void(shared, index, source, position), generate
+
+
+def _alone(text: str):
+    """The code generator of an instruction that takes no values and gives none."""
+
+    def generate(context, builder, signature, args):
+        from llvmlite import ir
+
+        ptx(builder, text, ir.VoidType(), (), (), volatile=True)
+        return context.get_dummy_value()
+
+    return generate
+
+
+def _commit():
+    return
+
+
+@native(_commit)
+def cp_async_commit(typingctx):
+    """The copies that this thread began since its last commit, perhaps none, are a group now."""
+    from numba import types
+
+    return types.void(), _alone("cp.async.commit_group;")
+
+
+def _wait(groups):
+    return
+
+
+@native(_wait)
+def cp_async_wait(typingctx, groups):
+    """``cp_async_wait(n)``: waits for all of this thread's groups but the last ``n``, a constant. A barrier shows them to other threads."""
+    from numba import types
+
+    if not isinstance(groups, types.IntegerLiteral):
+        return None  # Numba asks again with the constant itself
+    return types.void(groups), _alone(f"cp.async.wait_group {groups.literal_value};")

@@ -1,0 +1,221 @@
+"""A student's kernel on the GPU of this machine: whether it is right there too, how long it takes, and what a GPU could do at best.
+
+``check`` asks for it where there is a GPU, once the simulator has passed the kernel: a racy or a wild one never comes this far. It
+decides nothing: points come from the simulator. This is the only module of the labs that touches a device, with ``numba.cuda``'s words.
+What the device refuses, or its compiler, becomes a line to read; nothing is raised.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from warpwise import devices, measurements
+from warpwise.cuda import backend
+from warpwise.devices import MULTIPROCESSORS, Device
+from warpwise.errors import MeasureError
+from warpwise.labs.compare import Mismatch, compare
+from warpwise.labs.exercise import Case, InOut, Launch, Out, Verdict
+from warpwise.labs.judge import fresh
+from warpwise.measurements import Record, Row
+from warpwise.model.bound import bound, duration
+from warpwise.simt import Kernel
+from warpwise.trace import Trace
+
+WARM_UP, SAMPLES = 3, 20
+LAUNCH_SECONDS = 10e-6  #: below this a launch's own cost is most of its time (Numba: some microseconds, more with many arrays)
+MOST_LINE = 180  #: characters of an error
+MOST_ROWS = 12  #: of a ladder
+ROUNDINGS = 64  #: by which a result may differ beyond its tolerance: a GPU joins a * b + c to one step, and has its own exp and sin
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+BRAND = re.compile(r"^(nvidia|tesla|geforce|\s)+", re.IGNORECASE)
+
+#: What a driver calls the products of the table, without the brand. Others of their families have other figures, and are left out.
+PRODUCTS = {
+    "T4": devices.T4, "V100-SXM2-(16|32)GB": devices.V100, "A100-SXM4-40GB": devices.A100_40, "A100-SXM4-80GB": devices.A100,
+    "RTX 3090": devices.RTX_3090, "L4": devices.L4, "RTX 4090": devices.RTX_4090, "H100 PCIe": devices.H100_PCIE,
+    "H100 80GB HBM3": devices.H100, "H200": devices.H200, "B200": devices.B200,
+}  # fmt: skip
+
+#: The suite of reference kernels that climbs from the same naive version, by words of an exercise's name.
+LADDERS = {
+    "copy": "copy", "transpose": "transpose", "matmul": "sgemm", "softmax": "softmax", "flash": "attention", "sums": "reduction",
+    "layernorm": "layernorm", "histogram": "histogram",
+}  # fmt: skip
+
+
+def told(kernel: Any, name: str, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> str:
+    """What to say of a kernel on this machine's GPU: a few lines, or "" where there is no GPU, no launch, or a case did not pass."""
+    passed = [
+        (case, verdict.trace) for case, verdict in zip(cases, verdicts, strict=False) if isinstance(case, Launch) and verdict.passed
+    ]
+    made_for_it = hasattr(kernel, "__getitem__") and not isinstance(kernel, Kernel)
+    if not passed or len(passed) < len(cases) or not made_for_it or backend() != "gpu":
+        return ""
+    return "\n".join([*_on_device(kernel, passed), *ladder(name)])
+
+
+def _on_device(kernel: Any, passed: Sequence[tuple[Launch, Trace]]) -> Iterator[str]:
+    try:
+        with warnings.catch_warnings():  # Numba's advice on small grids is for other kernels than a lab's
+            warnings.simplefilter("ignore")
+            name, device = this_device()
+            wrong = next((line for case, _ in passed if (line := _wrong(case, run(kernel, case)))), "")
+            if wrong:
+                yield f"on the GPU of this machine, {name}: another result\n  {wrong}"
+                yield "  Points come from the simulator, which found it right. Is an order of threads taken for granted?"
+                return
+            largest, trace = max(passed, key=lambda one: _threads(one[0]))
+            seconds = timed(kernel, largest)
+        yield f"on the GPU of this machine, {name}: right"
+        yield from time_lines(largest.label, seconds, trace, device)
+    except Exception as error:  # the driver's, the compiler's, the linker's: each has a class of its own
+        yield f"on the GPU of this machine: {one_line(error)}"
+        yield "  Points come from the simulator, so nothing is lost; `warpwise doctor` looks at the GPU, its driver and the wheels."
+
+
+def run(kernel: Any, case: Launch) -> list[np.ndarray]:
+    """Launch a kernel once on the device, as the judge does in the simulator. Its outputs, from the device."""
+    from numba import cuda
+
+    held = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in map(fresh, case.args)]
+    kernel[case.blocks, case.threads](*held)
+    cuda.synchronize()
+    return [array.copy_to_host() for array, given in zip(held, case.args, strict=True) if isinstance(given, Out | InOut)]
+
+
+def _wrong(case: Launch, outputs: Iterable[np.ndarray]) -> str:
+    """What is wrong with a launch's outputs, or ""."""
+    found = (differs(got, want, case.rtol, case.atol) for got, want in zip(outputs, case.want, strict=True))
+    return next((f"{case.label}: {mismatch.say('the output')}" for mismatch in found if mismatch), "")
+
+
+def differs(got: np.ndarray, want: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> Mismatch | None:
+    """``compare``, with room for a GPU's roundings where numbers are floats. Integers are compared exactly."""
+    if want.dtype.kind != "f":
+        return compare(got, want, rtol, atol)
+    step = ROUNDINGS * float(np.finfo(want.dtype).eps)
+    largest = float(np.max(np.abs(want), initial=0.0, where=np.isfinite(want)))
+    return compare(got, want, max(rtol, step), max(atol, step * largest))
+
+
+def timed(kernel: Any, case: Launch) -> float:
+    """Seconds that one launch takes: the median of SAMPLES, by events. What a launch writes is put back before each, as a kernel may
+    read it."""
+    from numba import cuda
+
+    given = [fresh(arg) for arg in case.args]
+    held = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in given]
+    written = [(held[i], given[i]) for i, arg in enumerate(case.args) if isinstance(arg, Out | InOut)]
+    launched = kernel[case.blocks, case.threads]
+    samples = []
+    for _ in range(WARM_UP + SAMPLES):
+        for array, start in written:
+            array.copy_to_device(start)
+        samples.append(_milliseconds(cuda, lambda: launched(*held)))
+    return statistics.median(samples[WARM_UP:]) / 1e3
+
+
+def _milliseconds(cuda: Any, work: Callable[[], object]) -> float:
+    start, stop = cuda.event(), cuda.event()
+    start.record()
+    work()
+    stop.record()
+    stop.synchronize()
+    return start.elapsed_time(stop)
+
+
+def time_lines(label: str, seconds: float, trace: Trace, device: Device | None) -> Iterator[str]:
+    """A time, what it is of the least that the device allows, and what to think of it."""
+    if seconds <= 0:  # Numba's simulator has events, and no clock
+        yield f"  {label}: not timed"
+        return
+    yield f"  {label}: {duration(seconds)}, the median of {SAMPLES} launches (measured)"
+    if device is None:
+        yield "  what it could do at best is not known: the GPU is not in the table of devices, and does not say how fast it is"
+        return
+    least = bound(trace, device)
+    yield f"  {least}: {100 * least.seconds / seconds:.2g} % of what the roofline allows"
+    if least.seconds > seconds:
+        yield "  More than the roofline allows: from launch to launch the arrays stay in the L2 cache, which the bound leaves out."
+    elif least.seconds < LAUNCH_SECONDS:
+        yield "  A launch costs some microseconds by itself, which cover a case as small as this: it says little of the kernel."
+
+
+def this_device() -> tuple[str, Device | None]:
+    """The name of the GPU in use, and its figures: those of the table, or else what it says of itself."""
+    from numba import cuda
+
+    gpu = cuda.get_current_device()
+    name = getattr(gpu, "name", "") or "which does not say its name"
+    name = name.decode() if isinstance(name, bytes) else name
+    product = BRAND.sub("", name)
+    found = (device for pattern, device in PRODUCTS.items() if re.fullmatch(pattern, product, re.IGNORECASE))
+    return name, next(found, None) or by_its_attributes(name, gpu)
+
+
+def by_its_attributes(name: str, gpu: Any) -> Device | None:
+    """A device from what a GPU says of its SMs, its clocks and its memory's bus; None where it leaves one out. Both clocks are in kHz.
+
+    The rates follow as in the CUDA C++ Best Practices Guide, "Theoretical Bandwidth Calculation": memory of double data rate.
+    """
+    capability = tuple(gpu.compute_capability)
+    sms, clock, memory_clock, bus_bits, l2 = (
+        int(getattr(gpu, attribute, 0) or 0)
+        for attribute in ("MULTIPROCESSOR_COUNT", "CLOCK_RATE", "MEMORY_CLOCK_RATE", "GLOBAL_MEMORY_BUS_WIDTH", "L2_CACHE_SIZE")
+    )
+    if capability not in MULTIPROCESSORS or not all((sms, clock, memory_clock, bus_bits)):
+        return None
+    tflops = 2 * MULTIPROCESSORS[capability].fp32_lanes * sms * clock * 1e3 / 1e12
+    gb_per_s = 2 * memory_clock * 1e3 * bus_bits / 8 / 1e9
+    return Device(f"{name}, by its own figures", capability, sms, tflops, 0.0, gb_per_s, l2)
+
+
+def ladder(name: str) -> list[str]:
+    """What the reference kernels of an exercise's topic took on an H200, where that was recorded; nothing elsewhere."""
+    suite = next((suite for word, suite in LADDERS.items() if word in name.split("_")), "")
+    try:
+        records = [record for record in measurements.recorded(suite) if measurements.FIRST in record.device] if suite else []
+    except MeasureError:
+        return []
+    return _rungs(records[0]) if records else []
+
+
+def _rungs(record: Record) -> list[str]:
+    """The record's longest case: ours in their order, then libraries."""
+    rows = [row for row in record.rows if row.median_ms is not None]
+    ours = [row for row in rows if row.by == "numba"]
+    if not ours:
+        return []
+    case = max(ours, key=lambda row: row.median_ms).case
+    rows = sorted((row for row in rows if row.case == case), key=lambda row: row.by != "numba")[:MOST_ROWS]
+    names = [row.variant if row.by == "numba" else f"{row.by} {row.variant}" for row in rows]
+    width = max(map(len, names))
+    head = f"the reference kernels on {record.device}, {case} (measured {record.date[:10]}):"
+    return [head, *(f"  {name:{width}}  {_rate(row)}" for name, row in zip(names, rows, strict=True))]
+
+
+def _rate(row: Row) -> str:
+    time = f"{duration(row.median_ms / 1e3):>9}"
+    if row.TFLOP_per_s:
+        return f"{time}  {row.TFLOP_per_s:7.3g} TFLOP/s"
+    return f"{time}  {row.GB_per_s:7,.0f} GB/s" if row.GB_per_s else time
+
+
+def one_line(error: BaseException) -> str:
+    """An error of the driver or of Numba's compiler, which can be a page, as one line: its class and what it says first."""
+    lines = [line.strip() for line in ANSI.sub("", str(error)).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("Failed in ")]
+    first = " ".join(lines[:2]) if lines and lines[0].endswith(":") else (lines or [""])[0]
+    text = f"{type(error).__name__}: {first}".removesuffix(": ")
+    return text if len(text) <= MOST_LINE else f"{text[:MOST_LINE]}..."
+
+
+def _threads(case: Launch) -> int:
+    return prod(np.atleast_1d(case.blocks).tolist()) * prod(np.atleast_1d(case.threads).tolist())

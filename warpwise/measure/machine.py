@@ -1,0 +1,87 @@
+"""What a reader needs to repeat a measurement: the device, its driver and clocks, versions, the day and the command."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from warpwise.measure.place import Place
+
+PACKAGES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x", "torch", "triton", "warpwise")
+CLOCKS = ("clocks.sm", "clocks.mem", "clocks.max.sm", "power.draw", "temperature.gpu")
+SECONDS_BETWEEN = 2.0  # nvidia-smi takes a tenth of one
+
+
+def provenance(place: Place) -> dict[str, Any]:
+    """Of a place that is a GPU."""
+    return {
+        "device": place.name, "compute_capability": "{}.{}".format(*place.compute_capability), "sms": place.sms,
+        "l2_bytes": place.l2_bytes, "driver": driver(), "cuda_runtime": runtime(place), "ncu": first_line(["ncu", "--version"], "Version"),
+        "python": platform.python_version(), "versions": versions(),
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }  # fmt: skip
+
+
+def command(arguments: list[str]) -> str:
+    """The command line, with names instead of whole paths."""
+    return " ".join(["warpwise", *(Path(a).name if Path(a).is_absolute() else a for a in arguments)])
+
+
+def driver() -> str | None:
+    return first_line(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
+
+
+def runtime(place: Place) -> str:
+    """The version of CUDA that CuPy uses, such as ``13.0``; empty in a rehearsal."""
+    if place.rehearsal:
+        return ""
+    number = place.xp.cuda.runtime.runtimeGetVersion()
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def first_line(command: list[str], holding: str = "") -> str | None:
+    """The first line, holding a word, of what a command prints; None where there is no such command."""
+    if shutil.which(command[0]) is None:
+        return None
+    done = subprocess.run(command, capture_output=True, text=True)
+    return next((line.strip() for line in done.stdout.splitlines() if holding in line), None)
+
+
+def versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@dataclass
+class Clocks:
+    """The clocks that nvidia-smi shows while a suite runs: MHz, watts and degrees Celsius, the least and the most of each."""
+
+    seen: dict[str, list[float]] = field(default_factory=dict)
+    last: float = -SECONDS_BETWEEN
+
+    def look(self) -> None:
+        """Ask once more, if the last time is long enough ago."""
+        if time.monotonic() - self.last < SECONDS_BETWEEN:
+            return
+        self.last = time.monotonic()
+        line = first_line(["nvidia-smi", "--query-gpu=" + ",".join(CLOCKS), "--format=csv,noheader,nounits"]) or ""
+        for name, text in zip(CLOCKS, line.split(","), strict=False):
+            try:
+                value = float(text)
+            except ValueError:  # [N/A], on a laptop's GPU for instance
+                continue
+            low, high = self.seen.get(name, (value, value))
+            self.seen[name] = [min(low, value), max(high, value)]
+

@@ -1,0 +1,123 @@
+"""Matrix products by libraries, in four kinds of arithmetic, and how far from the right one a product is.
+
+CuPy's own ``matmul`` offers no bfloat16 for arrays of ``uint16``, and TF32 for a whole process only. So cuBLAS is called where CuPy calls
+it, ``gemmEx``, which names the type of the numbers and that of the arithmetic at each call. cuBLAS lays matrices out column by column,
+where C = A B row by row is C' = B' A': the same memory, with the factors and their sizes the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from warpwise.kernels.bfloat16 import from_bfloat16, to_bfloat16
+from warpwise.measure.case import Variant
+from warpwise.measure.place import Place
+
+Sizes = tuple[int, int, int]  # m, n, k
+Numbers = Callable[["Kind", int], Any]  # a kind, and 0 for A or 1 for B -> numbers enough for the largest matrix, in one dimension
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``item``: of the arrays; bfloat16 lies in uint16. ``numbers``, ``sums``: what cuBLAS calls the types of the factors and of the sums.
+
+    A result may differ from the right one by ``rtol`` of it, and by ``atol`` times the root of k: with factors between -1 and 1, elements
+    of the product are about a third of that root, and the errors of rounded factors and of sums kept in 16 bits grow as it does.
+    """
+
+    name: str
+    item: str
+    numbers: str
+    sums: str
+    rtol: float
+    atol: float
+
+
+FP32 = Kind("fp32", "float32", "CUDA_R_32F", "CUBLAS_COMPUTE_32F", 1e-5, 7e-6)
+TF32 = Kind("tf32", "float32", "CUDA_R_32F", "CUBLAS_COMPUTE_32F_FAST_TF32", 2e-3, 2e-3)
+FP16 = Kind("fp16", "float16", "CUDA_R_16F", "CUBLAS_COMPUTE_32F", 1e-3, 1e-3)
+BF16 = Kind("bf16", "uint16", "CUDA_R_16BF", "CUBLAS_COMPUTE_32F", 8e-3, 4e-3)
+
+
+def random(place: Place, kind: Kind, shape: int | tuple[int, ...], seed: int) -> Any:
+    """Random numbers between -1 and 1, rounded to the kind's type."""
+    numbers = place.random(shape, seed=seed)
+    return to_bfloat16(numbers) if kind is BF16 else numbers.astype(kind.item, copy=False)
+
+
+def factors(place: Place, elements: int) -> Numbers:
+    """Random numbers for the factors of many products, made once for each type."""
+
+    @cache
+    def of_kind(kind: Kind, which: int) -> Any:
+        return random(place, kind, elements, seed=which)
+
+    return lambda kind, which: of_kind(FP32 if kind is TF32 else kind, which)
+
+
+def matrices(numbers: Numbers, kind: Kind, sizes: Sizes) -> tuple[Any, Any]:
+    """A and B of one size: as many numbers as they need, from the beginning."""
+    m, n, k = sizes
+    return numbers(kind, 0)[: m * k].reshape(m, k), numbers(kind, 1)[: k * n].reshape(k, n)
+
+
+def as_float64(kind: Kind, array: Any) -> Any:
+    return (from_bfloat16(array) if kind is BF16 else array).astype("float64")
+
+
+def share_of_allowed(place: Place, kind: Kind, k: int, got: Any, want: Any) -> Any:
+    """The largest difference between a product and the right one, as a share of what the kind allows; computed on the device."""
+    xp = place.xp
+    allowed = kind.rtol * xp.abs(want) + kind.atol * k**0.5
+    return xp.max(xp.abs(as_float64(kind, got) - want) / allowed)
+
+
+def by_libraries(place: Place, kind: Kind, sizes: Sizes, a: Any, b: Any, want: Callable[[], Any]) -> tuple[Variant, ...]:
+    """The product by cuBLAS through CuPy and, of fp32, fp16 and bf16, through torch. A result is its ``share_of_allowed``: 1 is enough.
+
+    ``a``, ``b``: in two dimensions, row by row. ``want``: the right product, float64.
+    """
+    found = [_variant(place, kind, sizes, "cupy", partial(cublas, place, kind, sizes), a, b, want)]
+    if place.torch is not None and kind is not TF32:
+        found.append(_variant(place, kind, sizes, "torch", partial(by_torch, place), a, b, want))
+    return tuple(found)
+
+
+def _variant(place: Place, kind: Kind, sizes: Sizes, by: str, made: Callable, a: Any, b: Any, want: Callable[[], Any]) -> Variant:
+    c = place.empty(sizes[:2], kind.item)
+    return Variant(f"{by} {kind.name}", by, made(a, b, c), lambda: share_of_allowed(place, kind, sizes[2], c, want()))
+
+
+def by_torch(place: Place, a: Any, b: Any, c: Any) -> Callable[[], object]:
+    """Without TF32, which is torch's default; said all the same."""
+    place.torch.set_float32_matmul_precision("highest")
+    return partial(place.torch.matmul, place.tensor(a), place.tensor(b), out=place.tensor(c))
+
+
+def cublas(place: Place, kind: Kind, sizes: Sizes, a: Any, b: Any, c: Any) -> Callable[[], object]:
+    """In a rehearsal, NumPy stands in for it."""
+    if place.rehearsal:
+        return partial(_by_numpy, kind, a, b, c)
+    from cupy_backends.cuda.libs import cublas as library
+
+    (m, n, k), none = sizes, library.CUBLAS_OP_N
+    numbers, sums = getattr(place.xp.cuda.runtime, kind.numbers), getattr(library, kind.sums)
+    one, zero = np.ones(1, "float32"), np.zeros(1, "float32")  # on the host, where cuBLAS looks for them as CuPy sets it up
+
+    def run() -> None:
+        library.gemmEx(
+            place.xp.cuda.get_cublas_handle(), none, none, n, m, k, one.ctypes.data, b.data.ptr, numbers, n, a.data.ptr, numbers, k,
+            zero.ctypes.data, c.data.ptr, numbers, n, sums, library.CUBLAS_GEMM_DEFAULT,
+        )  # fmt: skip
+
+    return run
+
+
+def _by_numpy(kind: Kind, a: Any, b: Any, c: Any) -> None:
+    product = as_float64(kind, a) @ as_float64(kind, b)
+    c[...] = to_bfloat16(product.astype("float32")) if kind is BF16 else product

@@ -1,0 +1,99 @@
+"""``warpwise measure``: suites one after the other, each in a process of its own, with a bar on the way and records at the end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpwise.errors import MeasureError
+from warpwise.measure.suites import SUITES
+from warpwise.measure.worker import NOT_MEASURED
+from warpwise.measurements import Record, read, slug
+
+SECONDS = 300  # of one suite
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one suite: its record, or why there is none. A record may be of a part: then ``problem`` says why."""
+
+    suite: str
+    record: Record | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How suites run. ``out``: where records go. ``command``: what a record says it was made by. ``seconds``: of one suite, at most."""
+
+    out: Path
+    quick: bool = False
+    rehearsal: bool = False
+    command: str = "warpwise measure"
+    seconds: float = SECONDS
+
+
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """The suites to run, in their order; all if none is named. Raises MeasureError for a name that is none."""
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        raise MeasureError(f"no suite is called {unknown[0]!r}; there are {', '.join(SUITES)}")
+    return tuple(name for name in SUITES if not names or name in names)
+
+
+def run(names: Sequence[str], settings: Settings, say: Callable[[str, str], None]) -> Iterator[Outcome]:
+    """Run suites and keep their records in ``out/<device>/<suite>.json``, each as soon as it is there.
+
+    ``say`` is told the suite and the case that begins. An earlier record of a suite stays until there is a new one. Raises MeasureError
+    where this machine has no GPU to measure.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen(names):
+            path = Path(folder) / f"{name}.json"
+            problem = _worked(name, path, settings, say)
+            yield _kept(name, path, settings.out, problem)
+
+
+def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str], None]) -> str:
+    """Run a suite's worker to its end; returns why it did not come to it, or nothing."""
+    wishes = [wish for wish in ("quick", "rehearsal") if getattr(settings, wish)]
+    program = [sys.executable, "-m", "warpwise.measure.worker", name, str(path), *wishes]
+    environment = os.environ | {"WARPWISE_MEASURE_COMMAND": settings.command, "PYTHONUNBUFFERED": "1"}
+    with tempfile.TemporaryFile("w+") as errors:
+        worker = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
+        timer = threading.Timer(settings.seconds, worker.kill)
+        timer.start()
+        try:
+            for line in worker.stdout:
+                say(name, line.strip())
+            status = worker.wait()
+        finally:
+            worker.kill()
+            timed_out = not timer.is_alive()
+            timer.cancel()
+            worker.wait()
+        errors.seek(0)
+        last = ([line.strip() for line in errors if line.strip()] or [f"ended with status {status}"])[-1]
+    if status == NOT_MEASURED:
+        raise MeasureError(last)
+    if status == 0:
+        return ""
+    return f"stopped after {settings.seconds:.0f} seconds" if timed_out else last
+
+
+def _kept(name: str, path: Path, out: Path, problem: str) -> Outcome:
+    if not path.exists():
+        return Outcome(name, None, problem)
+    record = read(path)
+    place = out / slug(record.device) / f"{name}.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = place.with_name(f".{place.name}.part")
+    part.write_bytes(path.read_bytes())
+    os.replace(part, place)
+    return Outcome(name, record, problem)

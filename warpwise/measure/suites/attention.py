@@ -1,0 +1,102 @@
+"""Attention over the length of the text: three kernels with all scores in memory, and tiles that keep them on the chip.
+
+Queries are drawn large, so that weights differ: otherwise every result would be about the mean of all values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from warpwise.kernels import attention
+from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.place import Place
+from warpwise.measure.suites import attention_bf16_cases
+
+TITLE = "Attention over length"
+D = attention.D
+AT = "attention 4096 float32"
+FASTEST = attention.STEPS[-1].name
+BARS = (
+    Bar("flash over our three kernels", AT, FASTEST, "attention_1_unfused", 3.0, 5.0),
+    Bar("flash over PyTorch's three", AT, FASTEST, "torch math", 3.0, 3.5),
+    Bar("flash in float32 beside PyTorch's", AT, FASTEST, "torch efficient", 1.0, 1.2),
+    *attention_bf16_cases.BARS,
+)
+
+
+def cases(place: Place) -> Iterator[Case]:
+    for n in place.pick(full=(512, 1024, 2048, 4096, 8192), quick=(512, 1024, 2048), rehearsal=(128,)):
+        yield attended(place, n, place.pick(full=16, quick=4, rehearsal=2))
+    yield from attention_bf16_cases.bf16_cases(place)
+
+
+def attended(place: Place, n: int, heads: int) -> Case:
+    inputs = tuple(place.random(heads * n * D, seed=seed, low=-high, high=high) for seed, high in enumerate((16, 1, 1)))
+    out, lse = place.empty(heads * n * D), place.empty(heads * n)
+    scores = place.empty(heads * n * n)
+    given, results = tuple(map(place.given, inputs)), (place.given(lse), place.given(out))
+    moved, workspace = 4 * 4 * heads * n * D, 4 * heads * n * n
+    return Case(
+        f"attention {n} float32",
+        (
+            *ours(attention.UNFUSED, (n, *given, place.given(scores), *results), lambda: out, bytes=moved + 4 * workspace),
+            *ours(attention.FLASH, (n, *given, *results), lambda: out),
+            by_cupy(place, inputs, (heads, n, D), moved + 4 * workspace), *by_torch(place, inputs, (1, heads, n, D)),
+        ),
+        want=lambda: in_float64(place, inputs, (heads, n, D)), rtol=1e-4, atol=2e-5, bytes=moved, flops=4 * n * n * D * heads, cold=False,
+        parameters={"n": n, "d": D, "heads": heads, "unfused_workspace_bytes": workspace, "flash_workspace_bytes": 0},
+    )  # fmt: skip
+
+
+def in_float64(place: Place, inputs: tuple, shape: tuple[int, int, int]) -> Any:
+    """The results, a head at a time: the scores of one are n x n."""
+    out = place.xp.empty(shape, "float64")
+    for head, (q, k, v) in enumerate(zip(*(a.reshape(shape) for a in inputs), strict=True)):
+        out[head] = weighed(place.xp, q.astype("float64"), k.astype("float64"), v.astype("float64"))
+    return out.reshape(-1)
+
+
+def weighed(xp: Any, q: Any, k: Any, v: Any) -> Any:
+    """Attention in an array library's words: several kernels, and the scores in memory between them."""
+    s = xp.matmul(q, k.swapaxes(-1, -2))
+    s *= 1 / math.sqrt(D)
+    s -= s.max(axis=-1, keepdims=True)
+    xp.exp(s, out=s)
+    s /= s.sum(axis=-1, keepdims=True)
+    return xp.matmul(s, v)
+
+
+def by_cupy(place: Place, inputs: tuple, shape: tuple[int, int, int], moved: int) -> Variant:
+    q, k, v = (a.reshape(shape) for a in inputs)
+    return keeping("cupy unfused", "cupy", lambda: weighed(place.xp, q, k, v), bytes=moved, note="matmul, exp, matmul")
+
+
+def by_torch(place: Place, inputs: tuple, shape: tuple[int, int, int, int]) -> Iterator[Variant]:
+    """PyTorch's scaled_dot_product_attention, held to one way of doing it."""
+    if place.torch is None:
+        return
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention
+
+    place.torch.set_float32_matmul_precision("highest")  # no TF32
+    q, k, v = (place.tensor(a).view(shape) for a in inputs)
+
+    def held_to(backend: SDPBackend) -> Any:
+        with sdpa_kernel(backend):
+            return scaled_dot_product_attention(q, k, v)
+
+    yield keeping("torch math", "torch", lambda: held_to(SDPBackend.MATH), note="matmul, softmax, matmul")
+    yield keeping("torch efficient", "torch", lambda: held_to(SDPBackend.EFFICIENT_ATTENTION), note="CUTLASS, three TF32 products for one")
+
+
+def keeping(name: str, by: str, compute: Callable[[], Any], **more: Any) -> Variant:
+    """A variant whose library makes a new array for each result: the last one is kept, flat."""
+    kept: list[Any] = [None]
+
+    def run() -> None:
+        kept[0] = None  # frees the one before, so that there are never two
+        kept[0] = compute()
+
+    return Variant(name, by, run, lambda: kept[0].reshape(-1), **more)

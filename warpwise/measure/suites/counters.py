@@ -1,0 +1,108 @@
+"""The simulator's counters beside Nsight Compute's, over the access patterns of ``warpwise.measure.patterns``.
+
+A pattern of 4-byte elements must agree exactly. Warp efficiency is compared only where all instructions of a warp have the same lanes
+active: the compiler's instructions are not the source's.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from warpwise import trace
+from warpwise.errors import WarpwiseError
+from warpwise.measure.ncu import METRICS, NcuError, counters, matched, profiled
+from warpwise.measure.patterns import Pattern, patterns
+from warpwise.measure.place import Place
+
+TITLE = "Counters of the simulator beside Nsight Compute's"
+OPTIONAL = {"shared_load_requests", "shared_store_requests"}  # names that change from one Nsight Compute to the next
+ROUNDING = 2e-3  # ncu prints lanes per instruction with two or three digits
+EQUAL = "equal"
+
+
+def collect(place: Place) -> list[dict[str, Any]]:
+    """A row for each pattern; ``problem`` where counters that must agree do not, or where none could be read."""
+    chosen = patterns()
+    theirs, problem = [None] * len(chosen), ""
+    if not place.rehearsal:
+        try:
+            theirs = measured()
+        except NcuError as error:
+            problem = str(error)
+    return [row(p, modelled(p), t, problem) for p, t in zip(chosen, theirs, strict=True)]
+
+
+def modelled(pattern: Pattern) -> dict[str, float] | str:
+    """The simulator's counters of one pattern, its result checked; or, in one line, why there are none."""
+    try:
+        m = trace(pattern.kernel, pattern.blocks, pattern.threads, *pattern.args, record=()).metrics
+    except WarpwiseError as error:
+        return str(error).splitlines()[0]
+    if not np.allclose(pattern.args[-1], pattern.want, rtol=1e-5, atol=1e-4):
+        return "the simulator's result is not NumPy's"
+    return {name: getattr(m, name) for name in METRICS}
+
+
+def differences(pattern: Pattern, ours: dict, theirs: dict) -> list[str]:
+    """The counters that differ."""
+    found = []
+    for name, mine in ours.items():
+        other = theirs.get(name)
+        if other is None or (name == "warp_efficiency" and not pattern.even):
+            continue
+        same = abs(mine - other) <= ROUNDING if name == "warp_efficiency" else mine == other
+        if not same:
+            found.append(name)
+    return found
+
+
+def verdict(pattern: Pattern, ours: dict | str, theirs: dict | None) -> str:
+    if isinstance(ours, str):
+        return f"not modelled: {ours}"
+    missing = [name for name in METRICS if theirs is None or theirs.get(name) is None]
+    if len(missing) == len(METRICS):
+        return "not measured"
+    if differ := differences(pattern, ours, theirs):
+        return "differs: " + ", ".join(differ)
+    return "not measured: " + ", ".join(missing) if set(missing) - OPTIONAL else EQUAL
+
+
+def row(pattern: Pattern, ours: dict | str, theirs: dict | None, problem: str = "") -> dict[str, Any]:
+    """One pattern as it is written."""
+    found = verdict(pattern, ours, theirs)
+    wrong = found.startswith("not modelled") or (pattern.must_agree and found.startswith("differs"))
+    parameters = {
+        "blocks": pattern.blocks, "threads": pattern.threads, "width": pattern.width, "must_agree": pattern.must_agree,
+        "modelled": ours if isinstance(ours, dict) else None, "measured": theirs, "verdict": found,
+    }  # fmt: skip
+    by = "ncu" if problem else "numba"  # what is wrong with a machine's ncu is no fault of ours
+    return {
+        "case": pattern.name, "variant": pattern.function, "by": by, "parameters": parameters, "note": pattern.note,
+        "problem": problem or (found if wrong else ""),
+    }  # fmt: skip
+
+
+def measured() -> list[dict | None]:
+    """The GPU's counters of each pattern: this module runs under ncu, as one process that launches them all."""
+    launches = profiled([sys.executable, "-m", __name__])
+    found = matched(launches, [pattern.function for pattern in patterns()])
+    return [None if launch is None else counters(launch) for launch in found]
+
+
+def launch_all() -> None:
+    """Launch every pattern once on the GPU, and check its result: what runs under ncu."""
+    from numba import cuda
+
+    for pattern in patterns():
+        held = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in pattern.args]
+        pattern.kernel[pattern.blocks, pattern.threads](*held)
+        cuda.synchronize()
+        if not np.allclose(held[-1].copy_to_host(), pattern.want, rtol=1e-4, atol=1e-3):
+            print(f"{pattern.name}: the GPU's result is not NumPy's")
+
+
+if __name__ == "__main__":
+    launch_all()

@@ -1,0 +1,83 @@
+"""sin(x)^2 + cos(x)^2 as five kernels and as one: 11 accesses for each element, and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from warpwise.kernels import fusion
+from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.place import Place
+
+TITLE = "Fusion: five elementwise kernels and one"
+BARS = (Bar("fusion", "sin^2 + cos^2 of 2^27 float32", "fusion_4_one_wide", "fusion_2_five_wide", 4.5, 5.4),)
+APART, TOGETHER = 11, 2  # accesses for each element
+
+
+def cases(place: Place) -> Iterator[Case]:
+    yield squares(place, place.pick(full=27, quick=23, rehearsal=10))
+
+
+def squares(place: Place, power: int) -> Case:
+    """Between -pi and pi the chip's own sine and cosine are off by less than 2^-21 (CUDA C++ Programming Guide)."""
+    n, xp = 2**power, place.xp
+    x = place.random(n, low=-3, high=3)
+    s, c, s2, c2, y = (place.empty(n) for _ in range(5))
+    arrays = tuple(map(place.given, (x, s, c, s2, c2, y)))
+    apart, together = ({"bytes": 4 * n * accesses} for accesses in (APART, TOGETHER))
+
+    def five_calls() -> None:
+        xp.sin(x, out=s)
+        xp.cos(x, out=c)
+        xp.multiply(s, s, out=s2)
+        xp.multiply(c, c, out=c2)
+        xp.add(s2, c2, out=y)
+
+    def want() -> Any:
+        wide = x.astype("float64")
+        return xp.sin(wide) ** 2 + xp.cos(wide) ** 2
+
+    return Case(
+        f"sin^2 + cos^2 of 2^{power} float32",
+        (
+            *ours(fusion.STEPS[:2], arrays, lambda: y, **apart),
+            *ours(fusion.STEPS[2:], arrays, lambda: y, **together),
+            Variant("cupy", "cupy", five_calls, lambda: y, note="five calls", **apart),
+            *_compiled(place, x),
+        ),
+        want=want, rtol=0, atol=1e-5, bytes=4 * n * TOGETHER, flops=3 * n, parameters={"n": n},
+    )  # fmt: skip
+
+
+def _compiled(place: Place, x: Any) -> Iterator[Variant]:
+    """Libraries that make one kernel of several operations."""
+    n = x.size
+    if not place.rehearsal:
+        fused = place.xp.fuse()(_of_cupy)
+        yield returning("cupy fuse", "cupy", lambda: fused(x), note="cupy.fuse")
+    if torch := place.torch:
+
+        def of_torch(v):
+            s, c = torch.sin(v), torch.cos(v)
+            return s * s + c * c
+
+        tensor, compiled = place.tensor(x), torch.compile(of_torch)
+        yield returning("torch", "torch", lambda: of_torch(tensor), note="five calls", bytes=4 * n * APART)
+        yield returning("torch compile", "torch", lambda: compiled(tensor), note="torch.compile")
+
+
+def _of_cupy(v):
+    import cupy
+
+    s, c = cupy.sin(v), cupy.cos(v)
+    return s * s + c * c
+
+
+def returning(name: str, by: str, work: Callable[[], Any], **more: Any) -> Variant:
+    """A variant of work that makes new arrays for its results and returns them."""
+    kept = []
+
+    def run() -> None:
+        kept[:] = [work()]
+
+    return Variant(name, by, run, lambda: kept[0], **more)

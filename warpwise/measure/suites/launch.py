@@ -1,0 +1,146 @@
+"""What a launch costs: trains of empty kernels over their arguments, and five small kernels beside one; also as CUDA graphs.
+
+A run of an empty case is a train of launches, one after the other without waiting. Where the GPU is done with a kernel before the host
+has launched the next one, the time between events is the host's. Trains are long, because the host can begin with one while the device
+still pauses before the sample.
+
+A graph is captured once, on a stream of its own that waits for no other, and replayed on the default stream, where the events are too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+
+from warpwise.kernels import launches
+from warpwise.measure.case import Case, Variant
+from warpwise.measure.place import Place
+
+TITLE = "Launches: empty kernels, and five small ones"
+
+
+def cases(place: Place) -> Iterator[Case]:
+    for arrays in launches.EMPTY:
+        yield empty(place, arrays)
+    for power in place.pick(full=range(12, 25, 2), quick=(12, 16, 20), rehearsal=(10,)):
+        yield five(place, 2**power)
+
+
+def replayed(place: Place, work: Callable) -> Callable[[], None]:
+    """A graph of what ``work`` launches. ``work``: given a stream of Numba's; CuPy finds its own. It was done once before the capture."""
+
+    @cache
+    def captured():
+        from numba import cuda
+
+        work(0)
+        place.xp.cuda.Device().synchronize()
+        stream = place.xp.cuda.Stream(non_blocking=True)
+        with stream:
+            stream.begin_capture()
+            work(cuda.external_stream(stream.ptr))
+            return stream.end_capture()
+
+    return lambda: captured().launch()
+
+
+# --- trains of empty kernels ---
+
+
+def empty(place: Place, count: int) -> Case:
+    length = place.pick(full=2000, quick=1000, rehearsal=3)
+    arrays = tuple(place.random(32) for _ in range(count))
+    ours = partial(train, launches.EMPTY[count], tuple(map(place.given, arrays)), length)
+    variants = [Variant("launches_empty", "numba", ours)]
+    if not place.rehearsal:
+        variants += [
+            Variant("launches_empty, graph", "numba", replayed(place, ours), note="all launches of the train in one CUDA graph"),
+            Variant("cupy RawKernel", "cupy", raw_train(place, arrays, length)),
+        ]
+    return Case(f"empty kernel, {count} arrays", tuple(variants), steps=length, parameters={"arrays": count}, cold=False)
+
+
+def train(kernel, arrays: tuple, length: int, stream=0) -> None:
+    for _ in range(length):
+        kernel[1, 32, stream](*arrays)
+
+
+def raw_train(place: Place, arrays: tuple, length: int) -> Callable[[], None]:
+    """The same launches of a kernel in CUDA C++, by CuPy."""
+    parameters = ", ".join(f"float* a{k}" for k in range(len(arrays)))
+    kernel = place.xp.RawKernel(f'extern "C" __global__ void empty({parameters}) {{}}', "empty")
+
+    def run() -> None:
+        for _ in range(length):
+            kernel((1,), (32,), arrays)
+
+    return run
+
+
+# --- five small kernels ---
+
+
+def five(place: Place, n: int) -> Case:
+    """Every variant has arrays of its own, so that none is found right by what another one left. Small ones are a long train, too."""
+    x, repeat = place.random(n), 1 if place.rehearsal else 500 if n <= 2**20 else 50
+    made = [ours_five(place, x), ours_fused(place, x), cupy_five(place, x)]
+    if not place.rehearsal:
+        made += [ours_five(place, x, graph=True), cupy_five(place, x, graph=True)]
+    if place.torch is not None:
+        made.append(torch_five(place, x))
+    return Case(
+        f"five small kernels, {n} float32", tuple(made), want=lambda: -place.xp.cos(2 * x.astype("float64")),
+        bytes=4 * launches.ELEMENTS_MOVED_BY_ONE * n, parameters={"elements": n}, cold=False, repeat=repeat,
+    )  # fmt: skip
+
+
+def variant(name: str, by: str, run: Callable, y, note: str, moved: int = launches.ELEMENTS_MOVED_BY_FIVE) -> Variant:
+    return Variant(name, by, run, lambda: y, bytes=4 * moved * y.size, note=note)
+
+
+def ours_five(place: Place, x, graph: bool = False) -> Variant:
+    step, (*spaces, y) = launches.STEPS[0], own(place, x)
+    run = partial(step.run, *map(place.given, (x, *spaces, y)))
+    if graph:
+        return variant(f"{step.name}, graph", "numba", replayed(place, run), y, "the five launches in one CUDA graph")
+    return variant(step.name, "numba", run, y, step.idea)
+
+
+def ours_fused(place: Place, x) -> Variant:
+    step, y = launches.STEPS[1], place.empty(x.size)
+    return variant(step.name, "numba", partial(step.run, place.given(x), place.given(y)), y, step.idea, launches.ELEMENTS_MOVED_BY_ONE)
+
+
+def cupy_five(place: Place, x, graph: bool = False) -> Variant:
+    (*spaces, y), xp = own(place, x), place.xp
+
+    def run(stream=0) -> None:
+        s, s2, c, c2 = spaces
+        xp.sin(x, out=s)
+        xp.multiply(s, s, out=s2)
+        xp.cos(x, out=c)
+        xp.multiply(c, c, out=c2)
+        xp.subtract(s2, c2, out=y)
+
+    if graph:
+        return variant("cupy, graph", "cupy", replayed(place, run), y, "the five launches in one CUDA graph")
+    return variant("cupy", "cupy", run, y, "a kernel for each operation")
+
+
+def torch_five(place: Place, x) -> Variant:
+    torch, arrays = place.torch, own(place, x)
+    t, s, s2, c, c2, y = map(place.tensor, (x, *arrays))
+
+    def run() -> None:
+        torch.sin(t, out=s)
+        torch.mul(s, s, out=s2)
+        torch.cos(t, out=c)
+        torch.mul(c, c, out=c2)
+        torch.sub(s2, c2, out=y)
+
+    return variant("torch", "torch", run, arrays[-1], "a kernel for each operation")
+
+
+def own(place: Place, x) -> tuple:
+    """Four workspaces and a result, of the size of ``x``."""
+    return tuple(place.empty(x.size) for _ in range(5))

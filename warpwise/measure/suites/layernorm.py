@@ -1,0 +1,179 @@
+"""What a language model computes beside its matrix products: layer normalisation, GELU and the AdamW update, all bound by memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from warpwise.kernels import adamw, gelu, layernorm
+from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.place import Place
+
+TITLE = "LayerNorm, GELU and AdamW beside the memory's peak"
+PEAK = ("peak bandwidth", 0.70, 0.85)
+BARS = (
+    Bar("LayerNorm, rows of 768", "layernorm 65536 x 768", "layernorm_3_wide", *PEAK),
+    Bar("LayerNorm, rows of 1600", "layernorm 32768 x 1600", "layernorm_3_wide", *PEAK),
+    Bar("GELU", "gelu 2^26", "gelu_2_wide", *PEAK),
+    Bar("AdamW", "adamw 2^25", "adamw_2_wide", *PEAK),
+)
+
+
+def cases(place: Place) -> Iterator[Case]:
+    yield normalised(place, place.pick(full=65536, quick=16384, rehearsal=6), 768)
+    yield normalised(place, place.pick(full=32768, quick=8192, rehearsal=3), 1600)
+    yield activated(place, place.pick(full=26, quick=24, rehearsal=12))
+    yield improved(place, place.pick(full=25, quick=22, rehearsal=12))
+
+
+# --- layer normalisation ---
+
+
+def normalised(place: Place, rows: int, width: int) -> Case:
+    x, out = place.random(rows * width, low=-2, high=3), place.empty(rows * width)
+    weight, bias = place.random(width, seed=1), place.random(width, seed=2)
+    return Case(
+        f"layernorm {rows} x {width}",
+        (
+            *ours(layernorm.STEPS, tuple(map(place.given, (x, weight, bias, out))), lambda: out),
+            in_array_words(place, x, weight, bias), *normalised_by_torch(place, x, weight, bias),
+        ),
+        want=lambda: standardised(place.xp, x.astype("float64"), weight, bias).reshape(-1), rtol=1e-4, atol=2e-5,
+        bytes=8 * rows * width + 8 * width, parameters={"rows": rows, "width": width, "topic": "layernorm"},
+    )  # fmt: skip
+
+
+def standardised(xp: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """In an array library's words; several kernels."""
+    x = x.reshape(-1, weight.size)
+    x = x - x.mean(axis=1, keepdims=True)
+    x /= xp.sqrt((x * x).mean(axis=1, keepdims=True) + layernorm.EPSILON)
+    x *= weight
+    x += bias
+    return x
+
+
+def in_array_words(place: Place, x: Any, weight: Any, bias: Any) -> Variant:
+    return keeping("cupy", "cupy", lambda: standardised(place.xp, x, weight, bias), note="seven kernels")
+
+
+def normalised_by_torch(place: Place, x: Any, weight: Any, bias: Any) -> Iterator[Variant]:
+    if place.torch is None:
+        return
+    from torch.nn.functional import layer_norm
+
+    rows, w, b = place.tensor(x).view(-1, weight.size), place.tensor(weight), place.tensor(bias)
+    yield keeping("torch", "torch", lambda: layer_norm(rows, (weight.size,), w, b, float(layernorm.EPSILON)), note="layer_norm")
+
+
+# --- GELU ---
+
+GELU_IN_C = "y = 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)))"
+
+
+def activated(place: Place, power: int) -> Case:
+    n = 2**power
+    x, out = place.random(n, low=-6, high=6), place.empty(n)
+    return Case(
+        f"gelu 2^{power}",
+        (
+            *ours(gelu.STEPS, (place.given(x), place.given(out)), lambda: out),
+            *activated_by_cupy(place, x, out), *activated_by_torch(place, x),
+        ),
+        want=lambda: activation(place.xp, x.astype("float64")), rtol=1e-5, atol=2e-6, bytes=8 * n, parameters={"n": n, "topic": "gelu"},
+    )  # fmt: skip
+
+
+def activation(xp: Any, x: Any) -> Any:
+    return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def activated_by_cupy(place: Place, x: Any, out: Any) -> Iterator[Variant]:
+    if not place.rehearsal:
+        kernel = place.xp.ElementwiseKernel("float32 x", "float32 y", GELU_IN_C, "gelu")
+        yield Variant("cupy", "cupy", lambda: kernel(x, out), lambda: out, note="ElementwiseKernel")
+
+
+def activated_by_torch(place: Place, x: Any) -> Iterator[Variant]:
+    if place.torch is not None:
+        of, activate = place.tensor(x), place.torch.nn.functional.gelu
+        yield keeping("torch", "torch", lambda: activate(of, approximate="tanh"), note="gelu")
+
+
+# --- AdamW: each variant has arrays of its own, which its runs change in place ---
+
+STEP = 10
+ADAMW_IN_C = """
+m += new1 * (g - m);
+s += new2 * (g * g - s);
+w = kept * w - rate * m / (sqrtf(s) * root + small);
+"""
+
+
+def improved(place: Place, power: int) -> Case:
+    n = 2**power
+    return Case(
+        f"adamw 2^{power}",
+        (
+            *(variant for step in adamw.STEPS for variant in improved_by_us(place, n, step)),
+            *improved_by_cupy(place, n), *improved_by_torch(place, n),
+        ),
+        want=lambda: improvement(place.xp, *(a.astype("float64") for a in state(place, n))), rtol=1e-5, atol=2e-6, bytes=28 * n,
+        parameters={"n": n, "topic": "adamw"},
+    )  # fmt: skip
+
+
+def state(place: Place, n: int) -> tuple[Any, Any, Any, Any]:
+    """Gradient, its running mean and that of its square, and weights: new arrays, and the same numbers each time."""
+    return tuple(place.random(n, seed=seed, low=low) for seed, low in enumerate((-1.0, -1.0, 0.01, -1.0)))
+
+
+def improvement(xp: Any, grad: Any, mean: Any, square: Any, weight: Any) -> Any:
+    """The new weights, as the paper writes the update."""
+    mean = adamw.BETA1 * mean + (1 - adamw.BETA1) * grad
+    square = adamw.BETA2 * square + (1 - adamw.BETA2) * grad * grad
+    by = (mean / (1 - adamw.BETA1**STEP)) / (xp.sqrt(square / (1 - adamw.BETA2**STEP)) + adamw.EPSILON)
+    return weight - adamw.RATE * (by + adamw.DECAY * weight)
+
+
+def improved_by_us(place: Place, n: int, step: Any) -> tuple[Variant, ...]:
+    arrays = state(place, n)
+    return ours((step,), (STEP, *map(place.given, arrays)), lambda: arrays[3])
+
+
+def improved_by_cupy(place: Place, n: int) -> Iterator[Variant]:
+    if place.rehearsal:
+        return
+    numbers = (*adamw.corrections(STEP), adamw.NEW1, adamw.NEW2, adamw.SMALL, adamw.KEPT)
+    names = ("rate", "root", "new1", "new2", "small", "kept")
+    inputs = ", ".join(["float32 g", *(f"float32 {name}" for name in names)])
+    kernel = place.xp.ElementwiseKernel(inputs, "float32 m, float32 s, float32 w", ADAMW_IN_C, "adamw")
+    grad, *changed = state(place, n)
+    yield Variant("cupy", "cupy", lambda: kernel(grad, *numbers, *changed), lambda: changed[2], note="ElementwiseKernel")
+
+
+def improved_by_torch(place: Place, n: int) -> Iterator[Variant]:
+    """PyTorch's optimiser, with its state set to what the others begin with."""
+    torch = place.torch
+    if torch is None:
+        return
+    grad, mean, square, weight = map(place.tensor, state(place, n))
+    weights = torch.nn.Parameter(weight)
+    weights.grad = grad
+    betas = (adamw.BETA1, adamw.BETA2)
+    chosen = torch.optim.AdamW([weights], lr=adamw.RATE, betas=betas, eps=adamw.EPSILON, weight_decay=adamw.DECAY, fused=True)
+    taken = torch.tensor(float(STEP - 1), dtype=torch.float32, device="cuda")
+    chosen.state[weights] = {"step": taken, "exp_avg": mean, "exp_avg_sq": square}
+    yield Variant("torch", "torch", chosen.step, lambda: weights, note="AdamW, fused")
+
+
+def keeping(name: str, by: str, compute: Any, **more: Any) -> Variant:
+    """A variant whose library makes a new array for each result: the last one is kept, flat."""
+    kept: list[Any] = [None]
+
+    def run() -> None:
+        kept[0] = None  # frees the one before, so that there are never two
+        kept[0] = compute()
+
+    return Variant(name, by, run, lambda: kept[0].reshape(-1), **more)

@@ -1,0 +1,103 @@
+"""Speed of a library's square matrix product over its size: the plot that opens the course, in four kinds of arithmetic.
+
+The sizes are those that tell something: multiples of 64, and between them sizes of every class. The class of a size is the largest power
+of two that divides it, up to 64: rows begin at multiples of as many items. Then the same for k alone, where the other two sizes stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from warpwise.kernels import sgemm
+from warpwise.kernels.step import Step
+from warpwise.measure.case import Case, Variant
+from warpwise.measure.place import Place
+from warpwise.measure.products import (
+    BF16,
+    FP16,
+    FP32,
+    TF32,
+    Kind,
+    Numbers,
+    Sizes,
+    as_float64,
+    by_libraries,
+    factors,
+    matrices,
+    share_of_allowed,
+)
+from warpwise.measure.suites.waves import LARGEST, cliffs
+
+TITLE = "A library's matrix product over its size"
+CLASSES = (1, 2, 4, 8, 16, 32, 64)
+SMALLEST = 64
+KINDS = (FP32, TF32, FP16, BF16)
+SIDE, DEPTHS = 2048, (512, 1024, 2048, 4096)  # of the products in which k alone varies
+SAMPLE_FLOPS = 6e10  # a sample takes about a fifth of a millisecond where the speed is 300 TFLOP/s
+MOST_RUNS = 20  # in a sample: the host puts so many in line during the pause before it
+
+
+def cases(place: Place) -> Iterator[Case]:
+    near = cliffs(place.sms, LARGEST)
+    dense, sparse = place.pick(
+        full=(sizes(128, near), sizes(512, near)), quick=(range(256, 2049, 256),) * 2, rehearsal=((128, 129), (128,))
+    )
+    numbers = factors(place, max(dense) ** 2)
+    for n in dense:
+        yield square(place, n, KINDS if n in set(sparse) else (BF16,), numbers, near)
+    side, depths = place.pick(full=(SIDE, DEPTHS), quick=(1024, (1024,)), rehearsal=(32, (8,)))
+    numbers = factors(place, side * (max(depths) + CLASSES[-1]))
+    for depth in depths:
+        for c in (0, *CLASSES[:-1]):
+            yield deep(place, side, depth + c, numbers)
+
+
+def size_class(n: int) -> int:
+    """The largest power of two that divides a size, up to 64."""
+    return min(n & -n, CLASSES[-1])
+
+
+def sizes(step: int, near: tuple[int, ...]) -> tuple[int, ...]:
+    """Multiples of 64; each ``step`` a size of every class; and those on both sides of a cliff."""
+    some = {base + c for base in range(step, LARGEST, step) for c in CLASSES}
+    beside = {cliff + more for cliff in near for more in (-1, 0, 1)}
+    return tuple(sorted(n for n in {*range(SMALLEST, LARGEST + 1, 64), *some, *beside} if SMALLEST <= n <= LARGEST))
+
+
+def square(place: Place, n: int, kinds: tuple[Kind, ...], numbers: Numbers, near: tuple[int, ...]) -> Case:
+    """``cliff``: "below" the last size before a wave begins, "above" the first one after, or nothing; by the model, for 16-bit numbers."""
+    found = [variant for kind in kinds for variant in multiplied(place, kind, (n, n, n), numbers)]
+    if FP32 in kinds and n % sgemm.SIDE == 0:
+        found += [own(place, step, n, numbers) for step in sgemm.STEPS[-2:]]
+    cliff = "below" if n in near else "above" if n - 1 in near else ""
+    return _case(place, f"n = {n}", tuple(found), (n, n, n), {"n": n, "class": size_class(n), "cliff": cliff})
+
+
+def deep(place: Place, side: int, k: int, numbers: Numbers) -> Case:
+    found = multiplied(place, BF16, (side, side, k), numbers)
+    return _case(place, f"k = {k}", found, (side, side, k), {"side": side, "k": k, "class": size_class(k)})
+
+
+def _case(place: Place, name: str, variants: tuple[Variant, ...], sizes: Sizes, parameters: dict[str, Any]) -> Case:
+    m, n, k = sizes
+    flops = 2 * m * n * k
+    repeat = max(1, min(MOST_RUNS, round(SAMPLE_FLOPS / flops)))
+    return Case(
+        name, variants, want=lambda: place.xp.zeros(1), rtol=0, atol=1, flops=flops, cold=False, repeat=repeat, parameters=parameters
+    )
+
+
+def multiplied(place: Place, kind: Kind, sizes: Sizes, numbers: Numbers) -> tuple[Variant, ...]:
+    a, b = matrices(numbers, kind, sizes)
+    return by_libraries(place, kind, sizes, a, b, lambda: as_float64(kind, a) @ as_float64(kind, b))
+
+
+def own(place: Place, step: Step, n: int, numbers: Numbers) -> Variant:
+    """One of our kernels, for comparison."""
+    a, b = matrices(numbers, FP32, (n, n, n))
+    c = place.empty((n, n))
+    flat = (place.given(array.reshape(-1)) for array in (a, b, c))
+    check = lambda: share_of_allowed(place, FP32, n, c, a.astype("float64") @ b.astype("float64"))  # noqa: E731
+    return Variant(step.name, "numba", partial(step.run, n, n, n, *flat), check, note=step.idea)

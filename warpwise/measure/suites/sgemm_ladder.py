@@ -1,0 +1,60 @@
+"""The product of two square float32 matrices, step by step, beside cuBLAS with TF32 off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from warpwise.kernels import sgemm
+from warpwise.kernels.step import Step
+from warpwise.measure.case import Bar, Case, Variant
+from warpwise.measure.place import Place
+from warpwise.measure.products import FP32, by_torch, random, share_of_allowed
+
+TITLE = "float32 matrix product, step by step"
+BARS = (
+    Bar("float32 matrix product, warp tiles", "sgemm 4096", "sgemm_7_warp_tile", "cupy", 0.60, 0.85),
+    Bar("float32 matrix product, 8 x 16 a thread", "sgemm 4096", "sgemm_8_wide_thread", "cupy", 0.60, 0.85),
+)
+SHORT = 2e10  # floating-point operations: below, a sample is several runs
+
+
+def cases(place: Place) -> Iterator[Case]:
+    for n in place.pick(full=(1024, 2048, 4096), quick=(1024,), rehearsal=(128,)):
+        yield product(place, n)
+
+
+def product(place: Place, n: int) -> Case:
+    """``steps`` among the parameters: our variants, from plain to fast, for a chart of their shares of cuBLAS."""
+    a, b = random(place, FP32, (n, n), seed=0), random(place, FP32, (n, n), seed=1)
+    want = a.astype("float64") @ b.astype("float64")
+    return Case(
+        f"sgemm {n}",
+        (*(_ours(place, step, a, b, want) for step in sgemm.STEPS), *_libraries(place, a, b, want)),
+        want=lambda: place.xp.zeros(1), rtol=0, atol=1, bytes=12 * n * n, flops=2 * n**3, cold=False, repeat=4 if 2 * n**3 < SHORT else 1,
+        parameters={"n": n, "steps": [step.name for step in sgemm.STEPS]},
+    )  # fmt: skip
+
+
+def _ours(place: Place, step: Step, a: Any, b: Any, want: Any) -> Variant:
+    c = place.empty(want.shape)
+    flat = (place.given(array.reshape(-1)) for array in (a, b, c))
+    return Variant(step.name, "numba", partial(step.run, *_sizes(a, b), *flat), _checked(place, c, want), note=step.idea)
+
+
+def _libraries(place: Place, a: Any, b: Any, want: Any) -> Iterator[Variant]:
+    """CuPy multiplies without TF32 unless CUPY_TF32 is set; ``share_of_allowed`` would find that out."""
+    c = place.empty(want.shape)
+    yield Variant("cupy", "cupy", partial(place.xp.matmul, a, b, out=c), _checked(place, c, want), note="cuBLAS")
+    if place.torch is not None:
+        c = place.empty(want.shape)
+        yield Variant("torch", "torch", by_torch(place, a, b, c), _checked(place, c, want), note="cuBLAS")
+
+
+def _checked(place: Place, c: Any, want: Any):
+    return lambda: share_of_allowed(place, FP32, want.shape[1], c, want)
+
+
+def _sizes(a: Any, b: Any) -> tuple[int, int, int]:
+    return a.shape[0], b.shape[1], a.shape[1]

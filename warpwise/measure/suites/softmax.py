@@ -1,0 +1,50 @@
+"""Softmax of the rows of a float32 matrix, over the length of a row; the matrix has the same size in all cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from warpwise.kernels import softmax
+from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.place import Place
+from warpwise.measure.suites.fusion import returning
+
+TITLE = "Row softmax over the length of a row"
+BARS = (
+    Bar("softmax, short rows", "softmax 65536 x 1024 float32", "softmax_5_warps", "copy", 0.80, 0.92),
+    Bar("softmax, long rows", "softmax 8192 x 8192 float32", "softmax_4_wide", "copy", 0.80, 0.92),
+)  # fmt: skip
+
+
+def cases(place: Place) -> Iterator[Case]:
+    n = place.pick(full=2**26, quick=2**23, rehearsal=2**14)
+    for columns in place.pick(full=(1024, 4096, 8192), quick=(1024, 8192), rehearsal=(1024, 4096)):
+        yield of_rows(place, n // columns, columns)
+
+
+def of_rows(place: Place, rows: int, columns: int) -> Case:
+    n, xp = rows * columns, place.xp
+    x, y = place.random(n, low=-8, high=8), place.empty(n)
+    matrix, result = x.reshape(rows, columns), y.reshape(rows, columns)
+    steps = softmax.STEPS if columns <= softmax.LONGEST_OF_WARP else softmax.STEPS[:-1]
+
+    def want() -> Any:
+        e = xp.exp(matrix.astype("float64"))
+        return e / e.sum(axis=1, keepdims=True)
+
+    def of_cupy() -> Any:
+        e = xp.exp(matrix - matrix.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+
+    variants: list[Variant] = [
+        *ours(steps, (place.given(x), (rows, columns), place.given(y)), lambda: result),
+        returning("cupy", "cupy", of_cupy, note="five calls"),
+    ]
+    if torch := place.torch:
+        tensor = place.tensor(matrix)
+        variants.append(returning("torch", "torch", lambda: torch.softmax(tensor, 1), note="torch.softmax"))
+    return Case(
+        f"softmax {rows} x {columns} float32", tuple(variants), want=want, rtol=1e-4, atol=1e-9, bytes=8 * n, flops=5 * n,
+        parameters={"rows": rows, "columns": columns},
+    )  # fmt: skip

@@ -1,0 +1,71 @@
+"""Copying elements that lie apart: useful bytes a second over the stride, for elements of 2, 4, 8 and 16 bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from warpwise.kernels import strides
+from warpwise.measure.case import Case, Variant
+from warpwise.measure.place import Place
+
+TITLE = "Strided reads: bandwidth of useful bytes"
+WIDTHS = {2: "float16", 4: "float32", 8: "float64", 16: "four float32"}
+QUAD = 16  # bytes of four float32, which one thread moves at once
+PART = 2**24
+FULL = {
+    4: (*range(1, 17), 20, 24, 28, 31, 32, 33, 40),
+    2: (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32),
+    8: (1, 2, 3, 4, 6, 8, 12, 16),
+    QUAD: (1, 2, 3, 4, 6, 8),
+}
+
+
+def cases(place: Place) -> Iterator[Case]:
+    chosen = place.pick(full=FULL, quick=dict.fromkeys(FULL, (1, 2, 4, 8, 16)), rehearsal=dict.fromkeys(FULL, (1, 3, 8)))
+    for width, some in chosen.items():
+        source = numbers_of(place, width, max(some) * target_bytes(place))
+        for stride in some:
+            yield strided(place, source, width, stride)
+
+
+def target_bytes(place: Place) -> int:
+    """Of the results, whatever the width; what is read spans ``stride`` times as much."""
+    return place.pick(full=2**27, quick=2**23, rehearsal=2**12)
+
+
+def numbers_of(place: Place, width: int, size: int):
+    """An array of ``size`` bytes, made in parts: on the way to 2-byte numbers, random ones take several times their room."""
+    made = place.empty(size // 4) if width == QUAD else place.empty(size // width, WIDTHS[width])
+    for first in range(0, made.size, PART):
+        part = made[first : first + PART]
+        part[...] = place.random(part.size, made.dtype, seed=first // PART)
+    return made
+
+
+def strided(place: Place, source, width: int, stride: int) -> Case:
+    """``modelled_bytes``: what the sectors hold that warps read, and what they write."""
+    count = target_bytes(place) // width
+    target = place.empty(target_bytes(place) // source.itemsize, source.dtype)
+    step, sectors = strides.STEPS[width == QUAD], strides.sectors(width, stride)
+    name = f"{step.name}, {WIDTHS[width]}" if width in (2, 8) else step.name
+    return Case(
+        f"stride {stride} of {WIDTHS[width]}",
+        (
+            Variant(
+                name, "numba", partial(step.run, place.given(source), place.given(target), stride),
+                lambda: different(place, source, target, stride, width // source.itemsize), note=step.idea,
+            ),
+        ),
+        want=lambda: place.xp.zeros(1), rtol=0, atol=0, bytes=2 * width * count,
+        parameters={
+            "stride": stride, "width": width, "sectors": sectors,
+            "modelled_bytes": count // strides.WARP * (strides.SECTOR_BYTES * sectors + strides.WARP * width),
+        },
+    )  # fmt: skip
+
+
+def different(place: Place, source, target, stride: int, numbers: int):
+    """How many numbers of the result are wrong, counted where they are; ``numbers``: of an element."""
+    wanted = source.reshape(-1, numbers)[::stride][: target.size // numbers]
+    return place.xp.count_nonzero(target.reshape(-1, numbers) != wanted)

@@ -1,0 +1,102 @@
+"""A block more than fits: our float32 product in grids of exactly so many blocks, and a library's where the model sees a last wave begin.
+
+Ours is ``sgemm_7_warp_tile``. Its C is one tile high and as many tiles wide as there are blocks, so that each block does the same work.
+The library's kernel is its own choice, which may have other tiles, or share the last ones among all SMs: then there is no cliff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from warpwise.devices import H200, Device
+from warpwise.kernels import sgemm
+from warpwise.kernels.sgemm.warp_tiles import STEPS
+from warpwise.measure.case import Case, Variant
+from warpwise.measure.place import Place
+from warpwise.measure.products import BF16, FP32, Numbers, as_float64, by_libraries, factors, matrices, random, share_of_allowed
+from warpwise.model.matmul import TILE
+from warpwise.model.waves import Waves, tiles, waves
+
+TITLE = "Waves: a block more than fits"
+(STEP,) = STEPS
+BLOCKS_PER_SM = STEP.built[0].blocks_per_sm
+PARTS = 8  # of a wave, in which the grid grows
+LARGEST = 4160  # product of the library's
+BESIDE = (-128, -64, -8, -1, 0, 1, 8, 64, 128)  # of a cliff: sizes that are looked at
+
+
+def cases(place: Place) -> Iterator[Case]:
+    depth, most = place.pick(full=(1024, 3), quick=(512, 2), rehearsal=(sgemm.DEPTH, 0))
+    grids = grids_of(place.sms, most) if most else (1, 3)
+    a, b = random(place, FP32, sgemm.SIDE * depth, seed=0), random(place, FP32, depth * sgemm.SIDE * max(grids), seed=1)
+    for blocks in grids:
+        yield ours(place, blocks, depth, a, b)
+    del a, b
+    largest = place.pick(full=LARGEST, quick=2048, rehearsal=0)
+    beside = around_cliffs(place.sms, largest) if largest else {65: 64}
+    numbers = factors(place, max(beside) ** 2)
+    for n, cliff in beside.items():
+        yield library(place, n, cliff, numbers)
+
+
+# --- which sizes ---
+
+
+def of_size(sms: int) -> Device:
+    """A device as far as waves are concerned."""
+    return replace(H200, sms=sms)
+
+
+def grids_of(sms: int, most: int) -> tuple[int, ...]:
+    """Numbers of blocks of ours: up to ``most`` waves in steps of a part of one, and one block more than fills them."""
+    slots = BLOCKS_PER_SM * sms
+    return tuple(sorted({-(-slots * part // PARTS) for part in range(1, most * PARTS + 1)} | {slots * w + 1 for w in range(1, most + 1)}))
+
+
+def square_waves(n: int, sms: int) -> Waves:
+    """The waves of a square product in the model's tiles, one to an SM."""
+    return waves(tiles(n, n, *TILE).count, of_size(sms))
+
+
+def cliffs(sms: int, largest: int) -> tuple[int, ...]:
+    """Each size below ``largest`` that one more row and column give another wave."""
+    counts = [square_waves(n, sms).count for n in range(1, largest + 1)]
+    return tuple(n for n, (here, after) in enumerate(pairwise(counts), start=1) if after > here)
+
+
+def around_cliffs(sms: int, largest: int) -> dict[int, int]:
+    """Sizes beside a cliff, and which."""
+    return {cliff + beside: cliff for cliff in cliffs(sms, largest) for beside in BESIDE}
+
+
+# --- what is run ---
+
+
+def ours(place: Place, blocks: int, depth: int, a: Any, b: Any) -> Case:
+    m, n = sgemm.SIDE, sgemm.SIDE * blocks
+    a, b, c = a.reshape(m, depth), b[: depth * n].reshape(depth, n), place.empty((m, n))
+    flat = (place.given(array.reshape(-1)) for array in (a, b, c))
+    grid = waves(blocks, of_size(place.sms), BLOCKS_PER_SM)
+    check = lambda: share_of_allowed(place, FP32, depth, c, a.astype("float64") @ b.astype("float64"))  # noqa: E731
+    return Case(
+        f"{blocks} blocks",
+        (Variant(STEP.name, "numba", partial(STEP.run, m, n, depth, *flat), check, note=STEP.idea),),
+        want=lambda: place.xp.zeros(1), rtol=0, atol=1, flops=2 * m * n * depth, cold=False,
+        parameters={"blocks": blocks, "slots": grid.slots, "waves": grid.count, "modelled_useful": grid.useful},
+    )  # fmt: skip
+
+
+def library(place: Place, n: int, cliff: int, numbers: Numbers) -> Case:
+    a, b = matrices(numbers, BF16, (n, n, n))
+    grid = square_waves(n, place.sms)
+    useful = grid.useful * tiles(n, n, *TILE).useful
+    return Case(
+        f"bf16 {n}",
+        by_libraries(place, BF16, (n, n, n), a, b, lambda: as_float64(BF16, a) @ as_float64(BF16, b)),
+        want=lambda: place.xp.zeros(1), rtol=0, atol=1, bytes=6 * n * n, flops=2 * n**3, cold=False,
+        parameters={"n": n, "cliff": cliff, "beside": n - cliff, "waves": grid.count, "modelled_useful": useful},
+    )  # fmt: skip

@@ -1,0 +1,123 @@
+"""One suite in a process of its own: an error that ends the device's context, or a kernel that never ends, costs that suite alone.
+
+    python -m warpwise.measure.worker SUITE FILE [quick] [rehearsal]
+
+Writes the record to FILE after each case, so that what was measured is kept whatever comes next, and prints each case's name as it begins.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import statistics
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from warpwise.errors import MeasureError
+from warpwise.measure.case import Case, Variant
+from warpwise.measure.place import Place, in_simulator, on_gpu
+
+NOT_MEASURED = 3  # the exit status where there is no GPU to measure
+
+
+def rows_of(place: Place, timer: Any, case: Case) -> Iterator[dict[str, Any]]:
+    """A row for each variant: checked, and timed if it is right."""
+    from warpwise.measure.checked import wanted, worst_error
+    from warpwise.measure.timing import one_line
+
+    want, errors, problems = wanted(place, case), {}, {}
+    for variant in case.variants:
+        try:
+            errors[variant.name] = worst_error(place, case, variant, want) if want and variant.result else None
+        except Exception as error:  # a compiler's, a driver's or a library's: the other variants go on
+            problems[variant.name] = str(error) if isinstance(error, MeasureError) else one_line(error)
+    right = [variant for variant in case.variants if variant.name not in problems]
+    samples, failed = timer.samples(case, right)
+    for variant in case.variants:
+        problem = problems.get(variant.name) or failed.get(variant.name, "")
+        yield row(case, variant, samples.get(variant.name, []), errors.get(variant.name), problem)
+
+
+def row(case: Case, variant: Variant, samples: list[float], worst_error: float | None, problem: str) -> dict[str, Any]:
+    """One variant of one case as it is written. ``worst_error``: of the result, as a share of what the case allows."""
+    moved, flops = (getattr(case if getattr(variant, name) is None else variant, name) for name in ("bytes", "flops"))
+    told = {
+        "case": case.name, "variant": variant.name, "by": variant.by, "parameters": dict(case.parameters), "bytes": moved, "flops": flops,
+        "steps": case.steps, "cold": case.cold, "repeat": case.repeat, "worst_error": worst_error, "note": variant.note,
+        "problem": problem or ("" if samples else "no sample was taken"), "samples_ms": [round(sample, 7) for sample in samples],
+    }  # fmt: skip
+    if not samples:
+        return told
+    median = statistics.median(samples)
+    low, _, high = statistics.quantiles(samples, n=4, method="inclusive") if len(samples) > 1 else (median,) * 3
+    seconds = median / 1000
+    told |= {"median_ms": median, "quartiles_ms": [low, high]}
+    told |= {"GB_per_s": moved / seconds / 1e9 if moved else None, "TFLOP_per_s": flops / seconds / 1e12 if flops else None}
+    return told | {"ns_per_step": 1e9 * seconds / case.steps if case.steps else None}
+
+
+def best(rows: Iterable[dict[str, Any]], value: str) -> float | None:
+    """The largest of a value; None where no row has one."""
+    return max((row[value] for row in rows if row.get(value)), default=None)
+
+
+def measured(place: Place, name: str, command: str) -> Iterator[dict[str, Any]]:
+    """The record of a suite, again after each case, growing. A suite with ``collect`` makes its rows itself."""
+    from warpwise.measure import ceilings
+    from warpwise.measure.machine import Clocks, provenance
+    from warpwise.measure.suites import suite
+    from warpwise.measure.timing import PROTOCOL, Timer
+
+    module, clocks, timer = suite(name), Clocks(), Timer(place)
+    about = {"suite": name, "title": module.TITLE, **provenance(place), "command": command, "quick": place.quick, "protocol": PROTOCOL}
+    about |= {"clocks": clocks.seen, "unfinished": "stopped before its end", "ceilings": {}, "rows": []}
+    if hasattr(module, "collect"):
+        yield about | {"rows": module.collect(place), "unfinished": ""}
+        return
+    limits = [row for case in ceilings.cases(place) for row in rows_of(place, timer, case)]
+    about["ceilings"] = {"copy_GB_per_s": best(limits, "GB_per_s"), "ffma_TFLOP_per_s": best(limits, "TFLOP_per_s"), "rows": limits}
+    for case in module.cases(place):
+        print(case.name, flush=True)
+        about["rows"] += rows_of(place, timer, case)
+        clocks.look()
+        yield about
+        del case
+        _free(place)
+    yield about | {"unfinished": ""}
+
+
+def _free(place: Place) -> None:
+    """Give back what the last case took of the device's memory."""
+    gc.collect()
+    if hasattr(place.xp, "get_default_memory_pool"):
+        place.xp.get_default_memory_pool().free_all_blocks()
+    if place.torch is not None:
+        place.torch.cuda.empty_cache()
+
+
+def write(record: dict[str, Any], path: Path) -> None:
+    """Write a record whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+    os.replace(beside, path)
+
+
+def main(arguments: list[str]) -> int:
+    name, path, *wishes = arguments
+    try:
+        place = in_simulator() if "rehearsal" in wishes else on_gpu("quick" in wishes)
+        command = os.environ.get("WARPWISE_MEASURE_COMMAND", f"warpwise measure {name}")
+        for record in measured(place, name, command):
+            write(record, Path(path))
+    except MeasureError as error:
+        print(error, file=sys.stderr)
+        return NOT_MEASURED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
