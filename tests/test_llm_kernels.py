@@ -8,7 +8,6 @@ import pytest
 from warpwise import trace
 from warpwise.kernels import adamw, gelu, layernorm
 
-
 pytestmark = pytest.mark.filterwarnings("error::warpwise.cuda.RaceWarning")  # which is otherwise only told of
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import ROOT
 
-from warpwise.book.measured import COUNTERS, measured_chart, measured_counters, measured_list
+from warpwise.book.measured import measured_chart, measured_counters, measured_list
 from warpwise.book.measured.plot import GB_PER_S, Axis, Line, Plot, Value, amount, microseconds
 from warpwise.book.measured.series import panels
 from warpwise.book.measured.table import PLOTS

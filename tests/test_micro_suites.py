@@ -199,6 +199,8 @@ def test_a_way_ends_where_its_closed_form_says():
     assert np.allclose(target, divergence.expected(np, start, 7, 64, 1), rtol=1e-5)
     assert not np.allclose(target, divergence.expected(np, start, 7, 48, 1), rtol=1e-3)
     assert not np.allclose(target, divergence.expected(np, start, 7, 64, 32), rtol=1e-3)
+    divergence.run_2_warps(start, target, 7, 64)
+    assert np.allclose(target, divergence.expected(np, start, 7, 64, divergence.WARP), rtol=1e-5)
 
 
 # --- shared memory ---

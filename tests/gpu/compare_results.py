@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from math import prod
@@ -74,14 +74,14 @@ def groups() -> list[str]:
     return [f"solutions/{stem}" for stem in solved_labs.stems()] + [f"kernels/{stem}" for stem in programs.stems()]
 
 
-def jobs_of(group: str, folder: Path) -> Iterator[Job]:
-    """The kernels of a lab or a program."""
+def jobs_of(group: str, folder: Path, cuda: Any = None) -> Iterator[Job]:
+    """The kernels of a lab or a program. ``cuda``: what a lab is to import under that name, if it is not the backend's."""
     kind, stem = group.split("/")
     if kind == "kernels":
         for launch in programs.launches(stem):
             yield Job(f"kernels/{launch.name}", launch.kernel, (("", launch.blocks, launch.threads, launch.args),))
         return
-    for one in solved_labs.solved(stem, folder):
+    for one in solved_labs.solved(stem, folder, cuda):
         launches = tuple((case.label, case.blocks, case.threads, tuple(map(fresh, case.args))) for case in one.launches)
         room = [max((getattr(case, name) for case in one.launches), default=0.0) for name in ("rtol", "atol")]
         yield Job(f"{group}:{one.name}", one.kernel, launches, *room)
@@ -194,9 +194,9 @@ def child(group: str, after: int, most_threads: int) -> int:
     """Run a group's kernels from number ``after`` on: a line of JSON when each begins and when it ends."""
     from numba import cuda
 
-    _as_on_a_gpu(cuda)
+    simulated = _made_like_compiled(cuda)
     with tempfile.TemporaryDirectory() as folder:
-        for number, job in enumerate(jobs_of(group, Path(folder))):
+        for number, job in enumerate(jobs_of(group, Path(folder), cuda if simulated else None)):
             if number < after:
                 continue
             print(json.dumps({"begins": job.name}), flush=True)
@@ -210,11 +210,13 @@ def child(group: str, after: int, most_threads: int) -> int:
     return 0
 
 
-def _as_on_a_gpu(cuda: Any) -> None:
-    """Give the kernels of Numba's simulator the one name that its compiled ones have besides."""
-    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
-        made = type(cuda.jit(lambda: None))
-        made.py_func = property(lambda kernel: kernel.fn)
+def _made_like_compiled(cuda: Any) -> bool:
+    """Whether this is Numba's simulator. Its kernels then get the one name that compiled ones have besides; it looks for its own ``cuda``
+    in a kernel's names, so a lab has to have that."""
+    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") in ("", "0"):
+        return False
+    type(cuda.jit(lambda: None)).py_func = property(lambda kernel: kernel.fn)
+    return True
 
 
 def _spoilt(cuda: Any) -> bool:
@@ -230,11 +232,11 @@ def _spoilt(cuda: Any) -> bool:
 # --- all of them ---
 
 
-def run_group(group: str, most_threads: int) -> list[Result]:
-    """A group in processes of its own: one, and another behind each kernel that ended the one before."""
+def run_group(group: str, most_threads: int, process: Callable | None = None) -> list[Result]:
+    """A group in processes of its own: one, and another behind each kernel that ended the one before. ``process``: see ``_process``."""
     results: list[Result] = []
     while True:
-        status, lines, complaint = _process(group, len(results), most_threads)
+        status, lines, complaint = (process or _process)(group, len(results), most_threads)
         begun = ""
         for said in map(json.loads, lines):
             if "begins" in said:

@@ -62,11 +62,15 @@ def cells(text: str) -> Iterator[Cell]:
         yield Cell((about.get("tags") or [""])[0], body.strip("\n"), about.get("warpwise") or {})
 
 
-def solved(stem: str, folder: Path) -> Iterator[Solved]:
-    """Every exercise of a lab. The lab's text goes to a file in ``folder``, as a compiler and the simulator read kernels from files."""
+def solved(stem: str, folder: Path, cuda: Any = None) -> Iterator[Solved]:
+    """Every exercise of a lab. The lab's text goes to a file in ``folder``, as a compiler and the simulator read kernels from files.
+
+    ``cuda``: what that name means there; without it, what the lab imports.
+    """
     found = [cell for cell in cells((ROOT / f"solutions/{stem}.md").read_text("utf-8")) if cell.role in ("given", "exercise", "check")]
     asked: dict[str, list] = {}
-    names = _run(found, folder / f"lab_{stem}.py", lambda target, cases, *_, **__: asked.setdefault(target, []).extend(cases))
+    ours = {"check": lambda target, cases, *_, **__: asked.setdefault(target, []).extend(cases)} | ({"cuda": cuda} if cuda else {})
+    names = _run(found, folder / f"lab_{stem}.py", ours)
     tests = hidden.load(ROOT, stem)
     for about in (cell.about for cell in found if cell.role == "exercise"):
         kernel = names[about["name"]] if about["kind"] == "kernel" else None
@@ -74,8 +78,8 @@ def solved(stem: str, folder: Path) -> Iterator[Solved]:
         yield Solved(about["id"], about["name"], kernel, tuple(case for case in cases if isinstance(case, Launch)))
 
 
-def _run(found: list[Cell], file: Path, check) -> dict[str, Any]:
-    """The names that the cells define. The file has all of them, one below the other."""
+def _run(found: list[Cell], file: Path, ours: dict[str, Any]) -> dict[str, Any]:
+    """The names that the cells define, but for ``ours``. The file has all cells, one below the other."""
     texts = ["\n".join(line for line in cell.source.splitlines() if line.strip() not in MARKS) for cell in found]
     file.write_text("\n\n".join(texts) + "\n", "utf-8")
     names: dict[str, Any] = {"__name__": file.stem, "__file__": str(file)}
@@ -90,5 +94,5 @@ def _run(found: list[Cell], file: Path, check) -> dict[str, Any]:
                 exec(compile(ast.Module([node], []), str(file), "exec"), names)
             except ImportError:  # of what draws: no case depends on it, or a name is missing below
                 continue
-            names["check"] = check
+            names |= ours
     return names

@@ -1,7 +1,7 @@
 """The product of two matrices of bfloat16 on tensor cores, summed in float32: c = a b.
 
 The matrices lie row by row in flat arrays of uint32, two neighbours of a row in each: ``a`` is m x k, ``b`` is k x n, ``c`` is m x n,
-in bfloat16 too. All sizes are multiples of a block's tile (see ``TILE``). ``tensor_core`` says which numbers a lane holds.
+in bfloat16 too. ``tensor_core`` says which numbers a lane holds. Sizes are multiples of TILE, which suits every step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from warpwise.kernels.tensor_core import (
 )
 from warpwise.kernels.wide import load4, store4
 
-TILE = (128, 256, 32)  # m, n and k are to be multiples of these
+TILE = (128, 256, 64)  # m, n, k
 GROUP = 8  # rows of tiles that blocks go through together, so that what they read stays in the L2 cache
 WORD, QUAD = np.uint32(2), np.uint32(4)  # numbers in a word of 4 bytes; words in a copy of 16
 
@@ -241,7 +241,7 @@ A_WORDS_4, B_WORDS_4 = 4 * A_STAGE_4, 4 * B_STAGE_4
 
 @cuda.jit(launch_bounds=(256, 1))
 def hgemm_4_wide(a, b, c, n, k):
-    """A block of 8 warps makes 128 x 256 of c, a warp 64 x 64, 16 of k at a time.
+    """A block of 8 warps makes 128 x 256 of c, a warp 64 x 64, 16 of k at a time. ``k`` is a multiple of 64.
 
     Copies are up to four tiles ahead. Fragments are loaded a tile ahead, so that after a barrier there is work for the tensor cores at
     once. Which stage is which is known to the compiler, as four tiles are one trip of the loop.

@@ -131,7 +131,7 @@ def shared_address(context, builder, array_type, array, index_type, index):
     from llvmlite import ir
 
     place = address(context, builder, array_type, array, index_type, index)
-    shared = builder.addrspacecast(place, ir.PointerType(place.type.pointee, 3))
+    shared = builder.addrspacecast(place, ir.PointerType(context.get_data_type(array_type.dtype), 3))
     return builder.ptrtoint(shared, ir.IntType(32))
 
 

@@ -45,8 +45,8 @@ PRODUCTS = {
 
 #: The suite of reference kernels that climbs from the same naive version, by words of an exercise's name.
 LADDERS = {
-    "copy": "copy", "transpose": "transpose", "matmul": "sgemm", "softmax": "softmax", "flash": "attention", "sums": "reduction",
-    "layernorm": "layernorm", "histogram": "histogram",
+    "copy": "copy", "transpose": "transpose", "matmul": "sgemm_ladder", "softmax": "softmax", "flash": "attention", "sums": "reduction",
+    "layernorm": "layernorm", "lean": "recompute",
 }  # fmt: skip
 
 
@@ -155,9 +155,13 @@ def this_device() -> tuple[str, Device | None]:
     gpu = cuda.get_current_device()
     name = getattr(gpu, "name", "") or "which does not say its name"
     name = name.decode() if isinstance(name, bytes) else name
+    return name, of_the_table(name) or by_its_attributes(name, gpu)
+
+
+def of_the_table(name: str) -> Device | None:
+    """The device that a driver means by ``NVIDIA H200``; None where ``devices`` has none, or one with other figures."""
     product = BRAND.sub("", name)
-    found = (device for pattern, device in PRODUCTS.items() if re.fullmatch(pattern, product, re.IGNORECASE))
-    return name, next(found, None) or by_its_attributes(name, gpu)
+    return next((device for pattern, device in PRODUCTS.items() if re.fullmatch(pattern, product, re.IGNORECASE)), None)
 
 
 def by_its_attributes(name: str, gpu: Any) -> Device | None:

@@ -35,7 +35,8 @@ class Case:
     ``want``: makes the results in float64. A result passes where ``abs(result - want) <= atol + rtol * abs(want)``. ``bytes``: the least
     that must move between chip and memory. ``flops``: floating-point operations. ``steps``: how many steps one after the other a run
     takes, where the time of one is asked for. ``parameters``: what a chart needs, such as the size. ``cold``: the L2 cache is flushed
-    before each sample. ``repeat``: runs in a sample; the sample is the time of one.
+    before each sample. ``repeat``: runs in a sample; the sample is the time of one. ``in_place``: the results stand where arguments stood;
+    otherwise they are blanked once they were compared, so that no variant passes with another one's.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Case:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     cold: bool = True
     repeat: int = 1
+    in_place: bool = False
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ def write(record: dict[str, Any], path: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     name, path, *wishes = arguments
+    os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # kernels of one thread are meant
     try:
         place = in_simulator() if "rehearsal" in wishes else on_gpu("quick" in wishes)
         command = os.environ.get("WARPWISE_MEASURE_COMMAND", f"warpwise measure {name}")

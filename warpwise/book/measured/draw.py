@@ -16,11 +16,14 @@ from warpwise.book.measured.plot import Axis, Plot, amount, tick
 from warpwise.book.measured.series import Panel, Series
 from warpwise.views.chart import INK, STYLE, USED, WASTE
 
-WIDTH = 4.6  # inches: small letters are still read where a phone shows it
+WIDTH = 3.9  # inches of axes: small letters are still read where a phone shows it
+LETTER = 0.07  # inches of the label of a bar, of which the axes have that much less
 LOOKS = ((USED, "o", "-"), (WASTE, "s", "-"), (INK, "^", "-"), (USED, "D", "--"), (WASTE, "v", "--"), (INK, "x", "--"))
-MANY = 60  # points, from which on they are dots without a line
+MANY = 80  # points, from which on they are dots without a line
+NUMBER = 0.24  # of a chart with bars, the width of the longest number
+EMPTY = {"fc": "none", "ec": USED, "lw": 1.4}  # the bar of what is modelled
 ROOM = 1.25  # of logarithmic axes, below the lowest point and above the highest
-BETWEEN = 0.5  # inches between two panels: ticks and a title
+BETWEEN = 0.55  # inches between two panels: ticks and a title
 APART = 4  # a panel whose highest point is so many times lower has a scale of its own
 
 
@@ -31,7 +34,7 @@ def figure(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
 
 
 def _curves(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
-    made, rows = _panels(plot, panels, 2.0)
+    made, rows = _panels(plot, panels, 2.0, WIDTH)
     for axes, panel, (low, top) in zip(rows, panels, _ranges(panels), strict=True):
         for series in panel.modelled:
             axes.plot(series.xs, series.ys, **_thin(series, bool(panel.measured)))
@@ -46,13 +49,13 @@ def _curves(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
     return made
 
 
-def _panels(plot: Plot, panels: tuple[Panel, ...], tall: float) -> tuple[Figure, list[Axes]]:
-    """Empty axes ``tall`` inches high, below each other, with their titles."""
+def _panels(plot: Plot, panels: tuple[Panel, ...], tall: float, wide: float) -> tuple[Figure, list[Axes]]:
+    """Empty axes so many inches high and wide, below each other, with their titles."""
     height = tall * len(panels) + BETWEEN * (len(panels) - 1)
-    made, rows = plt.subplots(len(panels), 1, figsize=(WIDTH, height), sharex=bool(plot.x), squeeze=False)
+    made, rows = plt.subplots(len(panels), 1, figsize=(wide, height), sharex=bool(plot.x), squeeze=False)
     for axes, panel in zip(rows[:, 0], panels, strict=True):
         axes.set_title(panel.title, loc="left")
-    made.subplots_adjust(top=1, bottom=0, hspace=BETWEEN / tall)
+    made.subplots_adjust(top=1, bottom=0, left=0, right=1, hspace=BETWEEN / tall)
     return made, list(rows[:, 0])
 
 
@@ -65,15 +68,15 @@ def _ranges(panels: tuple[Panel, ...]) -> list[tuple[float, float]]:
     return [(min(map(min, ys)), max(tops))] * len(panels)
 
 
-def _scaled(axis, set_scale, wanted: Axis) -> None:
+def _scaled(axis, set_scale, wanted: Axis, ticks: int = 6) -> None:
     """Scale and ticks of one axis."""
     if wanted.log:
         set_scale("log", base=wanted.log)
-        axis.set_major_locator(LogLocator(base=wanted.log, subs=(1,) if wanted.log == 2 else (1, 2, 5), numticks=7))
+        axis.set_major_locator(LogLocator(base=wanted.log, subs=(1,) if wanted.log == 2 else (1, 2, 5), numticks=ticks))
         axis.set_minor_locator(NullLocator())
     else:
-        axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, wanted)))
+        axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, wanted, axis.get_view_interval()[1])))
 
 
 def _look(series: Series) -> tuple[str, str, str]:
@@ -116,36 +119,43 @@ def _legend(made: Figure, handles: list[Line2D]) -> None:
     longest = max(len(handle.get_label()) for handle in handles)
     columns = 3 if longest < 12 else 2 if longest < 27 else 1
     below = 0.5 / made.get_figheight()  # inches: ticks and the label of the x axis
-    made.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.06, -below), ncols=columns, columnspacing=1.4, handletextpad=0.6)
+    made.legend(handles=handles, loc="upper left", bbox_to_anchor=(-0.05, -below), ncols=columns, columnspacing=1.4, handletextpad=0.6)
 
 
 def _bars(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
     """A bar for each line that any panel has: filled where it was measured, empty where it is modelled; a stroke is the model beside."""
     labels = [line.label for line in plot.lines if any(line.label == s.label for p in panels for s in (*p.measured, *p.modelled))]
-    made, rows = _panels(plot, panels, 0.3 * len(labels) + 0.1)
+    made, rows = _panels(plot, panels, 0.3 * len(labels) + 0.1, WIDTH - LETTER * max(map(len, labels)))
     for axes, panel, (_, top) in zip(rows, panels, _ranges(panels), strict=True):
         models = {series.label: series.ys[0] for series in panel.modelled}
         for series in panel.measured or panel.modelled:
             if series.place is not None:
-                _bar(axes, labels.index(series.label), series.ys[0], models.get(series.label), top, bool(panel.measured))
+                look = _filled(plot, series) if panel.measured else EMPTY
+                _bar(axes, labels.index(series.label), series.ys[0], top, look, models.get(series.label) if panel.measured else None)
         for roof in (series for series in panel.modelled if series.place is None):
             axes.axvline(roof.ys[0], color=INK, ls=":", lw=1.2)
         axes.set(yticks=range(len(labels)), yticklabels=labels, ylim=(len(labels) - 0.45, -0.55), xlim=(0, top * 1.2))
         axes.tick_params(axis="y", length=0)
-        _scaled(axes.xaxis, axes.set_xscale, Axis(""))
+        _scaled(axes.xaxis, axes.set_xscale, Axis(""), 4)
     rows[-1].set_xlabel(plot.value.axis.label)
     if handles := _strokes(panels):
         _legend(made, handles)
     return made
 
 
-def _bar(axes: Axes, row: int, value: float, beside: float | None, top: float, measured: bool) -> None:
-    """One bar and its number; ``beside``: where the model's stroke goes."""
-    look = {"color": USED, "lw": 0} if measured else {"fc": "none", "ec": USED, "lw": 1.4}
+def _filled(plot: Plot, series: Series) -> dict:
+    """How the bar of what was measured is drawn: a library's in the page's ink."""
+    return {"color": INK, "alpha": 0.6, "lw": 0} if plot.lines[series.place].of_library else {"color": USED, "lw": 0}
+
+
+def _bar(axes: Axes, row: int, value: float, top: float, look: dict, beside: float | None) -> None:
+    """One bar and its number; ``beside``: where the model's stroke goes. The number stands behind it, unless there is room between."""
     axes.barh(row, value, height=0.6, **look)
-    if measured and beside:
+    end = value
+    if beside:
         axes.plot([beside, beside], [row - 0.42, row + 0.42], color=INK, lw=1.2)
-    axes.text(max(value, beside or 0) + 0.02 * top, row, amount(value), va="center")
+        end = value if beside > value + NUMBER * top else max(value, beside)
+    axes.text(end + 0.02 * top, row, amount(value), va="center")
 
 
 def _strokes(panels: tuple[Panel, ...]) -> list[Line2D]:

@@ -42,7 +42,7 @@ PRECISION = Plot(
         Line("sum", ("sum_half_1_*", "sum_5_*", "sum_4_*"), lambda device, width: width / 2),
         Line("a x + y, CuPy", ("cupy kernel",)),
     ),
-    at=(2, 4, 8), x=Axis("bytes of a number", "bytes:"),
+    at=(2, 4, 8), x=Axis("bytes of a number", "{} bytes"),
 )  # fmt: skip
 
 SOFTMAX = Plot(
@@ -54,7 +54,7 @@ SOFTMAX = Plot(
         Line("kept, 16 bytes", ("softmax_4_*",)),
         Line("PyTorch", ("torch",)),
     ),
-    at=(1024, 2048, 4096, 8192), x=Axis("elements of a row", "length", log=2),
+    at=(1024, 2048, 4096, 8192), x=Axis("elements of a row", "length {}", log=2),
 )  # fmt: skip
 
 LAYERNORM = Plot(
@@ -82,5 +82,5 @@ LAUNCH = Plot(
         Line("CuPy, as a graph", ("cupy, graph",)),
         Line("PyTorch, five calls", ("torch",)),
     ),
-    at=tuple(2 ** (power / 4) for power in range(4 * 12, 4 * 24 + 1)), x=Axis("elements", "n =", log=2),
+    at=tuple(2 ** (power / 4) for power in range(4 * 12, 4 * 24 + 1)), x=Axis("elements", "{} elements", log=2),
 )  # fmt: skip

@@ -32,10 +32,11 @@ STRIDE = Plot(
     tuple(
         Line(name, (step,), strided(width), {"width": width})
         for name, step, width in (
-            ("float16", "strides_1_*", 2), ("float32", "strides_1_*", 4), ("float64", "strides_1_*", 8), ("four float32", "strides_2_*", 16),
+            ("float16", "strides_1_*", 2), ("float32", "strides_1_*", 4),
+            ("float64", "strides_1_*", 8), ("four float32", "strides_2_*", 16),
         )
     ),
-    at=tuple(range(1, 41)), x=Axis("stride, in elements", "stride"),
+    at=tuple(range(1, 41)), x=Axis("stride, in elements", "stride {}"),
 )  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def shifted(device: Device | None, offset: float) -> float | None:
 
 OFFSET = Plot(
     "Useful bytes of a copy over the shift of its reads", "offset", GB_PER_S,
-    (Line("float32, no cache helps", ("strides_1_*",), shifted),), at=tuple(range(33)), x=Axis("offset, in elements", "offset"),
+    (Line("float32", ("strides_1_*",), shifted),), at=tuple(range(33)), x=Axis("offset, in elements", "offset {}"),
     roofs=(Line("each sector once", (), model.dram_gb_per_s()),),
 )  # fmt: skip
 
@@ -80,6 +81,6 @@ REDUCTION = Plot(
         Line("atomics", ("sum_1_*",)), Line("tree", ("sum_2_*",)), Line("shuffles", ("sum_3_*",)), Line("eight loads", ("sum_4_*",)),
         Line("16 bytes", ("sum_5_*",)), Line("CuPy", ("cupy",)),
     ),
-    at=tuple(2 ** (power / 4) for power in range(4 * 18, 4 * 28 + 1)), x=Axis("float32 numbers", "n =", log=2),
+    at=tuple(2 ** (power / 4) for power in range(4 * 18, 4 * 28 + 1)), x=Axis("float32 numbers", "{} numbers", log=2),
     roofs=(Line("launch, DRAM", (), model.cold_gb_per_s(1, 4)),),
 )  # fmt: skip

@@ -20,12 +20,12 @@ DIVERGENCE = Plot(
         Line("each lane chooses", ("divergence_1_*",), lambda device, paths: paths),
         Line("each warp chooses", ("divergence_2_*",), model.constant(1.0)),
     ),
-    at=tuple(range(1, 33)), x=Axis("ways", "ways:"),
+    at=tuple(range(1, 33)), x=Axis("ways", "a count of {}"),
 )  # fmt: skip
 
 BANKS = Plot(
     "Time of a load from shared memory over the stride of its lanes", "stride",
     Value(Axis("times as long as stride 0", "times as long"), ns_per_step, relative=True),
     (Line("4-byte words", ("banks_1_*",), lambda device, stride: wavefronts(int(stride))),),
-    at=tuple(range(34)), x=Axis("stride, in words", "stride"),
+    at=tuple(range(34)), x=Axis("stride, in words", "stride {}"),
 )  # fmt: skip

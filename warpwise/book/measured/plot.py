@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import log2
 from typing import Any
 
 from warpwise.devices import Device
 from warpwise.measurements import Row
+
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 #: What a model says of a device at one place of the x axis, in the unit of the y axis; None where it says nothing. The device is None
 #: for a record's GPU that ``warpwise.devices`` does not have: a model that needs no device still has its answer.
@@ -19,7 +22,7 @@ Model = Callable[[Device | None, float], float | None]
 
 @dataclass(frozen=True)
 class Axis:
-    """``unit``: for sentences, after a number, or before that of an x axis; "bytes" has ticks such as 16 KB. ``log``: the base, or 0."""
+    """``unit``: for sentences; of an x axis with {} for the number, or "bytes", which has ticks such as 16 KB. ``log``: base, or 0."""
 
     label: str
     unit: str = ""
@@ -42,13 +45,18 @@ class Value:
 class Line:
     """A line of the chart, or a bar. ``variants``: patterns of the names that it can have in a record, the first that is there counts.
 
-    ``when``: what the parameters of its cases are; a value, or a condition that holds for one. ``model``: None where there is none.
+    ``when``: what parameters its cases have, and their values. ``model``: None where there is none.
     """
 
     label: str
     variants: tuple[str, ...]
     model: Model | None = None
     when: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def of_library(self) -> bool:
+        """Whether it is no kernel of ours."""
+        return self.variants[0].startswith(("cupy", "torch"))
 
 
 @dataclass(frozen=True)
@@ -76,9 +84,18 @@ def amount(value: float, unit: str = "") -> str:
     return f"{few} {unit}" if unit else few
 
 
-def tick(value: float, axis: Axis) -> str:
-    """A place of an axis: whole numbers in full, for a size is a size."""
-    return _bytes(value) if axis.unit == "bytes" else f"{value:,.0f}" if value == int(value) else amount(value)
+def whole(value: float) -> str:
+    """A place of the x axis: a whole number in full, for a size is a size."""
+    return f"{value:,.0f}" if value == int(value) else amount(value)
+
+
+def tick(value: float, axis: Axis, most: float) -> str:
+    """A number beside an axis that goes up to ``most``, short: powers of two as such where some are long."""
+    if axis.unit == "bytes":
+        return _bytes(value)
+    if axis.log == 2 and most > 2**15:
+        return "2" + f"{log2(value):.0f}".translate(RAISED)
+    return whole(value)
 
 
 def _bytes(value: float) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from warpwise.book.measured.model import Model
 from warpwise.book.measured.plot import TFLOP_PER_S, Axis, Line, Plot, Value, tflop_per_s
-from warpwise.devices import Device
+from warpwise.devices import H200, Device
+from warpwise.kernels.sgemm import warp_tiles
 from warpwise.metrics import WARP_SIZE
-from warpwise.model import attention, matmul
+from warpwise.model import attention, matmul, waves
 
 
 def fed(per_wavefront: float) -> Model:
@@ -42,15 +43,43 @@ LADDER = Plot(
 )  # fmt: skip
 
 
-def of_matmul(device: Device | None, n: float) -> float | None:
-    """Chapter 10's model, for the devices that it knows."""
-    return matmul.product(int(n), device).flops_per_s / 1e12 if device in matmul.KNOWN else None
+def of_class(divisor: int) -> Model:
+    """Chapter 10's model for the sizes whose largest power of two, up to 64, is ``divisor``, and for the devices that it knows."""
+
+    def at(device: Device | None, n: float) -> float | None:
+        if device not in matmul.KNOWN or n % 1 or min(int(n) & -int(n), 64) != divisor:
+            return None
+        return matmul.product(int(n), device).flops_per_s / 1e12
+
+    return at
 
 
+BF16 = ("cupy bf16", "torch bf16")
 MATMUL = Plot(
-    "The product of two n x n matrices of 16-bit numbers over n", "n", TFLOP_PER_S,
-    (Line("x", ("torch", "cupy"), of_matmul),),
-    at=tuple(range(256, 4097, 64)), x=Axis("size n", "n ="),
+    "cuBLAS, the product of two n x n matrices", "n", TFLOP_PER_S,
+    (
+        Line("bfloat16, n by 64", BF16, of_class(64), {"class": 64}),
+        Line("bfloat16, n odd", BF16, of_class(1), {"class": 1}),
+        Line("bfloat16, n by 8", BF16, of_class(8), {"class": 8}),
+        Line("TF32, n by 64", ("cupy tf32",), None, {"class": 64}),
+        Line("float32, n by 64", ("cupy fp32", "torch fp32"), None, {"class": 64}),
+    ),
+    at=tuple(n + more for n in range(128, 4161, 64) for more in (0, 1, 8)), x=Axis("size n", "n = {}"),
+)  # fmt: skip
+
+(OURS,) = warp_tiles.STEPS
+BLOCKS_PER_SM = OURS.built[0].blocks_per_sm
+
+
+def in_waves(device: Device | None, blocks: float) -> float | None:
+    """The peak of float32, as far as the waves of a grid are full."""
+    return device and device.fp32_tflops * waves(int(blocks), device, BLOCKS_PER_SM).useful
+
+
+WAVES = Plot(
+    "A float32 product over the blocks of its grid", "blocks", TFLOP_PER_S,
+    (Line("tiles for warps", ("sgemm_7_*",), in_waves),),
+    at=tuple(range(8, 3 * BLOCKS_PER_SM * H200.sms + 2)), x=Axis("blocks", "{} blocks"),
 )  # fmt: skip
 
 D, TILE, FLOAT32 = 64, 64, 4  # of the attention that is measured: elements of a row, rows of a tile, bytes
@@ -84,5 +113,5 @@ ATTENTION = Plot(
         Line("bfloat16, tiles", ("flash_bf16_3_*",)),
         Line("PyTorch, bfloat16", ("torch flash",)),
     ),
-    at=(512, 1024, 2048, 4096, 8192), x=Axis("n, queries and keys", "n =", log=2),
+    at=(512, 1024, 2048, 4096, 8192), x=Axis("n, queries and keys", "n = {}", log=2),
 )  # fmt: skip

@@ -102,10 +102,7 @@ def _point(plot: Plot, line: Line, rows: dict[str, Row]) -> Iterator[tuple[float
 
 def _holds(line: Line, row: Row) -> bool:
     """Whether the row's parameters are those that the line is about."""
-    for name, wanted in line.when.items():
-        if name not in row.parameters or not (wanted(row.parameters[name]) if callable(wanted) else wanted == row.parameters[name]):
-            return False
-    return True
+    return all(row.parameters.get(name) == wanted for name, wanted in line.when.items())
 
 
 def _curve(plot: Plot, line: Line, device: Device | None, at: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:

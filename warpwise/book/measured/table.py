@@ -6,10 +6,10 @@ from warpwise.book.measured.elementwise import FUSION, LAUNCH, LAYERNORM, PRECIS
 from warpwise.book.measured.memory import COPY, OFFSET, REDUCTION, STRIDE, TRANSPOSE
 from warpwise.book.measured.on_chip import BANKS, DIVERGENCE, LATENCY
 from warpwise.book.measured.plot import Plot
-from warpwise.book.measured.products import ATTENTION, LADDER, MATMUL
+from warpwise.book.measured.products import ATTENTION, LADDER, MATMUL, WAVES
 
 PLOTS: dict[str, Plot] = {
     "copy": COPY, "stride": STRIDE, "offset": OFFSET, "latency": LATENCY, "divergence": DIVERGENCE, "banks": BANKS, "fusion": FUSION,
     "recompute": RECOMPUTE, "precision": PRECISION, "reduction": REDUCTION, "transpose": TRANSPOSE, "softmax": SOFTMAX,
-    "layernorm": LAYERNORM, "matmul_plot": MATMUL, "sgemm_ladder": LADDER, "attention": ATTENTION, "launch": LAUNCH,
+    "layernorm": LAYERNORM, "matmul_plot": MATMUL, "waves": WAVES, "sgemm_ladder": LADDER, "attention": ATTENTION, "launch": LAUNCH,
 }  # fmt: skip

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from warpwise.book.measured.table import PLOTS
 from warpwise.measurements import Record, Row, recorded
 
+COUNTERS = "counters"  # the suite that has no times
 NOTHING = "not measured yet"
 EQUAL = "equal"
 
 
-def measured_list(suites: Iterable[str]) -> str:
+def measured_list() -> str:
     """A line for each suite, with the devices it was measured on and the day; then one for each device, with its software."""
-    found = {suite: recorded(suite) for suite in suites}
+    found = {suite: recorded(suite) for suite in (*PLOTS, COUNTERS)}
     lines = [f"{suite:14}{', '.join(map(_when, records)) or NOTHING}" for suite, records in found.items()]
     made = {record.device: record for records in found.values() for record in records}
     return "\n".join([*lines, *(f"\n{_software(record)}" for record in made.values())])
@@ -32,7 +34,7 @@ def _software(record: Record) -> str:
 
 def measured_counters() -> str:
     """For each device that was measured, how many access patterns have the counters that the simulator gives, and where others differ."""
-    return "\n\n".join("\n".join(_counters(record)) for record in recorded("counters")) or NOTHING
+    return "\n\n".join("\n".join(_counters(record)) for record in recorded(COUNTERS)) or NOTHING
 
 
 def _counters(record: Record) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpwise.book.measured.plot import Plot, amount, tick
+from warpwise.book.measured.plot import Plot, amount, whole
 from warpwise.book.measured.series import Panel, Series
 
 
@@ -41,8 +41,7 @@ def _at(plot: Plot, series: Series, value: float) -> str:
 
 
 def _x(plot: Plot, value: float) -> str:
-    name = "" if plot.x.unit == "bytes" else f"{plot.x.unit} "
-    return name + tick(value, plot.x)
+    return amount(value, "bytes") if plot.x.unit == "bytes" else plot.x.unit.format(whole(value))
 
 
 def _y(plot: Plot, value: float) -> str:

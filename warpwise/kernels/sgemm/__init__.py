@@ -7,8 +7,8 @@ Steps 1 to 5 take every size; the others multiples of 128, and of 8 for k.
 
 from __future__ import annotations
 
-from warpwise.kernels.sgemm import simple, thread_tiles, vectorised, warp_tiles, wide_threads
+from warpwise.kernels.sgemm import async_tiles, simple, thread_tiles, vectorised, warp_tiles, wide_threads
 
 ANY_SIZE = (*simple.STEPS, *thread_tiles.STEPS)
-STEPS = (*ANY_SIZE, *vectorised.STEPS, *warp_tiles.STEPS, *wide_threads.STEPS)
+STEPS = (*ANY_SIZE, *vectorised.STEPS, *warp_tiles.STEPS, *wide_threads.STEPS, *async_tiles.STEPS)
 SIDE, DEPTH = warp_tiles.SIDE, warp_tiles.DEPTH  # what m and n, and what k, is a multiple of in the last steps

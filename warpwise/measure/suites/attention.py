@@ -28,7 +28,7 @@ BARS = (
 
 def cases(place: Place) -> Iterator[Case]:
     for n in place.pick(full=(512, 1024, 2048, 4096, 8192), quick=(512, 1024, 2048), rehearsal=(128,)):
-        yield attended(place, n, place.pick(full=16, quick=4, rehearsal=2))
+        yield attended(place, n, place.pick(full=16, quick=4, rehearsal=1))
     yield from attention_bf16_cases.bf16_cases(place)
 
 
@@ -46,7 +46,7 @@ def attended(place: Place, n: int, heads: int) -> Case:
             by_cupy(place, inputs, (heads, n, D), moved + 4 * workspace), *by_torch(place, inputs, (1, heads, n, D)),
         ),
         want=lambda: in_float64(place, inputs, (heads, n, D)), rtol=1e-4, atol=2e-5, bytes=moved, flops=4 * n * n * D * heads, cold=False,
-        parameters={"n": n, "d": D, "heads": heads, "unfused_workspace_bytes": workspace, "flash_workspace_bytes": 0},
+        parameters={"n": n, "d": D, "heads": heads, "dtype": "float32", "unfused_workspace_bytes": workspace, "flash_workspace_bytes": 0},
     )  # fmt: skip
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from warpwise.kernels import fusion
 from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.on_device import SHARE, OnDevice
 from warpwise.measure.place import Place
 
 TITLE = "Fusion: five elementwise kernels and one"
@@ -26,6 +27,10 @@ def squares(place: Place, power: int) -> Case:
     arrays = tuple(map(place.given, (x, s, c, s2, c2, y)))
     apart, together = ({"bytes": 4 * n * accesses} for accesses in (APART, TOGETHER))
 
+    def right() -> tuple[Any]:
+        wide = x.astype("float64")
+        return (xp.sin(wide) ** 2 + xp.cos(wide) ** 2,)
+
     def five_calls() -> None:
         xp.sin(x, out=s)
         xp.cos(x, out=c)
@@ -33,37 +38,20 @@ def squares(place: Place, power: int) -> Case:
         xp.multiply(c, c, out=c2)
         xp.add(s2, c2, out=y)
 
-    def want() -> Any:
-        wide = x.astype("float64")
-        return xp.sin(wide) ** 2 + xp.cos(wide) ** 2
-
-    return Case(
-        f"sin^2 + cos^2 of 2^{power} float32",
-        (
-            *ours(fusion.STEPS[:2], arrays, lambda: y, **apart),
-            *ours(fusion.STEPS[2:], arrays, lambda: y, **together),
-            Variant("cupy", "cupy", five_calls, lambda: y, note="five calls", **apart),
-            *_compiled(place, x),
-        ),
-        want=want, rtol=0, atol=1e-5, bytes=4 * n * TOGETHER, flops=3 * n, parameters={"n": n},
-    )  # fmt: skip
-
-
-def _compiled(place: Place, x: Any) -> Iterator[Variant]:
-    """Libraries that make one kernel of several operations."""
-    n = x.size
+    check = OnDevice(place, right, atol=1e-5)
+    left = check.left_in(y)
+    variants = [
+        *ours(fusion.STEPS[:2], arrays, left, **apart),
+        *ours(fusion.STEPS[2:], arrays, left, **together),
+        Variant("cupy", "cupy", five_calls, left, note="five calls", **apart),
+    ]
     if not place.rehearsal:
-        fused = place.xp.fuse()(_of_cupy)
-        yield returning("cupy fuse", "cupy", lambda: fused(x), note="cupy.fuse")
-    if torch := place.torch:
-
-        def of_torch(v):
-            s, c = torch.sin(v), torch.cos(v)
-            return s * s + c * c
-
-        tensor, compiled = place.tensor(x), torch.compile(of_torch)
-        yield returning("torch", "torch", lambda: of_torch(tensor), note="five calls", bytes=4 * n * APART)
-        yield returning("torch compile", "torch", lambda: compiled(tensor), note="torch.compile")
+        fused = xp.fuse()(_of_cupy)
+        variants.append(check.returning("cupy fuse", "cupy", lambda: fused(x), note="cupy.fuse"))
+    return Case(
+        f"sin^2 + cos^2 of 2^{power} float32", (*variants, *_of_torch(place, check, x)), want=check.want, **SHARE,
+        bytes=4 * n * TOGETHER, flops=3 * n, parameters={"n": n},
+    )  # fmt: skip
 
 
 def _of_cupy(v):
@@ -73,11 +61,13 @@ def _of_cupy(v):
     return s * s + c * c
 
 
-def returning(name: str, by: str, work: Callable[[], Any], **more: Any) -> Variant:
-    """A variant of work that makes new arrays for its results and returns them."""
-    kept = []
+def _of_torch(place: Place, check: OnDevice, x: Any) -> Iterator[Variant]:
+    if torch := place.torch:
 
-    def run() -> None:
-        kept[:] = [work()]
+        def squares(v):
+            s, c = torch.sin(v), torch.cos(v)
+            return s * s + c * c
 
-    return Variant(name, by, run, lambda: kept[0], **more)
+        tensor, compiled = place.tensor(x), torch.compile(squares)
+        yield check.returning("torch", "torch", lambda: squares(tensor), note="five calls", bytes=4 * x.size * APART)
+        yield check.returning("torch compile", "torch", lambda: compiled(tensor), note="torch.compile")

@@ -33,6 +33,7 @@ from warpwise.measure.suites.waves import LARGEST, cliffs
 TITLE = "A library's matrix product over its size"
 CLASSES = (1, 2, 4, 8, 16, 32, 64)
 SMALLEST = 64
+OWN = 3  # of our steps, the last ones: for comparison
 KINDS = (FP32, TF32, FP16, BF16)
 SIDE, DEPTHS = 2048, (512, 1024, 2048, 4096)  # of the products in which k alone varies
 SAMPLE_FLOPS = 6e10  # a sample takes about a fifth of a millisecond where the speed is 300 TFLOP/s
@@ -70,7 +71,7 @@ def square(place: Place, n: int, kinds: tuple[Kind, ...], numbers: Numbers, near
     """``cliff``: "below" the last size before a wave begins, "above" the first one after, or nothing; by the model, for 16-bit numbers."""
     found = [variant for kind in kinds for variant in multiplied(place, kind, (n, n, n), numbers)]
     if FP32 in kinds and n % sgemm.SIDE == 0:
-        found += [own(place, step, n, numbers) for step in sgemm.STEPS[-2:]]
+        found += [own(place, step, n, numbers) for step in sgemm.STEPS[-OWN:]]
     cliff = "below" if n in near else "above" if n - 1 in near else ""
     return _case(place, f"n = {n}", tuple(found), (n, n, n), {"n": n, "class": size_class(n), "cliff": cliff})
 

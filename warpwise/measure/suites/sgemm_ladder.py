@@ -16,6 +16,7 @@ TITLE = "float32 matrix product, step by step"
 BARS = (
     Bar("float32 matrix product, warp tiles", "sgemm 4096", "sgemm_7_warp_tile", "cupy", 0.60, 0.85),
     Bar("float32 matrix product, 8 x 16 a thread", "sgemm 4096", "sgemm_8_wide_thread", "cupy", 0.60, 0.85),
+    Bar("float32 matrix product, asynchronous copies", "sgemm 4096", "sgemm_9_async", "cupy", 0.60, 0.85),
 )
 SHORT = 2e10  # floating-point operations: below, a sample is several runs
 

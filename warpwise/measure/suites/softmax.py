@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from warpwise.kernels import softmax
-from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.case import Bar, Case, ours
+from warpwise.measure.on_device import SHARE, OnDevice
 from warpwise.measure.place import Place
-from warpwise.measure.suites.fusion import returning
 
 TITLE = "Row softmax over the length of a row"
 BARS = (
@@ -19,7 +19,7 @@ BARS = (
 
 def cases(place: Place) -> Iterator[Case]:
     n = place.pick(full=2**26, quick=2**23, rehearsal=2**14)
-    for columns in place.pick(full=(1024, 4096, 8192), quick=(1024, 8192), rehearsal=(1024, 4096)):
+    for columns in place.pick(full=(1024, 2048, 4096, 8192), quick=(1024, 4096), rehearsal=(1024, 4096)):
         yield of_rows(place, n // columns, columns)
 
 
@@ -29,22 +29,23 @@ def of_rows(place: Place, rows: int, columns: int) -> Case:
     matrix, result = x.reshape(rows, columns), y.reshape(rows, columns)
     steps = softmax.STEPS if columns <= softmax.LONGEST_OF_WARP else softmax.STEPS[:-1]
 
-    def want() -> Any:
+    def right() -> tuple[Any]:
         e = xp.exp(matrix.astype("float64"))
-        return e / e.sum(axis=1, keepdims=True)
+        return (e / e.sum(axis=1, keepdims=True),)
 
     def of_cupy() -> Any:
         e = xp.exp(matrix - matrix.max(axis=1, keepdims=True))
         return e / e.sum(axis=1, keepdims=True)
 
-    variants: list[Variant] = [
-        *ours(steps, (place.given(x), (rows, columns), place.given(y)), lambda: result),
-        returning("cupy", "cupy", of_cupy, note="five calls"),
+    check = OnDevice(place, right, rtol=1e-4, atol=1e-9)
+    variants = [
+        *ours(steps, (place.given(x), (rows, columns), place.given(y)), check.left_in(result)),
+        check.returning("cupy", "cupy", of_cupy, note="five calls"),
     ]
     if torch := place.torch:
         tensor = place.tensor(matrix)
-        variants.append(returning("torch", "torch", lambda: torch.softmax(tensor, 1), note="torch.softmax"))
+        variants.append(check.returning("torch", "torch", lambda: torch.softmax(tensor, 1), note="torch.softmax"))
     return Case(
-        f"softmax {rows} x {columns} float32", tuple(variants), want=want, rtol=1e-4, atol=1e-9, bytes=8 * n, flops=5 * n,
+        f"softmax {rows} x {columns} float32", tuple(variants), want=check.want, **SHARE, bytes=8 * n, flops=5 * n,
         parameters={"rows": rows, "columns": columns},
     )  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from warpwise.kernels import transpose
 from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.on_device import SHARE, OnDevice
 from warpwise.measure.place import Place
 
 TITLE = "Transpose of a float32 matrix"
@@ -21,14 +22,16 @@ def transposed(place: Place, rows: int, columns: int) -> Case:
     n, xp = rows * columns, place.xp
     source, target = place.random(n), place.empty(n)
     square, turned = source.reshape(rows, columns), target.reshape(columns, rows)
+    check = OnDevice(place, lambda: (square.T.astype("float64"),))
+    left = check.left_in(turned)
     variants = [
-        *ours(transpose.STEPS, (place.given(source), (rows, columns), place.given(target)), lambda: turned),
-        Variant("cupy", "cupy", lambda: xp.copyto(turned, square.T), lambda: turned),
+        *ours(transpose.STEPS, (place.given(source), (rows, columns), place.given(target)), left),
+        Variant("cupy", "cupy", lambda: xp.copyto(turned, square.T), left),
     ]
     if place.torch:
         tensor, to = place.tensor(square), place.tensor(turned)
-        variants.append(Variant("torch", "torch", lambda: to.copy_(tensor.t()), lambda: turned))
+        variants.append(Variant("torch", "torch", lambda: to.copy_(tensor.t()), left))
     return Case(
-        f"transpose {rows} x {columns} float32", tuple(variants), want=lambda: square.T, rtol=0, atol=0, bytes=8 * n,
+        f"transpose {rows} x {columns} float32", tuple(variants), want=check.want, **SHARE, bytes=8 * n,
         parameters={"rows": rows, "columns": columns},
     )  # fmt: skip
