@@ -1,4 +1,7 @@
-"""The doctor, on this machine and on poorer ones: interpreters that see fewer packages, and paths that hold fewer programs."""
+"""The doctor, on this machine and on poorer ones: interpreters that see fewer packages, and paths that hold fewer programs.
+
+What it says of a GPU, a driver and wheels is in ``test_doctor_gpu.py``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from conftest import ROOT
 from warpwise import doctor
 from warpwise.doctor import MISSING, OK, WARN, Finding
 
-NAMES = ["Python", "NumPy", "Numba CUDA", "Toolchain", "GPU", "Backend", "Chromium", "bubblewrap", "Versions"]
+NAMES = ["Python", "NumPy", "Numba CUDA", "Toolchain", "GPU", "GPU wheels", "Backend", "Chromium", "bubblewrap", "Versions"]
 # The interpreter itself, without its site-packages.
 BARE = """
 import sys
@@ -68,7 +71,7 @@ def test_nothing_but_numpy(bare: list[str]):
 
 
 def test_not_even_numpy():
-    done = run(sys.executable, "-I", "-S", str(ROOT / "warpwise" / "doctor.py"))
+    done = run(sys.executable, "-I", "-S", str(ROOT / "warpwise" / "doctor"))
     assert named(done.stdout)["NumPy"] == MISSING
     assert "pip install numpy" in done.stdout
     assert done.returncode == 1
@@ -79,19 +82,6 @@ def test_a_gpu_is_asked_for_where_none_is(bare: list[str]):
     assert named(done.stdout)["Backend"] == MISSING
     assert "unset WARPWISE_BACKEND" in done.stdout
     assert done.returncode == 1
-
-
-def test_a_driver_that_numba_cannot_use(bare: list[str], tmp_path: Path):
-    """A program in the place of nvidia-smi answers as NVIDIA's does on a machine with two GPUs."""
-    program = tmp_path / "bin" / "nvidia-smi"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho 'NVIDIA H200, 570.00, 9.0'\necho 'NVIDIA T4, 570.00, 7.5'\n")
-    program.chmod(0o755)
-    done = run(*bare, PATH=str(program.parent))
-    assert named(done.stdout)["GPU"] == WARN
-    assert "NVIDIA H200, 570.00, 9.0; NVIDIA T4, 570.00, 7.5" in done.stdout
-    assert "pip install -e '.[gpu]'" in done.stdout
-    assert done.returncode == 0
 
 
 def test_a_sandbox_that_does_not_start(bare: list[str], tmp_path: Path):

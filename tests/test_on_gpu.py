@@ -308,3 +308,25 @@ def test_for_numbas_compiler_our_cuda_is_its_own(tmp_path):
     done = subprocess.run([sys.executable, tmp_path / "compiled.py"], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-1500:]
     assert all(word in done.stdout for word in ("%tid.x", "bar.sync", "shfl.sync.down", "atom.global.add.f32", ".shared"))
+
+
+BROKEN = """
+import sys
+from warpwise import cuda
+print(cuda._gpu_there())
+try:
+    cuda.jit
+except Exception as error:
+    print(type(error).__name__, str(error))
+"""
+
+
+@pytest.mark.parametrize("says", ["raise ModuleNotFoundError('no bindings')", "raise RuntimeError('CUDA 12 beside CUDA 13\\nand more')"])
+def test_wheels_that_cannot_be_imported_are_one_line_that_leads_to_the_doctor(tmp_path, says):
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba/__init__.py").write_text(says)
+    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    done = subprocess.run([sys.executable, "-c", BROKEN], env=environment, capture_output=True, text=True, check=True)
+    first = says.split("'")[1].split("\\n")[0]
+    told = f"LaunchError a GPU needs numba-cuda, which cannot be imported here ({first}): `warpwise doctor` says what to do"
+    assert done.stdout.splitlines() == ["False", told]

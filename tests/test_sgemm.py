@@ -125,7 +125,7 @@ def test_what_a_kind_of_arithmetic_may_differ_by(kind):
     a, b, c = random(PLACE, kind, (n, n), 0), random(PLACE, kind, (n, n), 1), PLACE.empty((n, n), kind.item)
     want = as_float64(kind, a) @ as_float64(kind, b)
     assert np.isnan(share_of_allowed(PLACE, kind, n, c, want))
-    cublas(PLACE, kind, (n, n, n), a, b, c)()
+    cublas(PLACE, kind, a, b, c)()
     assert share_of_allowed(PLACE, kind, n, c, want) < 1
     assert share_of_allowed(PLACE, kind, n, c.T, want) > 1
     c[n // 2, n // 2] = c[0, 0]
@@ -146,7 +146,7 @@ def test_cublas_is_given_rows_as_columns(monkeypatch):
 
     def on_device(array):
         arrays[id(array)] = array
-        return SimpleNamespace(data=SimpleNamespace(ptr=id(array)))
+        return SimpleNamespace(data=SimpleNamespace(ptr=id(array)), shape=array.shape)
 
     def gemm(handle, ta, tb, m, n, k, one, a, a_type, lda, b, b_type, ldb, zero, c, c_type, ldc, sums, way):
         assert (ta, tb, a_type, b_type, c_type, sums, way) == (0, 0, 14, 14, 14, 68, -1)
@@ -162,7 +162,7 @@ def test_cublas_is_given_rows_as_columns(monkeypatch):
     place = SimpleNamespace(rehearsal=False, xp=SimpleNamespace(cuda=device))
     rng = np.random.default_rng(0)
     a, b, c = rng.random((3, 4)), rng.random((4, 5)), np.zeros((3, 5))
-    cublas(place, BF16, (3, 5, 4), *map(on_device, (a, b, c)))()
+    cublas(place, BF16, *map(on_device, (a, b, c)))()
     np.testing.assert_allclose(c, a @ b)
 
 
@@ -175,6 +175,14 @@ def test_cliffs_are_where_the_model_sees_them():
     for device in (H200, A100):
         by_hand = [n for n in range(1, 4160) if _rounds(n + 1, device, ("tiles", "waves")) > _rounds(n, device, ("tiles", "waves"))]
         assert list(waves.cliffs(device.sms, 4160)) == by_hand
+
+
+def test_sizes_beside_a_cliff():
+    assert set(waves.around_cliffs(132, 4160).values()) == set(waves.cliffs(132, 4160))
+    assert waves.around_cliffs(132, 4160)[2049] == 2048
+    assert waves.around_cliffs(132, 2000) == {}
+    assert min(waves.around_cliffs(1, 1024)) > 0
+    assert len(set(waves.around_cliffs(20, 4160).values())) == waves.MOST_CLIFFS < len(waves.cliffs(20, 4160))
 
 
 @pytest.mark.parametrize("sms", [20, 108, 132])

@@ -104,7 +104,6 @@ def attention_1_output(scores, value, out, n):
     x, y, column = t & np.uint32(15), t >> np.uint32(4), t & np.uint32(31)
     first_column, first_query = np.uint32(cuda.blockIdx.x) * np.uint32(32), np.uint32(cuda.blockIdx.y) * np.uint32(32)
     first_row = np.uint32(cuda.blockIdx.z) * n
-    p_at = y * np.uint32(33)
     o00 = o01 = o10 = o11 = np.float32(0)
     for start in range(0, n, 32):
         for k in range(4):
@@ -112,13 +111,17 @@ def attention_1_output(scores, value, out, n):
             Ps[row * np.uint32(33) + column] = scores[(first_row + first_query + row) * n + np.uint32(start) + column]
             Vs[row * np.uint32(32) + column] = value[(first_row + np.uint32(start) + row) * np.uint32(64) + first_column + column]
         cuda.syncthreads()
-        for k in range(32):
-            p0, p1 = Ps[p_at + np.uint32(k)], Ps[p_at + np.uint32(k + 16 * 33)]
-            v0, v1 = Vs[x + np.uint32(32 * k)], Vs[x + np.uint32(32 * k + 16)]
-            o00 += p0 * v0
-            o01 += p0 * v1
-            o10 += p1 * v0
-            o11 += p1 * v1
+        p_at, v_at = y * np.uint32(33), x
+        for _ in range(2):
+            for k in range(16):
+                p0, p1 = Ps[p_at + np.uint32(k)], Ps[p_at + np.uint32(k + 16 * 33)]
+                v0, v1 = Vs[v_at + np.uint32(32 * k)], Vs[v_at + np.uint32(32 * k + 16)]
+                o00 += p0 * v0
+                o01 += p0 * v1
+                o10 += p1 * v0
+                o11 += p1 * v1
+            p_at += np.uint32(16)
+            v_at += np.uint32(512)
         cuda.syncthreads()
     at = (first_row + first_query + y) * np.uint32(64) + first_column + x
     out[at] = o00

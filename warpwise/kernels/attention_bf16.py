@@ -16,6 +16,7 @@ from warpwise.kernels.bfloat16 import pack_bfloat16
 from warpwise.kernels.native import native, ptx
 from warpwise.kernels.step import Built, Step
 from warpwise.kernels.tensor_core import (
+    add_product,
     column_pair,
     cp_async16,
     cp_async_commit,
@@ -23,7 +24,6 @@ from warpwise.kernels.tensor_core import (
     halves_of,
     ldmatrix_x4,
     ldmatrix_x4_trans,
-    mma_bf16,
 )
 from warpwise.kernels.wide import load4, store4
 
@@ -73,16 +73,6 @@ def load_rows(part, p, source, at):
 
 
 @cuda.jit(device=True, forceinline=True)
-def add_product(sums, s, a0, a1, a2, a3, b0, b1):
-    """Add a 16 x 16 matrix times a 16 x 8 one to four of a lane's sums."""
-    c0, c1, c2, c3 = mma_bf16(a0, a1, a2, a3, b0, b1, sums[s], sums[s + 1], sums[s + 2], sums[s + 3])
-    sums[s] = c0
-    sums[s + 1] = c1
-    sums[s + 2] = c2
-    sums[s + 3] = c3
-
-
-@cuda.jit(device=True, forceinline=True)
 def soften(scores, first, pairs, largest):
     """One row's scores become powers; four lanes have a row together. ``largest``: the largest score before these.
 
@@ -101,7 +91,7 @@ def soften(scores, first, pairs, largest):
         scores[first + 4 * j] = power0
         scores[first + 4 * j + 1] = power1
         total += power0 + power1
-    return top, exp2_approximate(largest * SCALE - shift), total
+    return top, exp2_approximate((largest - top) * SCALE), total  # the factor is 1, to the last bit, where nothing is larger
 
 
 @cuda.jit(device=True, forceinline=True)

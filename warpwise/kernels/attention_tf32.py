@@ -115,7 +115,7 @@ def copy_values(tile, source, first, t):
 
 @cuda.jit(device=True, forceinline=True)
 def add_scores(s, Qs, Ks, mine, g, q, part):
-    """s += Q K^T over elements ``16 part`` ... ``16 part + 15``, as two products of depth 8 for eight keys; ``mine``: of the warp's queries."""
+    """s += Q K^T over elements ``16 part`` ... ``16 part + 15``: two products for eight keys. ``mine``: where the warp's queries begin."""
     at = np.uint32((g << np.uint32(6)) + (((q + np.uint32(4 * part)) ^ ((g & np.uint32(1)) << np.uint32(2))) << np.uint32(2)))
     a0, a2, e0, e2 = load4(Qs, mine + at)
     a1, a3, e1, e3 = load4(Qs, mine + at + np.uint32(512))
@@ -183,6 +183,7 @@ def finish(out, lse, first, sums, m, total, q):
 
 @cuda.jit(fastmath=True, launch_bounds=(128, 3))
 def attention_6_tensor(query, key, value, lse, out, n):
+    """Values arrive while scores are computed, and the next keys while values are summed up."""
     Qs = cuda.shared.array(4096, "float32", alignment=16)
     Ks = cuda.shared.array(4096, "float32", alignment=16)
     Vs = cuda.shared.array(4096, "float32", alignment=16)
@@ -194,14 +195,14 @@ def attention_6_tensor(query, key, value, lse, out, n):
     g, q = np.uint32((t >> np.uint32(2)) & np.uint32(7)), np.uint32(t & np.uint32(3))
     first, mine = head + np.uint32(cuda.blockIdx.x) * np.uint32(64), np.uint32((t >> np.uint32(5)) << np.uint32(10))
     copy_rows(Qs, query, first * np.uint32(64), t)
+    copy_rows(Ks, key, head * np.uint32(64), t)
+    cp_async_commit()
     for i in range(32):
         sums[i] = np.float32(0)
     for i in range(2):
         m[i], total[i] = LOWEST, np.float32(0)
     for start in range(0, n, 64):
         tile = (head + np.uint32(start)) * np.uint32(64)
-        copy_rows(Ks, key, tile, t)
-        cp_async_commit()
         copy_values(Vs, value, tile, t)
         cp_async_commit()
         for i in range(32):
@@ -215,6 +216,9 @@ def attention_6_tensor(query, key, value, lse, out, n):
         to_weights(s, sums, m, total)
         cp_async_wait(0)
         cuda.syncthreads()
+        if start + 64 < n:
+            copy_rows(Ks, key, tile + np.uint32(4096), t)
+            cp_async_commit()
         add_values(sums, s, Vs, g, q, 0)
         add_values(sums, s, Vs, g, q, 1)
         add_values(sums, s, Vs, g, q, 2)

@@ -12,6 +12,7 @@ from warpwise import cuda
 from warpwise.kernels.bfloat16 import pack_bfloat16
 from warpwise.kernels.step import Built, Step
 from warpwise.kernels.tensor_core import (
+    add_product,
     column_pair,
     cp_async16,
     cp_async_commit,
@@ -120,8 +121,8 @@ def hgemm_2_shared(a, b, c, n, k):
             for j in range(2):
                 b0, b1, b2, b3 = ldmatrix_x4_trans(b_tile, b_at + np.uint32(deep * 16 * B_PITCH + j * 8))
                 for i in range(4):
-                    add_product(sums, 16 * i + 8 * j, part, 4 * i, b0, b1)
-                    add_product(sums, 16 * i + 8 * j + 4, part, 4 * i, b2, b3)
+                    add_part(sums, 16 * i + 8 * j, part, 4 * i, b0, b1)
+                    add_part(sums, 16 * i + 8 * j + 4, part, 4 * i, b2, b3)
     at = np.uint32((top + row + lane // QUAD) * n_words + (left + column) // WORD + lane % QUAD)
     for i in range(4):
         for j in range(4):
@@ -130,13 +131,9 @@ def hgemm_2_shared(a, b, c, n, k):
 
 
 @cuda.jit(device=True, forceinline=True)
-def add_product(sums, s, part, p, b0, b1):
-    """Add a 16 x 16 part of a, times 16 x 8 of b, to four of a lane's sums."""
-    c0, c1, c2, c3 = mma_bf16(part[p], part[p + 1], part[p + 2], part[p + 3], b0, b1, sums[s], sums[s + 1], sums[s + 2], sums[s + 3])
-    sums[s] = c0
-    sums[s + 1] = c1
-    sums[s + 2] = c2
-    sums[s + 3] = c3
+def add_part(sums, s, part, p, b0, b1):
+    """The 16 x 16 of a whose fragment begins at ``part[p]``, times 16 x 8 of b."""
+    add_product(sums, s, part[p], part[p + 1], part[p + 2], part[p + 3], b0, b1)
 
 
 # --- 3: tiles that are on their way while others are used ---
@@ -220,8 +217,8 @@ def add_64_by_64(sums, a_tiles, a_at, a_pitch, b_tiles, b_at, chunk, flip):
     for j in range(4):
         b0, b1, b2, b3 = ldmatrix_x4_trans(b_tiles, np.uint32(b_at + ((chunk + np.uint32(2 * j)) ^ flip) * QUAD))
         for i in range(4):
-            add_product(sums, 32 * i + 8 * j, part, 4 * i, b0, b1)
-            add_product(sums, 32 * i + 8 * j + 4, part, 4 * i, b2, b3)
+            add_part(sums, 32 * i + 8 * j, part, 4 * i, b0, b1)
+            add_part(sums, 32 * i + 8 * j + 4, part, 4 * i, b2, b3)
 
 
 @cuda.jit(device=True, forceinline=True)
@@ -296,7 +293,7 @@ def tile_4(u, more, places, sums, parts, a_tiles, a, a_from, b_tiles, b, b_from,
     for i in range(4):
         for j in range(8):
             p = u % 2 * 32
-            add_product(sums, 32 * i + 4 * j, parts, p + 4 * i, parts[p + 16 + 2 * j], parts[p + 17 + 2 * j])
+            add_part(sums, 32 * i + 4 * j, parts, p + 4 * i, parts[p + 16 + 2 * j], parts[p + 17 + 2 * j])
 
 
 @cuda.jit(device=True, forceinline=True)

@@ -66,6 +66,16 @@ def mma_bf16(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
     return types.UniTuple(types.float32, 4)(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3), generate
 
 
+@cuda.jit(device=True, forceinline=True)
+def add_product(sums, s, a0, a1, a2, a3, b0, b1):
+    """Add the product of A and B to four sums of this lane, from ``sums[s]`` on."""
+    c0, c1, c2, c3 = mma_bf16(a0, a1, a2, a3, b0, b1, sums[s], sums[s + 1], sums[s + 2], sums[s + 3])
+    sums[s] = c0
+    sums[s + 1] = c1
+    sums[s + 2] = c2
+    sums[s + 3] = c3
+
+
 # --- fragments from any memory ---
 
 
@@ -123,6 +133,7 @@ def _ldmatrix(trans: str):
 
         return types.UniTuple(types.uint32, 4)(array, index), generate
 
+    typing.__name__ = f"ldmatrix_x4{trans.replace('.', '_')}"
     return typing
 
 
@@ -153,9 +164,10 @@ def _cp_async16(shared, index, source, position):
 
 @native(_cp_async16)
 def cp_async16(typingctx, shared, index, source, position):
-    """``cp_async16(shared, index, source, position)``: begins to copy 16 bytes, four uint32, from global to shared memory.
+    """``cp_async16(shared, index, source, position)``: begins to copy 16 bytes from global to shared memory.
 
-    Both indices are multiples of 4. The simulator copies at once. On a GPU the copy ends before a wait for its group does.
+    Elements have 4 bytes, and both indices are multiples of 4. The simulator copies at once; on a GPU the copy is there when a wait for
+    its group ends.
     """
     from llvmlite import ir
     from numba import types

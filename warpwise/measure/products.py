@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.kernels.bfloat16 import from_bfloat16, to_bfloat16
+from warpwise.kernels.step import Step
 from warpwise.measure.case import Variant
 from warpwise.measure.place import Place
 
@@ -70,6 +71,11 @@ def as_float64(kind: Kind, array: Any) -> Any:
     return (from_bfloat16(array) if kind is BF16 else array).astype("float64")
 
 
+def right(kind: Kind, a: Any, b: Any) -> Any:
+    """The product in float64."""
+    return as_float64(kind, a) @ as_float64(kind, b)
+
+
 def share_of_allowed(place: Place, kind: Kind, k: int, got: Any, want: Any) -> Any:
     """The largest difference between a product and the right one, as a share of what the kind allows; computed on the device."""
     xp = place.xp
@@ -77,20 +83,30 @@ def share_of_allowed(place: Place, kind: Kind, k: int, got: Any, want: Any) -> A
     return xp.max(xp.abs(as_float64(kind, got) - want) / allowed)
 
 
-def by_libraries(place: Place, kind: Kind, sizes: Sizes, a: Any, b: Any, want: Callable[[], Any]) -> tuple[Variant, ...]:
-    """The product by cuBLAS through CuPy and, of fp32, fp16 and bf16, through torch. A result is its ``share_of_allowed``: 1 is enough.
+def checked(place: Place, kind: Kind, a: Any, b: Any, c: Any) -> Callable[[], Any]:
+    """For ``Variant.result``: the share that a product uses of what is allowed, which is to be 0 within 1."""
+    return lambda: share_of_allowed(place, kind, a.shape[1], c, right(kind, a, b))
 
-    ``a``, ``b``: in two dimensions, row by row. ``want``: the right product, float64.
-    """
-    found = [_variant(place, kind, sizes, "cupy", partial(cublas, place, kind, sizes), a, b, want)]
+
+def by_libraries(place: Place, kind: Kind, a: Any, b: Any) -> tuple[Variant, ...]:
+    """The product by cuBLAS through CuPy and, of fp32, fp16 and bf16, through torch. ``a``, ``b``: in two dimensions, row by row."""
+    found = [_variant(place, kind, "cupy", partial(cublas, place, kind), a, b)]
     if place.torch is not None and kind is not TF32:
-        found.append(_variant(place, kind, sizes, "torch", partial(by_torch, place), a, b, want))
+        found.append(_variant(place, kind, "torch", partial(by_torch, place), a, b))
     return tuple(found)
 
 
-def _variant(place: Place, kind: Kind, sizes: Sizes, by: str, made: Callable, a: Any, b: Any, want: Callable[[], Any]) -> Variant:
-    c = place.empty(sizes[:2], kind.item)
-    return Variant(f"{by} {kind.name}", by, made(a, b, c), lambda: share_of_allowed(place, kind, sizes[2], c, want()))
+def _variant(place: Place, kind: Kind, by: str, made: Callable, a: Any, b: Any) -> Variant:
+    c = place.empty((a.shape[0], b.shape[1]), kind.item)
+    return Variant(f"{by} {kind.name}", by, made(a, b, c), checked(place, kind, a, b, c), note="cuBLAS")
+
+
+def by_ours(place: Place, step: Step, a: Any, b: Any) -> Variant:
+    """The product by one of our float32 kernels."""
+    (m, k), n = a.shape, b.shape[1]
+    c = place.empty((m, n))
+    flat = (place.given(array.reshape(-1)) for array in (a, b, c))
+    return Variant(step.name, "numba", partial(step.run, m, n, k, *flat), checked(place, FP32, a, b, c), note=step.idea)
 
 
 def by_torch(place: Place, a: Any, b: Any, c: Any) -> Callable[[], object]:
@@ -99,13 +115,13 @@ def by_torch(place: Place, a: Any, b: Any, c: Any) -> Callable[[], object]:
     return partial(place.torch.matmul, place.tensor(a), place.tensor(b), out=place.tensor(c))
 
 
-def cublas(place: Place, kind: Kind, sizes: Sizes, a: Any, b: Any, c: Any) -> Callable[[], object]:
+def cublas(place: Place, kind: Kind, a: Any, b: Any, c: Any) -> Callable[[], object]:
     """In a rehearsal, NumPy stands in for it."""
     if place.rehearsal:
         return partial(_by_numpy, kind, a, b, c)
     from cupy_backends.cuda.libs import cublas as library
 
-    (m, n, k), none = sizes, library.CUBLAS_OP_N
+    (m, k), n, none = a.shape, b.shape[1], library.CUBLAS_OP_N
     numbers, sums = getattr(place.xp.cuda.runtime, kind.numbers), getattr(library, kind.sums)
     one, zero = np.ones(1, "float32"), np.zeros(1, "float32")  # on the host, where cuBLAS looks for them as CuPy sets it up
 
@@ -119,5 +135,5 @@ def cublas(place: Place, kind: Kind, sizes: Sizes, a: Any, b: Any, c: Any) -> Ca
 
 
 def _by_numpy(kind: Kind, a: Any, b: Any, c: Any) -> None:
-    product = as_float64(kind, a) @ as_float64(kind, b)
+    product = right(kind, a, b)
     c[...] = to_bfloat16(product.astype("float32")) if kind is BF16 else product

@@ -6,14 +6,14 @@ them; with no record it draws the model alone, and says *modelled*. Records of a
 
 from __future__ import annotations
 
-from warpwise.book.measured import draw
+from warpwise.book.measured.draw import picture
 from warpwise.book.measured.series import panels
 from warpwise.book.measured.table import PLOTS
 from warpwise.book.measured.tables import measured_counters, measured_list
 from warpwise.book.measured.words import words
 from warpwise.errors import MeasureError
 from warpwise.measurements import recorded
-from warpwise.views.chart import Chart, chart
+from warpwise.views.chart import Chart
 
 __all__ = ["measured_chart", "measured_counters", "measured_list"]
 
@@ -24,4 +24,4 @@ def measured_chart(suite: str) -> Chart:
         raise MeasureError(f"there is no chart of {suite!r}; there are {', '.join(PLOTS)}")
     plot = PLOTS[suite]
     drawn = panels(plot, recorded(suite))
-    return chart(draw.figure(plot, drawn), words(plot, drawn))
+    return picture(plot, drawn, words(plot, drawn))

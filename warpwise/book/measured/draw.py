@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from warpwise.book.measured.plot import Axis, Plot, amount, tick
 from warpwise.book.measured.series import Panel, Series
-from warpwise.views.chart import INK, STYLE, USED, WASTE
+from warpwise.views.chart import INK, STYLE, USED, WASTE, Chart, chart
 
 WIDTH = 3.9  # inches of axes: small letters are still read where a phone shows it
 LETTER = 0.07  # inches of the label of a bar, of which the axes have that much less
@@ -27,10 +27,10 @@ BETWEEN = 0.55  # inches between two panels: ticks and a title
 APART = 4  # a panel whose highest point is so many times lower has a scale of its own
 
 
-def figure(plot: Plot, panels: tuple[Panel, ...]) -> Figure:
-    """The chart of a plot."""
+def picture(plot: Plot, panels: tuple[Panel, ...], alt: str) -> Chart:
+    """The chart of a plot; ``alt`` is what it says in words."""
     with plt.rc_context(STYLE):
-        return _curves(plot, panels) if plot.x else _bars(plot, panels)
+        return chart(_curves(plot, panels) if plot.x else _bars(plot, panels), alt)
 
 
 def _curves(plot: Plot, panels: tuple[Panel, ...]) -> Figure:

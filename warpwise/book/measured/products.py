@@ -107,10 +107,10 @@ ATTENTION = Plot(
     "Attention over the length of the text", "n", Value(Axis("TFLOP/s", "TFLOP/s", log=10), tflop_per_s),
     (
         Line("three kernels", ("attention_1_*",), in_three_kernels),
-        Line("tiles", ("attention_3_*",), in_tiles),
+        Line("tiles", ("attention_5_*", "attention_4_*", "attention_3_*"), in_tiles),
         Line("PyTorch, three kernels", ("torch math",)),
         Line("PyTorch, tiles", ("torch efficient",)),
-        Line("bfloat16, tiles", ("flash_bf16_3_*",)),
+        Line("bfloat16, tiles", ("flash_bf16_[4-9]_*", "flash_bf16_3_*")),
         Line("PyTorch, bfloat16", ("torch flash",)),
     ),
     at=(512, 1024, 2048, 4096, 8192), x=Axis("n, queries and keys", "n = {}", log=2),

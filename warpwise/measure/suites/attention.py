@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from warpwise.kernels import attention
+from warpwise.kernels import attention, attention_tf32
 from warpwise.measure.case import Bar, Case, Variant, ours
 from warpwise.measure.place import Place
 from warpwise.measure.suites import attention_bf16_cases
@@ -17,11 +17,12 @@ from warpwise.measure.suites import attention_bf16_cases
 TITLE = "Attention over length"
 D = attention.D
 AT = "attention 4096 float32"
-FASTEST = attention.STEPS[-1].name
+FLASH = (*attention.FLASH, *attention_tf32.STEPS)
 BARS = (
-    Bar("flash over our three kernels", AT, FASTEST, "attention_1_unfused", 3.0, 5.0),
-    Bar("flash over PyTorch's three", AT, FASTEST, "torch math", 3.0, 3.5),
-    Bar("flash in float32 beside PyTorch's", AT, FASTEST, "torch efficient", 1.0, 1.2),
+    Bar("flash over our three kernels", AT, "attention_5_async", "attention_1_unfused", 3.0, 5.0),
+    Bar("flash over PyTorch's three", AT, "attention_6_tensor", "torch math", 3.0, 3.5),
+    Bar("flash in float32 beside PyTorch's", AT, "attention_5_async", "torch efficient", 1.0, 1.2),
+    Bar("flash by TF32 beside PyTorch's", AT, "attention_6_tensor", "torch efficient", 1.0, 1.2),
     *attention_bf16_cases.BARS,
 )
 
@@ -42,11 +43,11 @@ def attended(place: Place, n: int, heads: int) -> Case:
         f"attention {n} float32",
         (
             *ours(attention.UNFUSED, (n, *given, place.given(scores), *results), lambda: out, bytes=moved + 4 * workspace),
-            *ours(attention.FLASH, (n, *given, *results), lambda: out),
+            *ours(FLASH, (n, *given, *results), lambda: out),
             by_cupy(place, inputs, (heads, n, D), moved + 4 * workspace), *by_torch(place, inputs, (1, heads, n, D)),
         ),
         want=lambda: in_float64(place, inputs, (heads, n, D)), rtol=1e-4, atol=2e-5, bytes=moved, flops=4 * n * n * D * heads, cold=False,
-        parameters={"n": n, "d": D, "heads": heads, "dtype": "float32", "unfused_workspace_bytes": workspace, "flash_workspace_bytes": 0},
+        parameters={"n": n, "d": D, "heads": heads, "dtype": "float32", "unfused_workspace_bytes": workspace, "flash_workspace_bytes": 4 * heads * n},
     )  # fmt: skip
 
 

@@ -7,27 +7,12 @@ of two that divides it, up to 64: rows begin at multiples of as many items. Then
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from warpwise.kernels import sgemm
-from warpwise.kernels.step import Step
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place
-from warpwise.measure.products import (
-    BF16,
-    FP16,
-    FP32,
-    TF32,
-    Kind,
-    Numbers,
-    Sizes,
-    as_float64,
-    by_libraries,
-    factors,
-    matrices,
-    share_of_allowed,
-)
+from warpwise.measure.products import BF16, FP16, FP32, TF32, Kind, Numbers, Sizes, by_libraries, by_ours, factors, matrices
 from warpwise.measure.suites.waves import LARGEST, cliffs
 
 TITLE = "A library's matrix product over its size"
@@ -37,7 +22,7 @@ OWN = 3  # of our steps, the last ones: for comparison
 KINDS = (FP32, TF32, FP16, BF16)
 SIDE, DEPTHS = 2048, (512, 1024, 2048, 4096)  # of the products in which k alone varies
 SAMPLE_FLOPS = 6e10  # a sample takes about a fifth of a millisecond where the speed is 300 TFLOP/s
-MOST_RUNS = 20  # in a sample: the host puts so many in line during the pause before it
+MOST_RUNS = 16  # in a sample: the host puts so many in line during the pause before it
 
 
 def cases(place: Place) -> Iterator[Case]:
@@ -69,36 +54,24 @@ def sizes(step: int, near: tuple[int, ...]) -> tuple[int, ...]:
 
 def square(place: Place, n: int, kinds: tuple[Kind, ...], numbers: Numbers, near: tuple[int, ...]) -> Case:
     """``cliff``: "below" the last size before a wave begins, "above" the first one after, or nothing; by the model, for 16-bit numbers."""
-    found = [variant for kind in kinds for variant in multiplied(place, kind, (n, n, n), numbers)]
+    shape = (n, n, n)
+    found = [variant for kind in kinds for variant in by_libraries(place, kind, *matrices(numbers, kind, shape))]
     if FP32 in kinds and n % sgemm.SIDE == 0:
-        found += [own(place, step, n, numbers) for step in sgemm.STEPS[-OWN:]]
+        found += [by_ours(place, step, *matrices(numbers, FP32, shape)) for step in sgemm.STEPS[-OWN:]]
     cliff = "below" if n in near else "above" if n - 1 in near else ""
-    return _case(place, f"n = {n}", tuple(found), (n, n, n), {"n": n, "class": size_class(n), "cliff": cliff})
+    return _case(place, f"n = {n}", tuple(found), shape, {"n": n, "class": size_class(n), "cliff": cliff})
 
 
 def deep(place: Place, side: int, k: int, numbers: Numbers) -> Case:
-    found = multiplied(place, BF16, (side, side, k), numbers)
-    return _case(place, f"k = {k}", found, (side, side, k), {"side": side, "k": k, "class": size_class(k)})
+    shape = (side, side, k)
+    found = by_libraries(place, BF16, *matrices(numbers, BF16, shape))
+    return _case(place, f"k = {k}", found, shape, {"side": side, "k": k, "class": size_class(k)})
 
 
-def _case(place: Place, name: str, variants: tuple[Variant, ...], sizes: Sizes, parameters: dict[str, Any]) -> Case:
-    m, n, k = sizes
+def _case(place: Place, name: str, variants: tuple[Variant, ...], shape: Sizes, parameters: dict[str, Any]) -> Case:
+    m, n, k = shape
     flops = 2 * m * n * k
     repeat = max(1, min(MOST_RUNS, round(SAMPLE_FLOPS / flops)))
     return Case(
         name, variants, want=lambda: place.xp.zeros(1), rtol=0, atol=1, flops=flops, cold=False, repeat=repeat, parameters=parameters
     )
-
-
-def multiplied(place: Place, kind: Kind, sizes: Sizes, numbers: Numbers) -> tuple[Variant, ...]:
-    a, b = matrices(numbers, kind, sizes)
-    return by_libraries(place, kind, sizes, a, b, lambda: as_float64(kind, a) @ as_float64(kind, b))
-
-
-def own(place: Place, step: Step, n: int, numbers: Numbers) -> Variant:
-    """One of our kernels, for comparison."""
-    a, b = matrices(numbers, FP32, (n, n, n))
-    c = place.empty((n, n))
-    flat = (place.given(array.reshape(-1)) for array in (a, b, c))
-    check = lambda: share_of_allowed(place, FP32, n, c, a.astype("float64") @ b.astype("float64"))  # noqa: E731
-    return Variant(step.name, "numba", partial(step.run, n, n, n, *flat), check, note=step.idea)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from warpwise.devices import H200, Device
 from warpwise.kernels import sgemm
 from warpwise.kernels.sgemm.warp_tiles import STEPS
-from warpwise.measure.case import Case, Variant
+from warpwise.measure.case import Case
 from warpwise.measure.place import Place
-from warpwise.measure.products import BF16, FP32, Numbers, as_float64, by_libraries, factors, matrices, random, share_of_allowed
+from warpwise.measure.products import BF16, FP32, Numbers, by_libraries, by_ours, factors, matrices, random
 from warpwise.model.matmul import TILE
 from warpwise.model.waves import Waves, tiles, waves
 
@@ -25,7 +24,7 @@ TITLE = "Waves: a block more than fits"
 (STEP,) = STEPS
 BLOCKS_PER_SM = STEP.built[0].blocks_per_sm
 PARTS = 8  # of a wave, in which the grid grows
-LARGEST = 4160  # product of the library's
+LARGEST, MOST_CLIFFS = 4160, 4  # of the library's products
 BESIDE = (-128, -64, -8, -1, 0, 1, 8, 64, 128)  # of a cliff: sizes that are looked at
 
 
@@ -36,9 +35,9 @@ def cases(place: Place) -> Iterator[Case]:
     for blocks in grids:
         yield ours(place, blocks, depth, a, b)
     del a, b
-    largest = place.pick(full=LARGEST, quick=2048, rehearsal=0)
+    largest = place.pick(full=LARGEST, quick=2304, rehearsal=0)
     beside = around_cliffs(place.sms, largest) if largest else {65: 64}
-    numbers = factors(place, max(beside) ** 2)
+    numbers = factors(place, max(beside, default=0) ** 2)
     for n, cliff in beside.items():
         yield library(place, n, cliff, numbers)
 
@@ -69,8 +68,9 @@ def cliffs(sms: int, largest: int) -> tuple[int, ...]:
 
 
 def around_cliffs(sms: int, largest: int) -> dict[int, int]:
-    """Sizes beside a cliff, and which."""
-    return {cliff + beside: cliff for cliff in cliffs(sms, largest) for beside in BESIDE}
+    """Sizes beside one of the first cliffs, and which; none on a GPU that has room for the largest in one wave."""
+    near = cliffs(sms, largest)[:MOST_CLIFFS]
+    return {cliff + beside: cliff for cliff in near for beside in BESIDE if cliff + beside > 0}
 
 
 # --- what is run ---
@@ -78,13 +78,11 @@ def around_cliffs(sms: int, largest: int) -> dict[int, int]:
 
 def ours(place: Place, blocks: int, depth: int, a: Any, b: Any) -> Case:
     m, n = sgemm.SIDE, sgemm.SIDE * blocks
-    a, b, c = a.reshape(m, depth), b[: depth * n].reshape(depth, n), place.empty((m, n))
-    flat = (place.given(array.reshape(-1)) for array in (a, b, c))
+    a, b = a.reshape(m, depth), b[: depth * n].reshape(depth, n)
     grid = waves(blocks, of_size(place.sms), BLOCKS_PER_SM)
-    check = lambda: share_of_allowed(place, FP32, depth, c, a.astype("float64") @ b.astype("float64"))  # noqa: E731
     return Case(
         f"{blocks} blocks",
-        (Variant(STEP.name, "numba", partial(STEP.run, m, n, depth, *flat), check, note=STEP.idea),),
+        (by_ours(place, STEP, a, b),),
         want=lambda: place.xp.zeros(1), rtol=0, atol=1, flops=2 * m * n * depth, cold=False,
         parameters={"blocks": blocks, "slots": grid.slots, "waves": grid.count, "modelled_useful": grid.useful},
     )  # fmt: skip
@@ -96,7 +94,7 @@ def library(place: Place, n: int, cliff: int, numbers: Numbers) -> Case:
     useful = grid.useful * tiles(n, n, *TILE).useful
     return Case(
         f"bf16 {n}",
-        by_libraries(place, BF16, (n, n, n), a, b, lambda: as_float64(BF16, a) @ as_float64(BF16, b)),
+        by_libraries(place, BF16, a, b),
         want=lambda: place.xp.zeros(1), rtol=0, atol=1, bytes=6 * n * n, flops=2 * n**3, cold=False,
         parameters={"n": n, "cliff": cliff, "beside": n - cliff, "waves": grid.count, "modelled_useful": useful},
     )  # fmt: skip
