@@ -37,7 +37,7 @@ AWAY_13 = "python -m pip uninstall -y cupy-cuda13x nvidia-nvvm && " + PUT.format
 
 
 class Computer:
-    """A folder that an interpreter takes for its site-packages, and one for its programs."""
+    """A folder that an interpreter takes for its site-packages, and one for its programs. Like a checkout, it has a pyproject.toml."""
 
     def __init__(self, folder: Path):
         self.packages, self.programs = folder / "packages", folder / "bin"
@@ -45,6 +45,7 @@ class Computer:
         installed = Path(numpy.__file__).parent.parent
         for path in [installed / "numpy", *installed.glob("numpy.libs"), *installed.glob("numpy-*.dist-info"), ROOT / "warpwise"]:
             (self.packages / path.name).symlink_to(path)
+        (self.packages / "pyproject.toml").touch()
 
     def install(self, versions: dict[str, str]) -> None:
         for name, version in versions.items():
@@ -100,6 +101,12 @@ def test_a_driver_gets_the_wheels_that_go_with_it(computer, card, driver, versio
     found = computer.doctor()["GPU"]
     assert found[0].startswith(f"warn    {card.format(driver)}; ") and told in found[0]
     assert found[1] == advice
+
+
+def test_outside_a_checkout_the_extra_is_the_packages(computer):
+    computer.nvidia_smi(f"echo '{H200.format('580.65.06')}'")
+    (computer.packages / "pyproject.toml").unlink()
+    assert computer.doctor()["GPU"][1] == "python -m pip install 'warpwise[gpu-cu13]'"
 
 
 def test_of_several_gpus_the_oldest_decides(computer):
@@ -222,7 +229,8 @@ def test_the_extras_are_of_one_cuda_each():
 def test_every_extra_that_is_mentioned_exists():
     texts = {path: path.read_text("utf-8") for pattern in ("*.md", "chapters/**/*.md", "warpwise/**/*.py", "solutions/*.md")
              for path in ROOT.glob(pattern)}  # fmt: skip
-    mentioned = {name for text in texts.values() for extras in re.findall(r"\.\[([\w, -]+)\]'", text) for name in extras.split(",")}
+    mention = re.compile(r"(?:\.|warpwise)\[([\w, -]+)\]['\"]")
+    mentioned = {name for text in texts.values() for extras in mention.findall(text) for name in extras.split(",")}
     assert {"gpu-cu12", "gpu-cu13", "labs", "dev"} <= mentioned <= set(EXTRAS)
 
 

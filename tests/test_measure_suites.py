@@ -17,14 +17,22 @@ from warpwise.measure.place import in_simulator
 place = in_simulator()
 from warpwise.measure.checked import rehearse
 from warpwise.measure.suites import suite
-cases, ours = set(), 0
+import re, warnings
+from fnmatch import filter
+from warpwise.cuda import RaceWarning
+warnings.simplefilter("error", RaceWarning)
+kinds, ours = {}, 0
 for case, variant, error in rehearse(place, suite(sys.argv[1]).cases(place)):
-    cases.add(case.name)
+    kinds.setdefault(re.sub("[0-9]+", "N", case.name), set()).add(variant.name)
     ours += variant.by == "numba"
     print(case.name, variant.name, variant.by, error)
-assert cases and ours
+assert ours
 for bar in getattr(suite(sys.argv[1]), "BARS", ()):
-    assert 0 < bar.at_least <= bar.aim
+    print(bar)
+    assert 0 <= bar.at_least <= bar.aim
+    variants = kinds[re.sub("[0-9]+", "N", bar.case)]
+    assert filter(variants, bar.variant)
+    assert bar.beside in variants or bar.beside in ("copy", "peak bandwidth") or bar.beside.startswith("torch")
 """
 
 

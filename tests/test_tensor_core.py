@@ -12,8 +12,8 @@ from warpwise.kernels import attention_bf16, hgemm
 from warpwise.kernels.bfloat16 import EPSILON, NAN, from_bfloat16, pack_bfloat16, to_bfloat16, unpack_bfloat16
 from warpwise.kernels.tensor_core import column_pair, cp_async16, cp_async_commit, cp_async_wait, halves_of, ldmatrix_x4, ldmatrix_x4_trans
 from warpwise.kernels.tensor_core import mma_bf16 as mma
+from warpwise.measure import attention_bf16_cases, hgemm_cases
 from warpwise.measure.place import in_simulator
-from warpwise.measure.suites import attention_bf16_cases, hgemm_cases
 from warpwise.toolchain import compile_kernel
 
 RNG = np.random.default_rng

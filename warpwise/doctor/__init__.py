@@ -14,14 +14,13 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from pathlib import Path
 
 from . import gpu  # relative: see __main__
-from .finding import MISSING, OK, SECONDS, WARN, Finding, answer, installed
+from .finding import AROUND, MISSING, OK, SECONDS, WARN, Finding, answer, install, installed
 
 __all__ = ["Finding", "examine", "healthy"]
 PYTHON_NEEDED = (3, 11)
-CONSTRAINTS = Path(__file__).parent.parent.parent / "constraints.txt"
+CONSTRAINTS = AROUND / "constraints.txt"
 TOOLCHAIN = ("nvidia-cuda-nvcc", "nvidia-nvvm", "nvidia-cuda-nvrtc", "nvidia-cuda-nvdisasm")
 SANDBOX = ("--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "true")
 
@@ -66,7 +65,7 @@ def toolchain() -> Finding:
     if not lacking:
         return Finding("Toolchain", OK, f"CUDA's compiler, {installed(TOOLCHAIN[0])}, for `warpwise compile`")
     found = f"no {', '.join(lacking)}; only `warpwise compile` needs it"
-    return Finding("Toolchain", OK, found, "for registers and machine code: python -m pip install -e '.[toolchain]'")
+    return Finding("Toolchain", OK, found, f"for registers and machine code: {install('toolchain')}")
 
 
 def backend(machine: gpu.Machine) -> Finding:

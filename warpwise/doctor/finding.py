@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
 OK, WARN, MISSING = "ok", "warn", "missing"
 SECONDS = 20  # for a program to answer
+AROUND = Path(__file__).parent.parent.parent  # what the package lies in: a checkout, or where packages are installed
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,12 @@ class Finding:
     def __str__(self) -> str:
         advice = f"\n{'':22}{self.advice}" if self.advice else ""
         return f"{self.status:8}{self.name:14}{self.found}{advice}"
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra: of the checkout, or of the package as it was handed out."""
+    checkout = (AROUND / "pyproject.toml").exists()
+    return f"python -m pip install -e '.[{extra}]'" if checkout else f"python -m pip install 'warpwise[{extra}]'"
 
 
 def installed(name: str) -> str:

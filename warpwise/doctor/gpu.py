@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from .finding import OK, WARN, Finding, asked, installed  # relative: see __main__
+from .finding import OK, WARN, Finding, asked, install, installed  # relative: see __main__
 
 CU13_DRIVER, CU12_DRIVER = 580, 525
 CU13_CAPABILITY = (7, 5)
@@ -130,10 +130,6 @@ def wheels(machine: Machine) -> Finding:
         told = f"{', '.join(newer)} of CUDA 13 beside cuda-bindings {machine.versions['cuda-bindings']}: Numba would find them first"
         return Finding("GPU wheels", WARN, told, swap(newer, "gpu-cu12"))
     return Finding("GPU wheels", OK, of or "none; the simulator needs none")
-
-
-def install(extra: str) -> str:
-    return f"python -m pip install -e '.[{extra}]'"
 
 
 def swap(away: list[str], extra: str) -> str:

@@ -189,6 +189,7 @@ def run_2_flash(n, query, key, value, lse, out) -> None:
 
 # --- 3: queries outside, keys inside, and a query's row in registers ---
 
+
 @cuda.jit(fastmath=True, launch_bounds=ROWS)
 def attention_3_rows(query, key, value, lse, out, n):
     """All threads of a warp read the same key, which costs no more than one does. Sums are corrected only where the maximum grows."""

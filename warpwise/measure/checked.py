@@ -42,7 +42,7 @@ def _share(case: Case, got: np.ndarray, expected: np.ndarray) -> float:
 def _blank(place: Place, found) -> None:
     """Leave nothing in the results that a later variant, writing to the same array, could pass off as its own: no number at all."""
     for array in found if isinstance(found, (tuple, list)) else (found,):
-        if isinstance(array, place.xp.ndarray) and array.flags.c_contiguous:
+        if isinstance(array, place.xp.ndarray) and array.ndim and array.flags.c_contiguous:
             array.view("uint8").fill(0xFF)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from warpwise.measure.case import Variant
 from warpwise.measure.place import Place
 
@@ -15,10 +17,10 @@ SHARE = {"rtol": 0, "atol": 1}
 
 @dataclass(frozen=True)
 class OnDevice:
-    """What is right, and how far from it a number may be: ``atol + rtol * abs(right)``.
+    """What is right, and how far from it a number may be: ``atol + rtol * abs(right)``, with an ``atol`` above 0, or nothing at all.
 
     ``right``: makes the results in float64, on the device. A variant's ``result`` is then the largest error as a share of what is
-    allowed, and a case's ``want`` is none at all.
+    allowed, and a case's ``want`` is no error.
     """
 
     place: Place
@@ -54,16 +56,16 @@ class OnDevice:
 
         return Variant(name, by, run, result, **more)
 
-    def share(self, arrays: tuple[Any, ...]) -> Any:
+    def share(self, arrays: tuple[Any, ...]) -> np.ndarray:
         """The largest error of all arrays, as a share of what is allowed; infinite where a number is missing."""
-        xp = self.place.xp
-        shares = (self._share(xp.asarray(got), right) for got, right in zip(arrays, self.right(), strict=True))
-        return xp.max(xp.stack(list(shares))).reshape(1)
+        got = map(self.place.xp.asarray, arrays)
+        return np.array([max(self._share(*pair) for pair in zip(got, self.right(), strict=True))])
 
-    def _share(self, got: Any, right: Any) -> Any:
+    def _share(self, got: Any, right: Any) -> float:
         xp = self.place.xp
         if got.shape != right.shape:
-            return xp.asarray(float("inf"))
-        far, allowed = xp.abs(got.astype("float64") - right), self.atol + self.rtol * xp.abs(right)
-        wrong = xp.where(far <= allowed, 0.0, float("inf"))  # where nothing is allowed, and where a number is missing
-        return xp.max(xp.where(allowed > 0, xp.where(xp.isfinite(far), far / xp.maximum(allowed, 1e-300), float("inf")), wrong))
+            return np.inf
+        if not (self.rtol or self.atol):
+            return np.inf if int(xp.count_nonzero(got != right)) else 0.0
+        share = xp.abs(got.astype("float64") - right) / (self.atol + self.rtol * xp.abs(right))
+        return float(xp.max(share)) if int(xp.count_nonzero(xp.isfinite(share))) == share.size else np.inf

@@ -91,7 +91,8 @@ def _print_bars(console: Console, records: Iterable[Record]) -> None:
 
 def _of_bar(one: summary.Reached) -> tuple[str, ...]:
     ratio = "-" if one.ratio is None else f"{one.ratio:.2f}"
-    return one.bar.what, one.bar.beside, ratio, f"{one.bar.at_least:.2f}", f"{one.bar.aim:.2f}", one.verdict
+    least = f"{one.bar.at_least:.2f}" if one.bar.at_least else "-"
+    return one.bar.what, one.bar.beside, ratio, least, f"{one.bar.aim:.2f}", one.verdict
 
 
 def _print(console: Console, title: str, heads: Sequence[str], lines: Iterable[tuple[str, ...]]) -> None:

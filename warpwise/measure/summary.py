@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from warpwise.devices import of_driver
 from warpwise.measure.case import Bar
@@ -35,9 +36,10 @@ def reached(record: Record) -> Iterator[Reached]:
 
 def _ratio(record: Record, bar: Bar) -> float | None:
     rows = {row.variant: row for row in record.rows if row.case == bar.case and row.median_ms}
-    ours = rows.get(bar.variant)
-    if ours is None:
+    found = [row for row in rows.values() if row.by == "numba" and fnmatchcase(row.variant, bar.variant)]
+    if not found:
         return None
+    ours = min(found, key=lambda row: row.median_ms)
     if bar.beside in ("copy", "peak bandwidth"):
         device = of_driver(record.device)
         copied = record.told.get("ceilings", {}).get("copy_GB_per_s")

@@ -18,10 +18,10 @@ from warpwise.views.chart import Chart
 __all__ = ["measured_chart", "measured_counters", "measured_list"]
 
 
-def measured_chart(suite: str) -> Chart:
-    """The chart of a suite. Raises MeasureError for a suite that has none, or a file that is no record."""
-    if suite not in PLOTS:
-        raise MeasureError(f"there is no chart of {suite!r}; there are {', '.join(PLOTS)}")
-    plot = PLOTS[suite]
-    drawn = panels(plot, recorded(suite))
+def measured_chart(name: str) -> Chart:
+    """A chart by its name, mostly that of its suite. Raises MeasureError for a name that none has, or a file that is no record."""
+    if name not in PLOTS:
+        raise MeasureError(f"there is no chart of {name!r}; there are {', '.join(PLOTS)}")
+    plot = PLOTS[name]
+    drawn = panels(plot, recorded(plot.suite or name))
     return picture(plot, drawn, words(plot, drawn))

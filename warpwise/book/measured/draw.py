@@ -18,7 +18,7 @@ from warpwise.views.chart import INK, STYLE, USED, WASTE, Chart, chart
 
 WIDTH = 3.9  # inches of axes: small letters are still read where a phone shows it
 LETTER = 0.07  # inches of the label of a bar, of which the axes have that much less
-LOOKS = ((USED, "o", "-"), (WASTE, "s", "-"), (INK, "^", "-"), (USED, "D", "--"), (WASTE, "v", "--"), (INK, "x", "--"))
+LOOKS = ((USED, "o", "-"), (WASTE, "s", "-"), (INK, "^", "-"), (USED, "D", "--"), (WASTE, "v", "--"), (INK, "x", "--"), (USED, "P", ":"))
 MANY = 80  # points, from which on they are dots without a line
 NUMBER = 0.24  # of a chart with bars, the width of the longest number
 EMPTY = {"fc": "none", "ec": USED, "lw": 1.4}  # the bar of what is modelled

@@ -38,11 +38,11 @@ PRECISION = Plot(
     "Time over the bytes of a number", "bytes of a number",
     Value(Axis("times as long as float16", "times as long"), lambda row, _: row.median_ms, relative=True),
     (
-        Line("a x + y", ("elementwise_half_3_*", "elementwise_2_*", "elementwise_1_*"), lambda device, width: width / 2),
-        Line("sum", ("sum_half_1_*", "sum_5_*", "sum_4_*"), lambda device, width: width / 2),
+        Line("a x + y", ("elementwise_half_3_*", "elementwise_2_*", "elementwise_1_*")),
+        Line("sum", ("sum_half_1_*", "sum_5_*", "sum_4_*")),
         Line("a x + y, CuPy", ("cupy kernel",)),
     ),
-    at=(2, 4, 8), x=Axis("bytes of a number", "{} bytes"),
+    at=(2, 4, 8), x=Axis("bytes of a number", "{} bytes"), roofs=(Line("by bytes", (), lambda device, width: width),),
 )  # fmt: skip
 
 SOFTMAX = Plot(

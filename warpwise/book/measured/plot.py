@@ -64,7 +64,8 @@ class Plot:
     """A chart of a suite. ``over``: the parameter along the x axis. Without ``x`` the chart has bars: of the case where ``over`` is
     largest, or of each line's first case if there is no ``over`` either.
 
-    ``at``: where the model is drawn, in bars the one place. ``roofs``: models that belong to no variant.
+    ``at``: where the model is drawn, in bars the one place. ``roofs``: models that belong to no variant. ``suite``: whose
+    records it draws, where that is not the chart's name.
     """
 
     title: str
@@ -74,6 +75,7 @@ class Plot:
     at: tuple[float, ...] = (0,)
     x: Axis | None = None
     roofs: tuple[Line, ...] = ()
+    suite: str = ""
 
 
 def amount(value: float, unit: str = "") -> str:

@@ -38,8 +38,26 @@ LADDER = Plot(
         Line("and wider loads", ("sgemm_6_*",), fed(patch(8, 8))),
         Line("and tiles for warps", ("sgemm_7_*",), fed(patch(8, 8))),
         Line("patches of 8 x 16", ("sgemm_8_*",), fed(patch(8, 16))),
-        Line("cuBLAS", ("cupy", "torch")),
+        Line("copied past the registers", ("sgemm_9_*",), fed(patch(8, 16))),
+        Line("cuBLAS", ("cupy",)),
     ),
+)  # fmt: skip
+
+
+def tensor_peak(device: Device | None, n: float) -> float | None:
+    return device and device.tensor16_tflops
+
+
+LADDER_16 = Plot(
+    "The product of bfloat16 matrices, step by step", "n", TFLOP_PER_S,
+    (
+        Line("a warp, a tile", ("hgemm_1_*",)),
+        Line("tiles in shared memory", ("hgemm_2_*",)),
+        Line("and copies ahead", ("hgemm_3_*",), tensor_peak),
+        Line("and larger tiles", ("hgemm_4_*",), tensor_peak),
+        Line("cuBLAS", ("torch",), None, {"dtype": "bfloat16"}),
+    ),
+    suite="sgemm_ladder",
 )  # fmt: skip
 
 
@@ -108,6 +126,7 @@ ATTENTION = Plot(
     (
         Line("three kernels", ("attention_1_*",), in_three_kernels),
         Line("tiles", ("attention_5_*", "attention_4_*", "attention_3_*"), in_tiles),
+        Line("tiles, TF32", ("attention_6_*",)),
         Line("PyTorch, three kernels", ("torch math",)),
         Line("PyTorch, tiles", ("torch efficient",)),
         Line("bfloat16, tiles", ("flash_bf16_[4-9]_*", "flash_bf16_3_*")),

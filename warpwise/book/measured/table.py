@@ -1,4 +1,4 @@
-"""The table of charts: one for each suite of ``warpwise measure``, in its order. What has no times, ``counters``, has a table instead."""
+"""The table of charts: for each suite of ``warpwise measure``, in its order. What has no times, ``counters``, has a table instead."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from warpwise.book.measured.elementwise import FUSION, LAUNCH, LAYERNORM, PRECIS
 from warpwise.book.measured.memory import COPY, OFFSET, REDUCTION, STRIDE, TRANSPOSE
 from warpwise.book.measured.on_chip import BANKS, DIVERGENCE, LATENCY
 from warpwise.book.measured.plot import Plot
-from warpwise.book.measured.products import ATTENTION, LADDER, MATMUL, WAVES
+from warpwise.book.measured.products import ATTENTION, LADDER, LADDER_16, MATMUL, WAVES
 
 PLOTS: dict[str, Plot] = {
     "copy": COPY, "stride": STRIDE, "offset": OFFSET, "latency": LATENCY, "divergence": DIVERGENCE, "banks": BANKS, "fusion": FUSION,
     "recompute": RECOMPUTE, "precision": PRECISION, "reduction": REDUCTION, "transpose": TRANSPOSE, "softmax": SOFTMAX,
-    "layernorm": LAYERNORM, "matmul_plot": MATMUL, "waves": WAVES, "sgemm_ladder": LADDER, "attention": ATTENTION, "launch": LAUNCH,
+    "layernorm": LAYERNORM, "matmul_plot": MATMUL, "waves": WAVES, "sgemm_ladder": LADDER, "hgemm_ladder": LADDER_16,
+    "attention": ATTENTION, "launch": LAUNCH,
 }  # fmt: skip

@@ -14,7 +14,7 @@ EQUAL = "equal"
 
 def measured_list() -> str:
     """A line for each suite, with the devices it was measured on and the day; then one for each device, with its software."""
-    found = {suite: recorded(suite) for suite in (*PLOTS, COUNTERS)}
+    found = {suite: recorded(suite) for suite in dict.fromkeys((*(plot.suite or name for name, plot in PLOTS.items()), COUNTERS))}
     lines = [f"{suite:14}{', '.join(map(_when, records)) or NOTHING}" for suite, records in found.items()]
     made = {record.device: record for records in found.values() for record in records}
     return "\n".join([*lines, *(f"\n{_software(record)}" for record in made.values())])

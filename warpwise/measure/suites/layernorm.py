@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from warpwise.kernels import adamw, gelu, layernorm
+from warpwise.kernels.step import Step
 from warpwise.measure.case import Bar, Case, Variant, ours
 from warpwise.measure.place import Place
 
 TITLE = "LayerNorm, GELU and AdamW beside the memory's peak"
 PEAK = ("peak bandwidth", 0.70, 0.85)
 BARS = (
-    Bar("LayerNorm, rows of 768", "layernorm 65536 x 768", "layernorm_3_wide", *PEAK),
-    Bar("LayerNorm, rows of 1600", "layernorm 32768 x 1600", "layernorm_3_wide", *PEAK),
-    Bar("GELU", "gelu 2^26", "gelu_2_wide", *PEAK),
-    Bar("AdamW", "adamw 2^25", "adamw_2_wide", *PEAK),
+    Bar("LayerNorm, rows of 768", "layernorm 65536 x 768", "layernorm_*", *PEAK),
+    Bar("LayerNorm, rows of 1600", "layernorm 32768 x 1600", "layernorm_*", *PEAK),
+    Bar("GELU", "gelu 2^26", "gelu_*", *PEAK),
+    Bar("AdamW", "adamw 2^25", "adamw_*", *PEAK),
 )
 
 
@@ -27,16 +28,23 @@ def cases(place: Place) -> Iterator[Case]:
     yield improved(place, place.pick(full=25, quick=22, rehearsal=12))
 
 
+def of_step(place: Place, step: Step, *arrays: Any) -> Variant:
+    """A step with an array of its own for the results, of the first array's shape."""
+    out = place.empty(arrays[0].shape)
+    (variant,) = ours((step,), tuple(map(place.given, (*arrays, out))), lambda: out)
+    return variant
+
+
 # --- layer normalisation ---
 
 
 def normalised(place: Place, rows: int, width: int) -> Case:
-    x, out = place.random(rows * width, low=-2, high=3), place.empty(rows * width)
+    x = place.random(rows * width, low=-2, high=3)
     weight, bias = place.random(width, seed=1), place.random(width, seed=2)
     return Case(
         f"layernorm {rows} x {width}",
         (
-            *ours(layernorm.STEPS, tuple(map(place.given, (x, weight, bias, out))), lambda: out),
+            *(of_step(place, step, x, weight, bias) for step in layernorm.STEPS),
             in_array_words(place, x, weight, bias), *normalised_by_torch(place, x, weight, bias),
         ),
         want=lambda: standardised(place.xp, x.astype("float64"), weight, bias).reshape(-1), rtol=1e-4, atol=2e-5,
@@ -74,12 +82,11 @@ GELU_IN_C = "y = 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x
 
 def activated(place: Place, power: int) -> Case:
     n = 2**power
-    x, out = place.random(n, low=-6, high=6), place.empty(n)
+    x = place.random(n, low=-6, high=6)
     return Case(
         f"gelu 2^{power}",
         (
-            *ours(gelu.STEPS, (place.given(x), place.given(out)), lambda: out),
-            *activated_by_cupy(place, x, out), *activated_by_torch(place, x),
+            *(of_step(place, step, x) for step in gelu.STEPS), *activated_by_cupy(place, x), *activated_by_torch(place, x),
         ),
         want=lambda: activation(place.xp, x.astype("float64")), rtol=1e-5, atol=2e-6, bytes=8 * n, parameters={"n": n, "topic": "gelu"},
     )  # fmt: skip
@@ -89,9 +96,9 @@ def activation(xp: Any, x: Any) -> Any:
     return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-def activated_by_cupy(place: Place, x: Any, out: Any) -> Iterator[Variant]:
+def activated_by_cupy(place: Place, x: Any) -> Iterator[Variant]:
     if not place.rehearsal:
-        kernel = place.xp.ElementwiseKernel("float32 x", "float32 y", GELU_IN_C, "gelu")
+        kernel, out = place.xp.ElementwiseKernel("float32 x", "float32 y", GELU_IN_C, "gelu"), place.empty(x.shape)
         yield Variant("cupy", "cupy", lambda: kernel(x, out), lambda: out, note="ElementwiseKernel")
 
 
@@ -137,7 +144,7 @@ def improvement(xp: Any, grad: Any, mean: Any, square: Any, weight: Any) -> Any:
     return weight - adamw.RATE * (by + adamw.DECAY * weight)
 
 
-def improved_by_us(place: Place, n: int, step: Any) -> tuple[Variant, ...]:
+def improved_by_us(place: Place, n: int, step: Step) -> tuple[Variant, ...]:
     arrays = state(place, n)
     return ours((step,), (STEP, *map(place.given, arrays)), lambda: arrays[3])
 

@@ -14,8 +14,8 @@ from warpwise.measure.suites.reduction import allowed, summed, use_cub
 
 TITLE = "Precision: the same work in float64, float32 and float16"
 BARS = (
-    Bar("elementwise, float32", "a x + y of 2^27 float32", "elementwise_2_wide", "copy", 0.88, 0.97),
-    Bar("elementwise, float16", "a x + y of 2^27 float16", "elementwise_half_3_wide", "copy", 0.88, 0.97),
+    Bar("elementwise, float32", "a x + y of 2^27 float32", "elementwise_[0-9]_*", "copy", 0.88, 0.97),
+    Bar("elementwise, float16", "a x + y of 2^27 float16", "elementwise_half_*", "copy", 0.88, 0.97),
 )  # fmt: skip
 DTYPES = ("float64", "float32", "float16")
 STEPS = {"float64": elementwise.SINGLE[:1], "float32": elementwise.SINGLE, "float16": elementwise.HALF}

@@ -12,7 +12,7 @@ from warpwise.measure.place import Place
 from warpwise.measure.resident import resident_blocks
 
 TITLE = "Sum of float32 numbers over their count"
-BARS = (Bar("sum", "sum 2^28 float32", "sum_5_wide", "cupy", 0.92, 1.0),)
+BARS = (Bar("sum", "sum 2^28 float32", "sum_*", "cupy", 0.92, 1.0),)
 WITH_ATOMICS = 2**22  # numbers, at most: an atomic for each is slow, and rounds the whole sum each time
 
 

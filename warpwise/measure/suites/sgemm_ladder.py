@@ -1,4 +1,4 @@
-"""The product of two square float32 matrices, step by step, beside cuBLAS with TF32 off."""
+"""The product of two square matrices, step by step, beside cuBLAS: float32 with TF32 off, and bfloat16 on tensor cores."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from functools import partial
 from typing import Any
 
 from warpwise.kernels import sgemm
+from warpwise.measure import hgemm_cases
 from warpwise.measure.case import Bar, Case, Variant
 from warpwise.measure.place import Place
 from warpwise.measure.products import FP32, by_ours, by_torch, checked, random
 
-TITLE = "float32 matrix product, step by step"
-BARS = (
-    Bar("float32 matrix product, warp tiles", "sgemm 4096", "sgemm_7_warp_tile", "cupy", 0.60, 0.85),
-    Bar("float32 matrix product, 8 x 16 a thread", "sgemm 4096", "sgemm_8_wide_thread", "cupy", 0.60, 0.85),
-    Bar("float32 matrix product, asynchronous copies", "sgemm 4096", "sgemm_9_async", "cupy", 0.60, 0.85),
-)
+TITLE = "Matrix product, step by step: float32, and bfloat16 on tensor cores"
+BARS = (Bar("float32 matrix product", "sgemm 4096", "sgemm_*", "cupy", 0.60, 0.85), *hgemm_cases.BARS)
 SHORT = 2e10  # floating-point operations: below, a sample is several runs
 
 
 def cases(place: Place) -> Iterator[Case]:
     for n in place.pick(full=(1024, 2048, 4096), quick=(1024,), rehearsal=(128,)):
         yield product(place, n)
+    yield from hgemm_cases.hgemm_cases(place)
 
 
 def product(place: Place, n: int) -> Case:
