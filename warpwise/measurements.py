@@ -1,4 +1,4 @@
-"""Records of measurements on real GPUs: ``measurements/<device>/<suite>.json``, as ``warpwise measure`` writes them and charts read them."""
+"""Records of measurements on real GPUs: ``measurements/<device>/<suite>.json``, which ``warpwise measure`` writes and charts read."""
 
 from __future__ import annotations
 

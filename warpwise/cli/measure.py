@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 QUICK = typer.Option("--quick", help="Smaller sizes and fewer of them: a few minutes, for a laptop's GPU with 4 GB.")
+COMPARE = typer.Option(help="Show times beside those of a recorded device, such as H200.", metavar="DEVICE")
 REHEARSE = typer.Option("--rehearse", help="Without a GPU: run every kernel small, in the simulator, and check its result.")
 
 
@@ -20,7 +21,7 @@ def add(app: typer.Typer) -> None:
 def measure(
     suites: Annotated[list[str] | None, typer.Argument(help="Which suites; all if none is named.", metavar="SUITE")] = None,
     quick: Annotated[bool, QUICK] = False,
-    compare: Annotated[str | None, typer.Option(help="Show times beside those of a recorded device, such as H200.", metavar="DEVICE")] = None,
+    compare: Annotated[str | None, COMPARE] = None,
     out: Annotated[Path | None, typer.Option(help="Where records go; the checkout's measurements/ if left out.")] = None,
     rehearse: Annotated[bool, REHEARSE] = False,
     show: Annotated[bool, typer.Option("--list", help="Say which suites there are, and measure nothing.")] = False,

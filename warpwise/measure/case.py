@@ -57,7 +57,8 @@ class Case:
 class Bar:
     """How fast one of our variants should be in a case: a ratio of at least ``at_least``, and better ``aim``, to what stands ``beside`` it.
 
-    ``variant``: a name, or a pattern such as "softmax_*", of which the fastest counts. ``at_least``: 0 where only an aim is set. ``beside``: the name of another variant of the case (the ratio of times), "copy" (of bandwidths: the largest copy's of the same run), or
+    ``variant``: a name, or a pattern such as "softmax_*", of which the fastest counts. ``at_least``: 0 where only an aim is set.
+    ``beside``: the name of another variant of the case (the ratio of times), "copy" (of bandwidths: the largest copy's of the same run), or
     "peak bandwidth" (the device's, by its data sheet).
     """
 
