@@ -37,7 +37,7 @@ def copied(place: Place, name: str, by: str, source, run: Callable, note: str) -
 
 def memcpy(place: Place, source) -> Variant:
     """What CuPy calls for two arrays that lie alike."""
-    return copied(place, "cudaMemcpy", "cupy", source, lambda source, target: place.xp.copyto(target, source), "device to device")
+    return copied(place, "cupy", "cupy", source, lambda source, target: place.xp.copyto(target, source), "cudaMemcpy, device to device")
 
 
 def most_multiply_adds(place: Place) -> Case:
