@@ -189,6 +189,18 @@ def test_a_known_device_has_its_own_model_beside_it_and_another_one_none(records
     assert "modelled" in letters(measured_chart("stride").svg)
 
 
+def test_a_device_with_ceilings_is_its_own_model(records, rehearsed):
+    """A GPU that the course has no figures of, and whose record says what it reached."""
+    path = write(records, "stride", "A Laptop GPU", rows_of(rehearsed["stride"]))
+    of_gpu = {"compute_capability": "8.9", "sms": 24, "l2_bytes": 32 * 2**20, "ceilings": {"copy_GB_per_s": 220.0, "ffma_TFLOP_per_s": 11.0}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | of_gpu))
+    (panel,) = panels(PLOTS["stride"], recorded("stride"))
+    assert panel.modelled[0].ys[0] == 220
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"compute_capability": "6.1"}))
+    (panel,) = panels(PLOTS["stride"], recorded("stride"))
+    assert panel.modelled == ()  # nothing is known of such multiprocessors
+
+
 def test_the_model_reaches_as_far_as_what_was_measured(records):
     write(records, "banks", "Test GPU", [row(f"{x}", "banks_1_strided", {"stride": x}, ns_per_step=x + 1) for x in (0, 1, 2, 3)])
     (panel,) = panels(PLOTS["banks"], recorded("banks"))

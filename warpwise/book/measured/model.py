@@ -9,12 +9,26 @@ from __future__ import annotations
 import re
 
 from warpwise.book.measured.plot import Model
-from warpwise.devices import A100, A100_40, H100, H100_PCIE, H200, MEASURED, Device, Memories
+from warpwise.devices import A100, A100_40, H100, H100_PCIE, H200, MEASURED, MULTIPROCESSORS, Device, Memories, of_driver
+from warpwise.measurements import Record
 
+NOT_KNOWN = 0.0  # the peak of tensor cores, which no ceiling gives
 LAUNCH_S = 4e-6  # the least of what susun_launch gives for a launch; chapter 6 takes the same
 
 #: Whose memories were measured that are built like these: the same chip, with other DRAM or a few SMs more.
 ALIKE = {A100_40.name: A100, H100.name: H100_PCIE, H200.name: H100_PCIE}
+
+
+def device_of(record: Record) -> Device | None:
+    """The GPU of a record: as ``warpwise.devices`` has it, or else with the ceilings that the record itself has for peaks."""
+    if known := of_driver(record.device):
+        return known
+    told, ceilings = record.told, record.told.get("ceilings", {})
+    copied, computed = ceilings.get("copy_GB_per_s"), ceilings.get("ffma_TFLOP_per_s")
+    capability = tuple(map(int, str(told.get("compute_capability", "")).split("."))) if copied and computed else ()
+    if capability not in MULTIPROCESSORS:
+        return None
+    return Device(record.device, capability, told["sms"], computed, NOT_KNOWN, copied, told["l2_bytes"])
 
 
 def memories(device: Device | None) -> Memories | None:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from warpwise.book.measured.model import device_of
 from warpwise.book.measured.plot import Line, Plot
-from warpwise.devices import H200, Device, of_driver
+from warpwise.devices import H200, Device
 from warpwise.measurements import Record, Row
 
 
@@ -39,8 +40,8 @@ class Panel:
 
 def panels(plot: Plot, records: Iterable[Record]) -> tuple[Panel, ...]:
     """A panel for each record that has something to draw, in their order; where none has, one with the model alone."""
-    found = [(record.device, drawn) for record in records if (drawn := measured(plot, record))]
-    drawn = (Panel(device, drawn, beside(plot, drawn, of_driver(device))) for device, drawn in found)
+    found = [(record, drawn) for record in records if (drawn := measured(plot, record))]
+    drawn = (Panel(record.device, drawn, beside(plot, drawn, device_of(record))) for record, drawn in found)
     return tuple(drawn) or (Panel(H200.name if needs_device(plot) else "", (), modelled(plot, H200, plot.at)),)
 
 
