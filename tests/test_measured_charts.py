@@ -192,7 +192,8 @@ def test_a_known_device_has_its_own_model_beside_it_and_another_one_none(records
 def test_a_device_with_ceilings_is_its_own_model(records, rehearsed):
     """A GPU that the course has no figures of, and whose record says what it reached."""
     path = write(records, "stride", "A Laptop GPU", rows_of(rehearsed["stride"]))
-    of_gpu = {"compute_capability": "8.9", "sms": 24, "l2_bytes": 32 * 2**20, "ceilings": {"copy_GB_per_s": 220.0, "ffma_TFLOP_per_s": 11.0}}
+    ceilings = {"copy_GB_per_s": 220.0, "ffma_TFLOP_per_s": 11.0}
+    of_gpu = {"compute_capability": "8.9", "sms": 24, "l2_bytes": 32 * 2**20, "ceilings": ceilings}
     path.write_text(json.dumps(json.loads(path.read_text()) | of_gpu))
     (panel,) = panels(PLOTS["stride"], recorded("stride"))
     assert panel.modelled[0].ys[0] == 220

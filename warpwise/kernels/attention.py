@@ -46,8 +46,8 @@ def attention_1_scores(query, key, scores, n):
     t = np.uint32(cuda.threadIdx.x)
     first_key, first_query = np.uint32(cuda.blockIdx.x) * np.uint32(32), np.uint32(cuda.blockIdx.y) * np.uint32(32)
     first_row = np.uint32(cuda.blockIdx.z) * n
-    for k in range(8):
-        row, column = (t >> np.uint32(6)) + np.uint32(4 * k), t & np.uint32(63)
+    for part in range(8):
+        row, column = (t >> np.uint32(6)) + np.uint32(4 * part), t & np.uint32(63)
         Qs[row * np.uint32(65) + column] = query[(first_row + first_query + row) * np.uint32(64) + column]
         Ks[row * np.uint32(65) + column] = key[(first_row + first_key + row) * np.uint32(64) + column]
     cuda.syncthreads()

@@ -95,19 +95,19 @@ def add_product(c, at, h0, h1, h2, h3, l0, l1, l2, l3, b0, b1):
 @cuda.jit(device=True, forceinline=True)
 def copy_rows(tile, source, first, t):
     """Begins to copy 64 rows of queries or keys."""
-    for k in range(8):
-        row, vector = (t >> np.uint32(4)) + np.uint32(8 * k), t & np.uint32(15)
+    for part in range(8):
+        row, vector = (t >> np.uint32(4)) + np.uint32(8 * part), t & np.uint32(15)
         to = (row << np.uint32(6)) + ((vector ^ ((row & np.uint32(1)) << np.uint32(2))) << np.uint32(2))
-        cp_async16(tile, np.uint32(to), source, first + t * np.uint32(4) + np.uint32(512 * k))
+        cp_async16(tile, np.uint32(to), source, first + t * np.uint32(4) + np.uint32(512 * part))
 
 
 @cuda.jit(device=True, forceinline=True)
 def copy_values(tile, source, first, t):
-    for k in range(8):
-        row, vector = (t >> np.uint32(4)) + np.uint32(8 * k), t & np.uint32(15)
+    for part in range(8):
+        row, vector = (t >> np.uint32(4)) + np.uint32(8 * part), t & np.uint32(15)
         other = ((row >> np.uint32(1)) & np.uint32(1)) + (row & np.uint32(4))
         to = (row << np.uint32(6)) + ((vector ^ other) << np.uint32(2))
-        cp_async16(tile, np.uint32(to), source, first + t * np.uint32(4) + np.uint32(512 * k))
+        cp_async16(tile, np.uint32(to), source, first + t * np.uint32(4) + np.uint32(512 * part))
 
 
 @cuda.jit(device=True, forceinline=True)

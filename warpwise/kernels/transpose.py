@@ -58,8 +58,8 @@ def through(tile, source, target, rows, columns):
 @cuda.jit
 def transpose_2_tiled(source, target, rows, columns):
     """A column of the tile lies in one bank: its 32 elements are read one after the other."""
-    tile = cuda.shared.array((TILE, TILE), np.float32)
-    through(tile, source, target, rows, columns)
+    square = cuda.shared.array((TILE, TILE), np.float32)
+    through(square, source, target, rows, columns)
 
 
 @cuda.jit
