@@ -16,6 +16,7 @@ from warpwise.devices import (
     KB,
     MEASURED,
     MULTIPROCESSORS,
+    OF_DRIVER,
     RTX_4090,
     T4,
     V100,
@@ -125,9 +126,14 @@ def test_each_measured_figure_names_a_source_of_the_bibliography(name):
         ("NVIDIA H200", "H200 SXM"), ("NVIDIA H100 80GB HBM3", "H100 SXM"), ("NVIDIA H100 PCIe", "H100 PCIe"), ("Tesla T4", "T4"),
         ("NVIDIA A100-SXM4-40GB", "A100 40 GB SXM"), ("NVIDIA A100-SXM4-80GB", "A100 80 GB SXM"), ("Tesla V100-SXM2-16GB", "V100 SXM2"),
         ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GeForce RTX 4090 Laptop GPU", None), ("NVIDIA GeForce RTX 3090 Ti", None),
-        ("NVIDIA L40S", None), ("NVIDIA H100 NVL", None), ("Quadro T400", None), ("", None),
+        ("NVIDIA L4", "L4"), ("NVIDIA L40S", None), ("NVIDIA H100 NVL", None), ("Quadro T400", None), ("", None),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", None),
     ],
 )  # fmt: skip
 def test_a_driver_s_name_for_a_device_is_understood(told, known):
     found = of_driver(told)
     assert (found and found.name) == known
+
+
+def test_every_device_has_a_drivers_name():
+    assert list(OF_DRIVER.values()) == list(DEVICES)

@@ -9,6 +9,7 @@ L2 delivers, NVIDIA does not promise: ``MEASURED`` has what others found, for th
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from warpwise.errors import LaunchError
@@ -214,22 +215,18 @@ def known(device: Device | str) -> Device:
     return device
 
 
-#: What a driver calls a device that is not called so here: words that its name has, all of them, and the device. The first match counts.
-OF_DRIVER = (
-    (("h200",), H200), (("h100", "pcie"), H100_PCIE), (("h100",), H100), (("a100", "40gb"), A100_40), (("a100",), A100),
-    (("v100",), V100), (("t4",), T4), (("l4",), L4), (("b200",), B200), (("rtx 3090",), RTX_3090), (("rtx 4090",), RTX_4090),
-)  # fmt: skip
+#: What a driver calls a device, without the brand. Others of their families, on another board, have other figures, and are left out.
+OF_DRIVER = {
+    "T4": T4, "V100-SXM2-(16|32)GB": V100, "A100-SXM4-40GB": A100_40, "A100-SXM4-80GB": A100, "RTX 3090": RTX_3090, "L4": L4,
+    "RTX 4090": RTX_4090, "H100 PCIe": H100_PCIE, "H100 80GB HBM3": H100, "H200": H200, "B200": B200,
+}  # fmt: skip
+_BRAND = re.compile(r"^(nvidia|tesla|geforce|\s)+", re.IGNORECASE)
 
 
 def of_driver(name: str) -> Device | None:
-    """The device that a driver calls so, such as ``NVIDIA A100-SXM4-40GB``; None for one that is not in the table.
-
-    The figures are those of the data centre's usual board: a PCIe board of an A100 or H200 has a little less of them.
-    """
-    said = f" {name.lower().replace('-', ' ')} "
-    if any(word in said for word in (" nvl ", " ti ", " super ", " mobile ", " laptop ", " d ")):
-        return None  # another product, which has the name in its own
-    return next((device for words, device in OF_DRIVER if all(f" {word} " in said for word in words)), None)
+    """The device that a driver means by a name such as ``NVIDIA A100-SXM4-40GB``; None for one that is not in the table."""
+    product = _BRAND.sub("", name)
+    return next((device for pattern, device in OF_DRIVER.items() if re.fullmatch(pattern, product, re.IGNORECASE)), None)
 
 
 def _key(name: str) -> str:

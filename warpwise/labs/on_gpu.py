@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from warpwise import devices, measurements
+from warpwise import measurements
 from warpwise.cuda import backend
-from warpwise.devices import MULTIPROCESSORS, Device
+from warpwise.devices import MULTIPROCESSORS, Device, of_driver
 from warpwise.errors import MeasureError
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.exercise import Case, InOut, Launch, Out, Verdict
@@ -34,14 +34,6 @@ MOST_LINE = 180  #: characters of an error
 MOST_ROWS = 12  #: of a ladder
 ROUNDINGS = 64  #: by which a result may differ beyond its tolerance: a GPU joins a * b + c to one step, and has its own exp and sin
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-BRAND = re.compile(r"^(nvidia|tesla|geforce|\s)+", re.IGNORECASE)
-
-#: What a driver calls the products of the table, without the brand. Others of their families have other figures, and are left out.
-PRODUCTS = {
-    "T4": devices.T4, "V100-SXM2-(16|32)GB": devices.V100, "A100-SXM4-40GB": devices.A100_40, "A100-SXM4-80GB": devices.A100,
-    "RTX 3090": devices.RTX_3090, "L4": devices.L4, "RTX 4090": devices.RTX_4090, "H100 PCIe": devices.H100_PCIE,
-    "H100 80GB HBM3": devices.H100, "H200": devices.H200, "B200": devices.B200,
-}  # fmt: skip
 
 #: The suite of reference kernels that climbs from the same naive version, by words of an exercise's name.
 LADDERS = {
@@ -155,13 +147,7 @@ def this_device() -> tuple[str, Device | None]:
     gpu = cuda.get_current_device()
     name = getattr(gpu, "name", "") or "which does not say its name"
     name = name.decode() if isinstance(name, bytes) else name
-    return name, of_the_table(name) or by_its_attributes(name, gpu)
-
-
-def of_the_table(name: str) -> Device | None:
-    """The device that a driver means by ``NVIDIA H200``; None where ``devices`` has none, or one with other figures."""
-    product = BRAND.sub("", name)
-    return next((device for pattern, device in PRODUCTS.items() if re.fullmatch(pattern, product, re.IGNORECASE)), None)
+    return name, of_driver(name) or by_its_attributes(name, gpu)
 
 
 def by_its_attributes(name: str, gpu: Any) -> Device | None:
