@@ -47,11 +47,12 @@ def ptx(builder, text: str, result, outputs: Sequence, inputs: Sequence[tuple[st
     """One instruction of PTX. ``result``: its LLVM type (a literal struct for several outputs). ``outputs``: their constraint letters.
 
     ``inputs``: pairs of a constraint letter (r: 32-bit integer, l: 64-bit, f: float, h: 16-bit) and a value. ``volatile``: it does more
-    than compute its outputs, so it is neither left out nor moved over others.
+    than compute its outputs, so it is neither left out nor moved over others. None is moved to where fewer lanes are active: some are
+    a whole warp's.
     """
     from llvmlite import ir
 
     constraints = ",".join([*(f"={letter}" for letter in outputs), *(letter for letter, _ in inputs), *(["~{memory}"] if volatile else [])])
     values = [value for _, value in inputs]
     asm = ir.InlineAsm(ir.FunctionType(result, [v.type for v in values]), text, constraints, side_effect=volatile)
-    return builder.call(asm, values)
+    return builder.call(asm, values, attrs=("convergent",))
