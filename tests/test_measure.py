@@ -223,3 +223,23 @@ def test_an_h200_s_record_comes_first(tmp_path):
 def test_folders_are_named_after_the_device():
     assert measurements.slug("NVIDIA H200") == "nvidia-h200"
     assert measurements.slug("Tesla T4 (Colab)") == "tesla-t4-colab"
+
+
+BARE = """
+import builtins, sys
+real = builtins.__import__
+def only(name, *rest, **more):
+    if name.partition(".")[0] in ("typer", "rich", "click", "matplotlib", "nbformat", "yaml"):
+        raise ImportError(f"{name} is not on a bare machine")
+    return real(name, *rest, **more)
+builtins.__import__ = only
+from warpwise.measure.__main__ import main
+sys.exit(main(["transpose", "--rehearse", "--out", sys.argv[1]]))
+"""
+
+
+def test_a_bare_machine_can_measure_without_a_command_line_library(tmp_path):
+    done = subprocess.run([sys.executable, "-c", BARE, str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "transpose: transpose 64 x 128 float32" in done.stdout and "transpose_3_padded" in done.stdout
+    assert measurements.read(tmp_path / "the-simulator" / "transpose.json").told["unfinished"] == ""

@@ -72,7 +72,13 @@ def normalised_by_torch(place: Place, x: Any, weight: Any, bias: Any) -> Iterato
     from torch.nn.functional import layer_norm
 
     rows, w, b = place.tensor(x).view(-1, weight.size), place.tensor(weight), place.tensor(bias)
-    yield keeping("torch", "torch", lambda: layer_norm(rows, (weight.size,), w, b, float(layernorm.EPSILON)), note="layer_norm")
+
+    def normalise(rows: Any) -> Any:
+        return layer_norm(rows, (weight.size,), w, b, float(layernorm.EPSILON))
+
+    yield keeping("torch", "torch", lambda: normalise(rows), note="layer_norm")
+    compiled = place.torch.compile(normalise)
+    yield keeping("torch compile", "torch", lambda: compiled(rows), note="torch.compile")
 
 
 # --- GELU ---
@@ -106,6 +112,8 @@ def activated_by_torch(place: Place, x: Any) -> Iterator[Variant]:
     if place.torch is not None:
         of, activate = place.tensor(x), place.torch.nn.functional.gelu
         yield keeping("torch", "torch", lambda: activate(of, approximate="tanh"), note="gelu")
+        compiled = place.torch.compile(lambda numbers: activate(numbers, approximate="tanh"))
+        yield keeping("torch compile", "torch", lambda: compiled(of), note="torch.compile")
 
 
 # --- AdamW: each variant has arrays of its own, which its runs change in place ---
@@ -124,10 +132,10 @@ def improved(place: Place, power: int) -> Case:
         f"adamw 2^{power}",
         (
             *(variant for step in adamw.STEPS for variant in improved_by_us(place, n, step)),
-            *improved_by_cupy(place, n), *improved_by_torch(place, n),
+            *improved_by_cupy(place, n), *improved_by_torch(place, n), *improved_by_a_compiler(place, n),
         ),
         want=lambda: improvement(place.xp, *(a.astype("float64") for a in state(place, n))), rtol=1e-5, atol=2e-6, bytes=28 * n,
-        parameters={"n": n, "topic": "adamw"},
+        parameters={"n": n, "topic": "adamw"}, in_place=True,
     )  # fmt: skip
 
 
@@ -173,6 +181,21 @@ def improved_by_torch(place: Place, n: int) -> Iterator[Variant]:
     taken = torch.tensor(float(STEP - 1), dtype=torch.float32, device="cuda")
     chosen.state[weights] = {"step": taken, "exp_avg": mean, "exp_avg_sq": square}
     yield Variant("torch", "torch", chosen.step, lambda: weights, note="AdamW, fused")
+
+
+def improved_by_a_compiler(place: Place, n: int) -> Iterator[Variant]:
+    if place.torch is None:
+        return
+    grad, mean, square, weight = map(place.tensor, state(place, n))
+    rate, root = map(float, adamw.corrections(STEP))
+
+    @place.torch.compile
+    def improve(grad: Any, mean: Any, square: Any, weight: Any) -> None:
+        mean.lerp_(grad, float(adamw.NEW1))
+        square.lerp_(grad * grad, float(adamw.NEW2))
+        weight.mul_(float(adamw.KEPT)).sub_(rate * mean / (square.sqrt() * root + float(adamw.SMALL)))
+
+    yield Variant("torch compile", "torch", lambda: improve(grad, mean, square, weight), lambda: weight, note="torch.compile")
 
 
 def keeping(name: str, by: str, compute: Any, **more: Any) -> Variant:
