@@ -91,6 +91,15 @@ def test_rows_hold_samples_and_rates_and_a_failure_costs_its_variant_alone():
     assert broken["problem"] == "RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS"
 
 
+def test_what_an_older_gpu_cannot_run_is_not_our_mistake():
+    case = a_case(replace(variant("new", 1, 2, 3, 4), capability=(8, 0)), replace(variant("old", 1, 2, 3, 4), capability=(7, 5)))
+    turing = replace(SIMULATOR, compute_capability=(7, 5))
+    rows = list(worker.rows_of(turing, Timer(turing), case))
+    assert [row["problem"] for row in rows] == ["needs compute capability 8.0", ""]
+    record = measurements.Record("copy", "NVIDIA T4", "", tuple(map(measurements._row, rows)), {})
+    assert summary.problems([record]) == ()
+
+
 def test_variants_take_turns():
     order = []
     noting = [Variant(name, "numba", lambda name=name: order.append(name)) for name in "ab"]

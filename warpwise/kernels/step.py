@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+#: Asynchronous copies and products of bfloat16 and TF32 came with compute capability 8.0 (PTX ISA, "cp.async" and "mma").
+AMPERE = ("LDGSTS", "HMMA.16816.F32.BF16", "HMMA.1688.F32.TF32")
+
 
 @dataclass(frozen=True)
 class Built:
@@ -41,3 +44,8 @@ class Step:
     idea: str
     run: Callable[..., None]
     built: tuple[Built, ...]
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """The least compute capability: 8.0 where a kernel has one of AMPERE, and 5.0, the least of CUDA 12, where none has."""
+        return (8, 0) if any(opcode.startswith(AMPERE) for built in self.built for opcode in built.opcodes) else (5, 0)

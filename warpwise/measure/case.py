@@ -16,7 +16,8 @@ class Variant:
 
     ``run``: does it once, on the device's default stream, and need not wait for its end. ``result``: the array, or arrays, that a run
     has left, on the device or the host; None where there is nothing to compare. ``by``: whose code it is, "numba" for ours, or "cupy" or
-    "torch". ``bytes`` and ``flops``: where they differ from the case's. ``note``: what a reader should know, in one line.
+    "torch". ``bytes`` and ``flops``: where they differ from the case's. ``note``: what a reader should know, in one line. ``capability``:
+    the least compute capability that it runs on.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Variant:
     bytes: int | None = None
     flops: int | None = None
     note: str = ""
+    capability: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -72,4 +74,7 @@ class Bar:
 
 def ours(steps: Iterable[Step], arrays: tuple, result: Callable[[], Any], **more: Any) -> tuple[Variant, ...]:
     """A variant for each step of a reference kernel. ``arrays``: what the steps' ``run`` takes, as ``Place.given`` gives them."""
-    return tuple(Variant(step.name, "numba", partial(step.run, *arrays), result, note=step.idea, **more) for step in steps)
+    return tuple(
+        Variant(step.name, "numba", partial(step.run, *arrays), result, note=step.idea, capability=step.capability, **more)
+        for step in steps
+    )

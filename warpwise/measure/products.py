@@ -16,7 +16,7 @@ import numpy as np
 
 from warpwise.kernels.bfloat16 import from_bfloat16, to_bfloat16
 from warpwise.kernels.step import Step
-from warpwise.measure.case import Variant
+from warpwise.measure.case import Variant, ours
 from warpwise.measure.place import Place
 
 Sizes = tuple[int, int, int]  # m, n, k
@@ -106,7 +106,8 @@ def by_ours(place: Place, step: Step, a: Any, b: Any) -> Variant:
     (m, k), n = a.shape, b.shape[1]
     c = place.empty((m, n))
     flat = (place.given(array.reshape(-1)) for array in (a, b, c))
-    return Variant(step.name, "numba", partial(step.run, m, n, k, *flat), checked(place, FP32, a, b, c), note=step.idea)
+    (variant,) = ours((step,), (m, n, k, *flat), checked(place, FP32, a, b, c))
+    return variant
 
 
 def by_torch(place: Place, a: Any, b: Any, c: Any) -> Callable[[], object]:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from warpwise.devices import of_driver
 from warpwise.measure.case import Bar
 from warpwise.measure.suites import suite
+from warpwise.measure.worker import NEEDS
 from warpwise.measurements import Record, Row
 
 MOST_CASES = 12  # of a suite in the table; the record has all
@@ -94,5 +95,6 @@ def compared(record: Record, other: Record) -> Iterator[tuple[str, ...]]:
 
 def problems(records: Iterable[Record]) -> tuple[str, ...]:
     """What went wrong with code of ours, a line each: not what a library lacks on this machine."""
-    wrong = ((record, row) for record in records for row in record.rows if row.problem and row.by == "numba")
+    rows = ((record, row) for record in records for row in record.rows)
+    wrong = ((record, row) for record, row in rows if row.problem and row.by == "numba" and not row.problem.startswith(NEEDS))
     return tuple(f"{record.suite}: {row.case}: {row.variant}: {row.problem}" for record, row in wrong)

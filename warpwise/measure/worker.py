@@ -20,6 +20,7 @@ from warpwise.errors import MeasureError
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place, in_simulator, on_gpu
 
+NEEDS = "needs compute capability"
 NOT_MEASURED = 3  # the exit status where there is no GPU to measure
 
 
@@ -30,6 +31,9 @@ def rows_of(place: Place, timer: Any, case: Case) -> Iterator[dict[str, Any]]:
 
     want, errors, problems = wanted(place, case), {}, {}
     for variant in case.variants:
+        if place.compute_capability < variant.capability:
+            problems[variant.name] = "{} {}.{}".format(NEEDS, *variant.capability)
+            continue
         try:
             errors[variant.name] = worst_error(place, case, variant, want) if want and variant.result else None
         except Exception as error:  # a compiler's, a driver's or a library's: the other variants go on
