@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from warpwise.errors import MeasureError
+
 T = TypeVar("T")
 SIMULATOR = "the simulator"  # what a rehearsal calls its device
 PERIOD = 2**24 - 3  # odd, so that no two rows of a large matrix are alike
@@ -83,15 +85,15 @@ class Place:
 
 def on_gpu(quick: bool = False) -> Place:
     """The GPU of this machine. Raises MeasureError where there is none, or no CuPy."""
-    from warpwise.errors import MeasureError
-
     try:
         import cupy
         from numba import cuda
     except ImportError as error:
-        raise MeasureError(f"measuring needs {error.name}: python -m pip install -e '.[gpu-cu13]' (or gpu-cu12)") from error
+        lost = error.name or "CuPy as it is meant to be installed"
+        install = "python -m pip install -e '.[gpu-cu13]' (or gpu-cu12; `warpwise doctor` says which)"
+        raise MeasureError(f"measuring needs {lost}: {install}") from error
     if not cuda.is_available():
-        raise MeasureError("measuring needs an NVIDIA GPU: none was found here (--rehearse tries every suite in the simulator)")
+        raise MeasureError("measuring needs an NVIDIA GPU: none was found here (`warpwise doctor` says why; --rehearse does without)")
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     return Place(
         cupy, _torch(), properties["name"].decode(), (properties["major"], properties["minor"]), properties["multiProcessorCount"],
