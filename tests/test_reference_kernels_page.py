@@ -15,16 +15,15 @@ STEPS = [step for module in MODULES for step in getattr(module, "STEPS", ())]
 
 
 @pytest.fixture(scope="module")
-def rows(site) -> list[list[str]]:
+def items(site) -> list[str]:
     page = BeautifulSoup((site.folder / "chapters/reference_kernels.html").read_text("utf-8"), "html.parser")
-    return [[cell.get_text(" ", strip=True) for cell in row.select("td")] for row in page.select("article table tbody tr")]
+    return [" ".join(item.get_text().split()) for item in page.select("article section li")]
 
 
-def test_every_step_has_its_row_and_no_row_is_of_another(rows):
-    assert sorted(row[0] for row in rows) == sorted(step.name for step in STEPS)
+def test_every_step_is_on_the_page_and_no_other(items):
+    assert sorted(item.partition(":")[0] for item in items) == sorted(step.name for step in STEPS)
 
 
-def test_a_row_says_what_is_new_and_what_a_block_takes(rows):
-    found = {row[0]: row[1:] for row in rows}
-    assert found["transpose_3_padded"] == ["one more column in the tile, against bank conflicts", "256", "8"]
-    assert all(idea for idea, *_ in found.values())
+def test_an_item_says_what_is_new_and_how_full_an_sm_gets(items):
+    assert "transpose_3_padded: one more column in the tile, against bank conflicts (256 x 8)" in items
+    assert all(step.idea in item for step in STEPS for item in items if item.startswith(f"{step.name}:"))

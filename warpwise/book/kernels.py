@@ -1,4 +1,4 @@
-"""``{kernel-ladder} softmax``: what a module of reference kernels is about, and a table of its steps, in the words of the code."""
+"""``{kernel-ladder} softmax``: what a module of reference kernels is about, and a list of its steps, in the words of the code."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ class KernelLadder(SphinxDirective):
         module = import_module(f"warpwise.kernels.{self.arguments[0]}")
         self.env.note_dependency(module.__file__)
         about = cleandoc(module.__doc__).split("\n\n")[0].replace("``", "`")
-        lines = [about, "", "| step | what is new | threads | blocks on an SM |", "|---|---|---:|---:|"]
-        return parsed(self, [*lines, *map(row, module.STEPS)])
+        return parsed(self, [about, "", *map(item, module.STEPS)])
 
 
-def row(step: Step) -> str:
-    """A line of the table. A step of several kernels has their figures one after the other."""
-    threads, blocks = ([str(getattr(built, name)) for built in step.built] for name in ("threads", "blocks_per_sm"))
-    return f"| `{step.name}` | {step.idea} | {', '.join(threads)} | {', '.join(blocks)} |"
+def item(step: Step) -> str:
+    """A step as a line of the list. Kernels of a step that are launched alike are told of once."""
+    launches = dict.fromkeys(f"{built.threads} x {built.blocks_per_sm}" for built in step.built)
+    return f"- `{step.name}`: {step.idea} ({', '.join(launches)})"
 
 
 def setup(app: Sphinx) -> dict:
