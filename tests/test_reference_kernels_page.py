@@ -17,7 +17,7 @@ STEPS = [step for module in MODULES for step in getattr(module, "STEPS", ())]
 @pytest.fixture(scope="module")
 def items(site) -> list[str]:
     page = BeautifulSoup((site.folder / "chapters/reference_kernels.html").read_text("utf-8"), "html.parser")
-    return [" ".join(item.get_text().split()) for item in page.select("article section li")]
+    return [" ".join(item.get_text().split()).replace("\u2019", "'") for item in page.select("article section li")]
 
 
 def test_every_step_is_on_the_page_and_no_other(items):
