@@ -223,7 +223,7 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
 def test_the_extras_are_of_one_cuda_each():
     for version in ("12", "13"):
         numba_cuda, cupy = EXTRAS[f"gpu-cu{version}"]
-        assert numba_cuda.startswith(f"numba-cuda[cu{version}]==0.30.") and cupy == f"cupy-cuda{version}x"
+        assert numba_cuda.startswith(f"numba-cuda[cu{version}]==0.30.") and cupy == f"cupy-cuda{version}x[ctk]"
 
 
 def test_every_extra_that_is_mentioned_exists():

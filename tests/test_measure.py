@@ -154,6 +154,38 @@ def test_an_earlier_record_stays_until_there_is_a_new_one(tmp_path):
     assert outcome.problem == "" and measurements.read(kept) == outcome.record
 
 
+@pytest.mark.parametrize(
+    ("earlier", "new", "stays"),
+    [
+        ({}, {}, ""), ({"quick": True}, {}, ""), ({"quick": True}, {"quick": True}, ""), ({}, {"quick": True}, "not a quick one"),
+        ({"unfinished": "stopped"}, {"unfinished": "stopped"}, ""), ({}, {"unfinished": "stopped"}, "finished"),
+        ({"unfinished": "stopped"}, {"quick": True}, "not a quick one"),
+    ],
+)  # fmt: skip
+def test_no_record_takes_the_place_of_a_better_one(tmp_path, earlier, new, stays):
+    place, fresh = tmp_path / "out" / "nvidia-h200" / "copy.json", tmp_path / "fresh.json"
+    worker.write(a_record(ours=2.0).told | earlier, place)
+    worker.write(a_record(ours=1.0).told | new, fresh)
+    outcome = run._kept("copy", fresh, tmp_path / "out", new.get("unfinished", ""))
+    assert outcome.stays == stays
+    assert measurements.read(place).rows[0].median_ms == (2.0 if stays else 1.0)
+
+
+def test_a_record_of_a_part_says_why(tmp_path):
+    worker.write(a_record(ours=1.0).told | {"unfinished": "stopped before its end"}, tmp_path / "fresh.json")
+    run._kept("copy", tmp_path / "fresh.json", tmp_path, "stopped after 300 seconds")
+    assert measurements.read(tmp_path / "nvidia-h200" / "copy.json").told["unfinished"] == "stopped after 300 seconds"
+
+
+def test_what_cannot_be_checked_is_not_timed():
+    def fail():
+        raise ImportError("libcublas.so.13 is not there")
+
+    case = replace(a_case(variant("v", 1, 2, 3, 4)), want=fail)
+    (row,) = worker.rows_of(SIMULATOR, Timer(SIMULATOR), case)
+    assert row["samples_ms"] == [] and row["problem"] == "what is right is not known: ImportError: libcublas.so.13 is not there"
+
+
 def test_without_a_gpu_the_command_says_what_it_needs(tmp_path):
     done = rehearsed("copy", out=tmp_path)
     assert done.returncode == 2 and done.stdout == ""
@@ -200,6 +232,7 @@ def test_a_bar_is_a_ratio_of_the_same_run(monkeypatch, beside, ratio, verdict):
     (found,) = summary.reached(a_record(ours=2.0, peer=1.0))
     assert (found.ratio and pytest.approx(found.ratio)) == ratio and found.verdict == verdict
     assert replace(found, ratio=0.9).verdict == "aim reached"
+    assert found.ratio is None or replace(found, bar=replace(bar, at_least=0.0)).verdict == "aim missed"
 
 
 def test_two_devices_are_compared_where_both_measured():

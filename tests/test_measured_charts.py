@@ -21,7 +21,7 @@ from warpwise.book.measured.words import words
 from warpwise.devices import H200, RTX_4090
 from warpwise.errors import MeasureError
 from warpwise.measure.suites import SUITES
-from warpwise.measurements import recorded
+from warpwise.measurements import Record, Row, recorded
 from warpwise.views.chart import USED
 
 PAGE = ROOT / "chapters/measured.md"
@@ -335,3 +335,14 @@ def test_a_chapter_shows_charts_that_there_are_each_once(path):
     shown = re.findall(r'^measured_chart\("(\w+)"\)$', path.read_text("utf-8"), re.MULTILINE)
     assert set(shown) <= set(PLOTS) and len(shown) == len(set(shown))
     assert not shown or "(measured.md)" in path.read_text("utf-8")
+
+
+def test_bars_are_of_one_case_and_the_title_names_it():
+    """A step that failed at the largest size has no bar: one of a smaller size would stand beside others that it is not like."""
+    def row(n: int, variant: str, rate: float) -> Row:
+        return Row(f"sgemm {n}", variant, "numba", {"n": n}, (1.0,), 1.0, None, rate, None)
+
+    rows = (row(2048, "sgemm_1_naive", 1.0), row(2048, "sgemm_7_warp_tile", 30.0), row(4096, "sgemm_7_warp_tile", 40.0))
+    (panel,) = panels(PLOTS["sgemm_ladder"], [Record("sgemm_ladder", "Test GPU", "2026-01-01", rows, {})])
+    assert [(series.label, series.ys) for series in panel.measured] == [("and tiles for warps", (40.0,))]
+    assert panel.title == "measured on Test GPU, n = 4,096"

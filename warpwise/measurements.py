@@ -42,12 +42,6 @@ class Record:
     rows: tuple[Row, ...]
     told: dict[str, Any]
 
-    def medians(self, variant: str, over: str, value: str = "median_ms") -> tuple[list, list]:
-        """For a chart: what a parameter was in each case of a variant, and a value there, in the parameter's order."""
-        found = [(row.parameters[over], getattr(row, value)) for row in self.rows if row.variant == variant and over in row.parameters]
-        found = sorted((at, value) for at, value in found if value is not None)
-        return [at for at, _ in found], [value for _, value in found]
-
 
 def slug(name: str) -> str:
     """``NVIDIA H200`` -> ``nvidia-h200``: the folder's name."""

@@ -29,7 +29,7 @@ from warpwise.simt import Kernel
 from warpwise.trace import Trace
 
 WARM_UP, SAMPLES = 3, 20
-LAUNCH_SECONDS = 10e-6  #: below this a launch's own cost is most of its time (Numba: some microseconds, more with many arrays)
+LAUNCH_SECONDS = 30e-6  #: below this a launch's own cost is most of its time (Numba: some microseconds, 30 with many arrays)
 MOST_LINE = 180  #: characters of an error
 MOST_ROWS = 12  #: of a ladder
 ROUNDINGS = 64  #: by which a result may differ beyond its tolerance: a GPU joins a * b + c to one step, and has its own exp and sin
@@ -178,17 +178,22 @@ def ladder(name: str) -> list[str]:
 
 
 def _rungs(record: Record) -> list[str]:
-    """The record's longest case: ours in their order, then libraries."""
-    rows = [row for row in record.rows if row.median_ms is not None]
+    """The record's largest case of what the suite is named after: ours in their order, then libraries."""
+    rows = [row for row in record.rows if row.median_ms is not None and row.parameters.get("topic", record.suite) == record.suite]
     ours = [row for row in rows if row.by == "numba"]
     if not ours:
         return []
-    case = max(ours, key=lambda row: row.median_ms).case
+    case = max(ours, key=_work).case
     rows = sorted((row for row in rows if row.case == case), key=lambda row: row.by != "numba")[:MOST_ROWS]
     names = [row.variant if row.by == "numba" else f"{row.by} {row.variant}" for row in rows]
     width = max(map(len, names))
     head = f"the reference kernels on {record.device}, {case} (measured {record.date[:10]}):"
     return [head, *(f"  {name:{width}}  {_rate(row)}" for name, row in zip(names, rows, strict=True))]
+
+
+def _work(row: Row) -> float:
+    """What a row's case has to do, in operations or in bytes: its rate by its time."""
+    return row.median_ms * (row.TFLOP_per_s or row.GB_per_s or 0)
 
 
 def _rate(row: Row) -> str:

@@ -10,6 +10,7 @@ from warpwise import measurements
 from warpwise.errors import WarpwiseError
 from warpwise.measure import run, summary
 from warpwise.measure.machine import command
+from warpwise.measure.place import SIMULATOR
 from warpwise.measure.suites import SUITES
 from warpwise.measurements import Record
 
@@ -41,12 +42,16 @@ def told(outcome: run.Outcome) -> run.Outcome:
     """Print what came of a suite."""
     if outcome.record:
         print(*map("  ".join, of_record(outcome.record)), sep="\n", flush=True)
+    if outcome.stays:
+        print(f"{outcome.suite}: the earlier record stays, which is {outcome.stays}", flush=True)
     return outcome
 
 
 def of_record(record: Record) -> list[tuple[str, ...]]:
-    rows = [*summary.lines(record)]
-    return rows + [(one.bar.what, "beside", one.bar.beside, f"{one.ratio or 0:.2f}", one.verdict) for one in summary.reached(record)]
+    if record.device == SIMULATOR:
+        return [*summary.results(record)]
+    bars = [(one.bar.what, "beside", one.bar.beside, f"{one.ratio or 0:.2f}", one.verdict) for one in summary.reached(record)]
+    return [*summary.lines(record), *bars]
 
 
 if __name__ == "__main__":

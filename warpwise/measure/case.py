@@ -78,3 +78,14 @@ def ours(steps: Iterable[Step], arrays: tuple, result: Callable[[], Any], **more
         Variant(step.name, "numba", partial(step.run, *arrays), result, note=step.idea, capability=step.capability, **more)
         for step in steps
     )
+
+
+def keeping(name: str, by: str, compute: Callable[[], Any], **more: Any) -> Variant:
+    """A variant whose library makes a new array for each result: the last one is kept, flat."""
+    kept: list[Any] = [None]
+
+    def run() -> None:
+        kept[0] = None  # frees the one before, so that there are never two
+        kept[0] = compute()
+
+    return Variant(name, by, run, lambda: kept[0].reshape(-1), **more)

@@ -38,6 +38,10 @@ def driver() -> str | None:
     return first_line(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
 
 
+def bus(place: Place) -> str:
+    return "" if place.rehearsal else place.xp.cuda.Device(0).pci_bus_id
+
+
 def runtime(place: Place) -> str:
     """The version of CUDA that CuPy uses, such as ``13.0``; empty in a rehearsal."""
     if place.rehearsal:
@@ -66,17 +70,30 @@ def versions() -> dict[str, str]:
 
 @dataclass
 class Clocks:
-    """The clocks that nvidia-smi shows while a suite runs: MHz, watts and degrees Celsius, the least and the most of each."""
+    """The clocks that nvidia-smi shows while a suite runs: MHz, watts and degrees Celsius, the least and the most of each.
+
+    ``bus``: the GPU's place on the PCI bus, by which nvidia-smi knows it whatever CUDA_VISIBLE_DEVICES says.
+    """
 
     seen: dict[str, list[float]] = field(default_factory=dict)
     last: float = -SECONDS_BETWEEN
+    bus: str = ""
+    under_way: subprocess.Popen | None = field(default=None, repr=False)
 
-    def look(self) -> None:
-        """Ask once more, if the last time is long enough ago."""
-        if time.monotonic() - self.last < SECONDS_BETWEEN:
+    def begin(self) -> None:
+        """Ask, if the last time is long enough ago: the answer comes a little later, while samples are taken."""
+        if time.monotonic() - self.last < SECONDS_BETWEEN or shutil.which("nvidia-smi") is None:
             return
         self.last = time.monotonic()
-        line = first_line(["nvidia-smi", "--query-gpu=" + ",".join(CLOCKS), "--format=csv,noheader,nounits"]) or ""
+        which = ["-i", self.bus] if self.bus else []
+        asked = ["nvidia-smi", *which, "--query-gpu=" + ",".join(CLOCKS), "--format=csv,noheader,nounits"]
+        self.under_way = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def end(self) -> None:
+        """Keep the answer, if one is on its way."""
+        if self.under_way is None:
+            return
+        line, self.under_way = self.under_way.communicate()[0], None
         for name, text in zip(CLOCKS, line.split(","), strict=False):
             try:
                 value = float(text)

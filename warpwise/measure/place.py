@@ -87,6 +87,7 @@ def on_gpu(quick: bool = False) -> Place:
     """The GPU of this machine. Raises MeasureError where there is none, or no CuPy."""
     try:
         import cupy
+        from cupy_backends.cuda.libs import cublas  # noqa: F401  loads the library, which CuPy alone does not bring
         from numba import cuda
     except ImportError as error:
         lost = error.name or "CuPy as it is meant to be installed"

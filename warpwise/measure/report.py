@@ -40,6 +40,9 @@ def measure(names: Sequence[str], out: Path | None, quick: bool, rehearsal: bool
     wrong = (*stopped, *summary.problems(records))
     for line in wrong:
         console.print(f"[red]{line}", highlight=False)
+    for outcome in outcomes:
+        if outcome.stays:
+            console.print(f"{outcome.suite}: the earlier record stays, which is {outcome.stays}", highlight=False, soft_wrap=True)
     for folder in sorted({str(where / measurements.slug(record.device)) for record in records}):
         console.print(f"records: {folder}", highlight=False, soft_wrap=True)
     return int(bool(wrong))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warpwise.errors import MeasureError
 from warpwise.measure.suites import SUITES
-from warpwise.measure.worker import NOT_MEASURED
+from warpwise.measure.worker import NOT_MEASURED, write
 from warpwise.measurements import Record, read, slug
 
 SECONDS = 300  # of one suite
@@ -21,11 +23,15 @@ SECONDS = 300  # of one suite
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one suite: its record, or why there is none. A record may be of a part: then ``problem`` says why."""
+    """What came of one suite: its record, or why there is none. A record may be of a part: then ``problem`` says why.
+
+    ``stays``: what an earlier record is and this one is not, so that it was not replaced.
+    """
 
     suite: str
     record: Record | None
     problem: str = ""
+    stays: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,8 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
 def run(names: Sequence[str], settings: Settings, say: Callable[[str, str], None]) -> Iterator[Outcome]:
     """Run suites and keep their records in ``out/<device>/<suite>.json``, each as soon as it is there.
 
-    ``say`` is told the suite and the case that begins. An earlier record of a suite stays until there is a new one. Raises MeasureError
-    where this machine has no GPU to measure.
+    ``say`` is told the suite and the case that begins. An earlier record of a suite stays until there is a new one that is as good: a
+    quick one, or one of a part, takes no other's place. Raises MeasureError where this machine has no GPU to measure.
     """
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen(names):
@@ -66,15 +72,15 @@ def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str],
     program = [sys.executable, "-m", "warpwise.measure.worker", name, str(path), *wishes]
     environment = os.environ | {"WARPWISE_MEASURE_COMMAND": settings.command, "PYTHONUNBUFFERED": "1"}
     with tempfile.TemporaryFile("w+") as errors:
-        worker = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
-        timer = threading.Timer(settings.seconds, worker.kill)
+        worker = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, start_new_session=True)
+        timer = threading.Timer(settings.seconds, _end, [worker])
         timer.start()
         try:
             for line in worker.stdout:
                 say(name, line.strip())
             status = worker.wait()
         finally:
-            worker.kill()
+            _end(worker)
             timed_out = not timer.is_alive()
             timer.cancel()
             worker.wait()
@@ -87,13 +93,31 @@ def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str],
     return f"stopped after {settings.seconds:.0f} seconds" if timed_out else last
 
 
+def _end(worker: subprocess.Popen) -> None:
+    """End a worker and what it has started, such as ncu and the program that it watches."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker.pid, signal.SIGKILL)
+
+
 def _kept(name: str, path: Path, out: Path, problem: str) -> Outcome:
     if not path.exists():
         return Outcome(name, None, problem)
     record = read(path)
+    if problem:
+        record = replace(record, told=record.told | {"unfinished": problem})
     place = out / slug(record.device) / f"{name}.json"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    part = place.with_name(f".{place.name}.part")
-    part.write_bytes(path.read_bytes())
-    os.replace(part, place)
-    return Outcome(name, record, problem)
+    better = _better(place, record)
+    if not better:
+        write(record.told, place)
+    return Outcome(name, record, problem, better)
+
+
+def _better(place: Path, record: Record) -> str:
+    """What an earlier record is, and the new one is not: "finished" or "not a quick one"; nothing where the new one may take its place."""
+    try:
+        earlier = read(place).told
+    except MeasureError:  # there is none, or it is broken
+        return ""
+    if record.told.get("unfinished") and not earlier.get("unfinished"):
+        return "finished"
+    return "not a quick one" if record.told.get("quick") and not earlier.get("quick") else ""

@@ -26,7 +26,9 @@ class Reached:
     def verdict(self) -> str:
         if self.ratio is None:
             return "not measured"
-        return "aim reached" if self.ratio >= self.bar.aim else "reached" if self.ratio >= self.bar.at_least else "missed"
+        if self.ratio >= self.bar.aim:
+            return "aim reached"
+        return "aim missed" if not self.bar.at_least else "reached" if self.ratio >= self.bar.at_least else "missed"
 
 
 def reached(record: Record) -> Iterator[Reached]:

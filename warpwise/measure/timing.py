@@ -12,23 +12,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from warpwise import cuda
+from warpwise.kernels.pointer_chase import clock
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place
 
 SAMPLES, WARM_UP = 20, 3
 SLOW_MS, FEW = 2000.0, 3  # a run that takes so long is timed so few times
-PAUSE_NS = 200_000
+PAUSE_CLOCKS, CLOCKS_A_RUN = 400_000, 50_000  # some 0.2 ms, and 25 microseconds more for each of a few runs
+FEW_RUNS = 16  # more than these are not waited for: of a long train of launches, the host's part is meant to be seen
 L2_TIMES = 4
 PROTOCOL = (
     f"each variant's result is compared with float64 first; {WARM_UP} runs to warm up; {SAMPLES} samples of each by CUDA events, variants "
-    f"by turns in one process, behind a pause of {PAUSE_NS // 1000} microseconds; cold cases after writing {L2_TIMES} times the L2 cache; "
+    f"by turns in one process, behind a kernel of {PAUSE_CLOCKS:,} clocks; cold cases after writing {L2_TIMES} times the L2 cache; "
     "random data"
 )
 
 
 @cuda.jit
-def pause(nanoseconds):
-    cuda.nanosleep(nanoseconds)
+def pause(clocks):
+    begin = clock()
+    while clock() - begin < clocks:
+        pass
 
 
 class Timer:
@@ -59,7 +63,8 @@ class Timer:
 
     def _sample(self, case: Case, variant: Variant) -> float:
         start, stop = cuda.event(), cuda.event()
-        pause[1, 1](np.uint32(PAUSE_NS))
+        if not self.place.rehearsal:
+            pause[1, 1](np.int64(PAUSE_CLOCKS + (CLOCKS_A_RUN * case.repeat if case.repeat <= FEW_RUNS else 0)))
         if case.cold:
             self.flushed.fill(0)
         start.record()

@@ -29,7 +29,12 @@ def rows_of(place: Place, timer: Any, case: Case) -> Iterator[dict[str, Any]]:
     from warpwise.measure.checked import wanted, worst_error
     from warpwise.measure.timing import one_line
 
-    want, errors, problems = wanted(place, case), {}, {}
+    errors, problems = {}, {}
+    try:
+        want = wanted(place, case)
+    except Exception as error:  # a library's, such as one without cuBLAS: nothing is timed that was not checked
+        yield from (row(case, variant, [], None, f"what is right is not known: {one_line(error)}") for variant in case.variants)
+        return
     for variant in case.variants:
         if place.compute_capability < variant.capability:
             problems[variant.name] = "{} {}.{}".format(NEEDS, *variant.capability)
@@ -71,11 +76,11 @@ def best(rows: Iterable[dict[str, Any]], value: str) -> float | None:
 def measured(place: Place, name: str, command: str) -> Iterator[dict[str, Any]]:
     """The record of a suite, again after each case, growing. A suite with ``collect`` makes its rows itself."""
     from warpwise.measure import ceilings
-    from warpwise.measure.machine import Clocks, provenance
+    from warpwise.measure.machine import Clocks, bus, provenance
     from warpwise.measure.suites import suite
     from warpwise.measure.timing import PROTOCOL, Timer
 
-    module, clocks, timer = suite(name), Clocks(), Timer(place)
+    module, clocks, timer = suite(name), Clocks(bus=bus(place)), Timer(place)
     about = {"suite": name, "title": module.TITLE, **provenance(place), "command": command, "quick": place.quick, "protocol": PROTOCOL}
     about |= {"clocks": clocks.seen, "unfinished": "stopped before its end", "ceilings": {}, "rows": []}
     if hasattr(module, "collect"):
@@ -85,8 +90,9 @@ def measured(place: Place, name: str, command: str) -> Iterator[dict[str, Any]]:
     about["ceilings"] = {"copy_GB_per_s": best(limits, "GB_per_s"), "ffma_TFLOP_per_s": best(limits, "TFLOP_per_s"), "rows": limits}
     for case in module.cases(place):
         print(case.name, flush=True)
+        clocks.begin()
         about["rows"] += rows_of(place, timer, case)
-        clocks.look()
+        clocks.end()
         yield about
         del case
         _free(place)

@@ -25,31 +25,42 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One device. ``device``: as its record calls it, or the model's; ``measured`` is empty where nothing was measured."""
+    """One device. ``device``: as its record calls it, or the model's; ``measured`` is empty where nothing was measured.
+
+    ``size``: of bars, which case they are of, such as "n = 4,096"; "" where the plot has only one.
+    """
 
     device: str
     measured: tuple[Series, ...]
     modelled: tuple[Series, ...]
+    size: str = ""
 
     @property
     def title(self) -> str:
         if self.measured:
-            return f"measured on {self.device}"
+            return f"measured on {self.device}{self.size and ', '}{self.size}"
         return f"modelled for an {self.device}" if self.device else "modelled"
 
 
 def panels(plot: Plot, records: Iterable[Record]) -> tuple[Panel, ...]:
     """A panel for each record that has something to draw, in their order; where none has, one with the model alone."""
     found = [(record, drawn) for record in records if (drawn := measured(plot, record))]
-    drawn = (Panel(record.device, drawn, beside(plot, drawn, device_of(record))) for record, drawn in found)
+    drawn = (Panel(record.device, drawn, beside(plot, drawn, device_of(record)), _size(plot, drawn)) for record, drawn in found)
     return tuple(drawn) or (Panel(H200.name if needs_device(plot) else "", (), modelled(plot, H200, plot.at)),)
 
 
 def measured(plot: Plot, record: Record) -> tuple[Series, ...]:
     """The plot's lines that a record has."""
     cases = _cases(record)
-    found = (Series(line.label, place, *_points(plot, line, cases)) for place, line in enumerate(plot.lines))
+    found = [Series(line.label, place, *_points(plot, line, cases)) for place, line in enumerate(plot.lines)]
+    if not plot.x:  # bars side by side are of one case, the largest that any of them has
+        largest = max((x for series in found for x in series.xs), default=None)
+        found = [series for series in found if largest in series.xs]
     return tuple(series for series in found if series.xs)
+
+
+def _size(plot: Plot, drawn: tuple[Series, ...]) -> str:
+    return f"{plot.over} = {drawn[0].xs[-1]:,}" if plot.over and not plot.x else ""
 
 
 def modelled(plot: Plot, device: Device | None, at: Iterable[float], places: Iterable[int] | None = None) -> tuple[Series, ...]:

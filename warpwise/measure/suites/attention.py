@@ -6,13 +6,13 @@ Queries are drawn large, so that weights differ: otherwise every result would be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from warpwise.kernels import attention, attention_tf32
 from warpwise.kernels.step import Step
 from warpwise.measure import attention_bf16_cases
-from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.case import Bar, Case, Variant, keeping, ours
 from warpwise.measure.place import Place
 
 TITLE = "Attention over length"
@@ -98,14 +98,3 @@ def by_torch(place: Place, inputs: tuple, shape: tuple[int, int, int, int]) -> I
 
     yield keeping("torch math", "torch", lambda: held_to(SDPBackend.MATH), note="matmul, softmax, matmul")
     yield keeping("torch efficient", "torch", lambda: held_to(SDPBackend.EFFICIENT_ATTENTION), note="CUTLASS, three TF32 products for one")
-
-
-def keeping(name: str, by: str, compute: Callable[[], Any], **more: Any) -> Variant:
-    """A variant whose library makes a new array for each result: the last one is kept, flat."""
-    kept: list[Any] = [None]
-
-    def run() -> None:
-        kept[0] = None  # frees the one before, so that there are never two
-        kept[0] = compute()
-
-    return Variant(name, by, run, lambda: kept[0].reshape(-1), **more)

@@ -32,7 +32,11 @@ def collect(place: Place) -> list[dict[str, Any]]:
             theirs = measured()
         except NcuError as error:
             problem = str(error)
-    return [row(p, modelled(p), t, problem) for p, t in zip(chosen, theirs, strict=True)]
+    rows = []
+    for pattern, counted in zip(chosen, theirs, strict=True):
+        missed = "" if counted or problem or place.rehearsal else "ncu shows no such launch"
+        rows.append(row(pattern, modelled(pattern), counted, problem or missed))
+    return rows
 
 
 def modelled(pattern: Pattern) -> dict[str, float] | str:

@@ -1,8 +1,8 @@
 """How long a load takes: one thread follows links through more and more memory, and then through shared memory.
 
-Each run goes on where the last one ended, so that a cycle too long for a cache is never found in it. Before the first sample the whole
-cycle was gone through once, where it may fit into L2. The kernel reads the multiprocessor's clock too: ``clocks_per_step`` is the median of
-five runs that are no samples.
+Each run goes on where the last one ended. Where the cycle may fit into L2, all of it was gone through once before the first sample; where
+it does not, L2 is emptied before each run, or what is left there of a part would be found. The kernel reads the multiprocessor's clock
+too: ``clocks_per_step`` is the median of five runs that are no samples.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def through_memory(place: Place, footprint: int) -> Case:
     steps = 4 * chase.UNROLLED if place.rehearsal else steps_of(place, footprint)
     fits = footprint <= 2 * place.l2_bytes
     name, warm = f"a cycle through {size(footprint)}", lines if fits else steps
-    return chased(place, chase.STEPS[0], name, lines, chase.WORDS, steps, warm, {"bytes": footprint})
+    return chased(place, chase.STEPS[0], name, lines, chase.WORDS, steps, warm, {"bytes": footprint}, cold=not fits)
 
 
 def through_shared_memory(place: Place) -> Case:
@@ -52,7 +52,9 @@ def steps_of(place: Place, footprint: int) -> int:
     return 2**18 if footprint <= L1_BYTES else 2**14 if footprint <= place.l2_bytes else 2**12
 
 
-def chased(place: Place, step: Step, name: str, lines: int, words: int, steps: int, warm: int, parameters: dict[str, int]) -> Case:
+def chased(
+    place: Place, step: Step, name: str, lines: int, words: int, steps: int, warm: int, parameters: dict[str, int], cold: bool = False
+) -> Case:
     """``words``: from one link to the next. ``warm``: steps taken before anything is measured."""
     order = chase.cycle(lines)
     links, ends, clocks = chase.linked(place.xp, order, words), place.xp.zeros(2, "uint32"), place.xp.zeros(1, "int64")
@@ -62,12 +64,14 @@ def chased(place: Place, step: Step, name: str, lines: int, words: int, steps: i
     return Case(
         name,
         (Variant(step.name, "numba", run, lambda: [chase.walked(order, *(int(at) // words for at in place.host(ends)))], note=step.idea),),
-        want=lambda: [steps % lines], rtol=0, atol=0, steps=steps, cold=False,
-        parameters={**parameters, "clocks_per_step": median(clocks_of(place, run, clocks) for _ in range(5)) / steps},
+        want=lambda: [steps % lines], rtol=0, atol=0, steps=steps, cold=cold,
+        parameters={**parameters, "clocks_per_step": median(clocks_of(place, run, clocks, cold) for _ in range(5)) / steps},
     )  # fmt: skip
 
 
-def clocks_of(place: Place, run, clocks) -> int:
+def clocks_of(place: Place, run, clocks, cold: bool) -> int:
+    if cold and not place.rehearsal:
+        place.xp.zeros(4 * place.l2_bytes, "uint8")  # fills L2 with other lines
     run()
     return int(place.host(clocks)[0])
 

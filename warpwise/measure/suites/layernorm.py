@@ -8,7 +8,7 @@ from typing import Any
 
 from warpwise.kernels import adamw, gelu, layernorm
 from warpwise.kernels.step import Step
-from warpwise.measure.case import Bar, Case, Variant, ours
+from warpwise.measure.case import Bar, Case, Variant, keeping, ours
 from warpwise.measure.place import Place
 
 TITLE = "LayerNorm, GELU and AdamW beside the memory's peak"
@@ -63,7 +63,7 @@ def standardised(xp: Any, x: Any, weight: Any, bias: Any) -> Any:
 
 
 def in_array_words(place: Place, x: Any, weight: Any, bias: Any) -> Variant:
-    return keeping("cupy", "cupy", lambda: standardised(place.xp, x, weight, bias), note="seven kernels")
+    return keeping("cupy", "cupy", lambda: standardised(place.xp, x, weight, bias), note="step by step")
 
 
 def normalised_by_torch(place: Place, x: Any, weight: Any, bias: Any) -> Iterator[Variant]:
@@ -196,14 +196,3 @@ def improved_by_a_compiler(place: Place, n: int) -> Iterator[Variant]:
         weight.mul_(float(adamw.KEPT)).sub_(rate * mean / (square.sqrt() * root + float(adamw.SMALL)))
 
     yield Variant("torch compile", "torch", lambda: improve(grad, mean, square, weight), lambda: weight, note="torch.compile")
-
-
-def keeping(name: str, by: str, compute: Any, **more: Any) -> Variant:
-    """A variant whose library makes a new array for each result: the last one is kept, flat."""
-    kept: list[Any] = [None]
-
-    def run() -> None:
-        kept[0] = None  # frees the one before, so that there are never two
-        kept[0] = compute()
-
-    return Variant(name, by, run, lambda: kept[0].reshape(-1), **more)

@@ -12,7 +12,6 @@ from warpwise.measure.place import Place
 TITLE = "Strided reads: bandwidth of useful bytes"
 WIDTHS = {2: "float16", 4: "float32", 8: "float64", 16: "four float32"}
 QUAD = 16  # bytes of four float32, which one thread moves at once
-PART = 2**24
 FULL = {
     4: (*range(1, 17), 20, 24, 28, 31, 32, 33, 40),
     2: (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32),
@@ -24,7 +23,8 @@ FULL = {
 def cases(place: Place) -> Iterator[Case]:
     chosen = place.pick(full=FULL, quick=dict.fromkeys(FULL, (1, 2, 4, 8, 16)), rehearsal=dict.fromkeys(FULL, (1, 3, 8)))
     for width, some in chosen.items():
-        source = numbers_of(place, width, max(some) * target_bytes(place))
+        source, size = None, max(some) * target_bytes(place)  # the one before goes first
+        source = place.random(size // 4) if width == QUAD else place.random(size // width, WIDTHS[width])
         for stride in some:
             yield strided(place, source, width, stride)
 
@@ -32,15 +32,6 @@ def cases(place: Place) -> Iterator[Case]:
 def target_bytes(place: Place) -> int:
     """Of the results, whatever the width; what is read spans ``stride`` times as much."""
     return place.pick(full=2**27, quick=2**23, rehearsal=2**12)
-
-
-def numbers_of(place: Place, width: int, size: int):
-    """An array of ``size`` bytes, made in parts: on the way to 2-byte numbers, random ones take several times their room."""
-    made = place.empty(size // 4) if width == QUAD else place.empty(size // width, WIDTHS[width])
-    for first in range(0, made.size, PART):
-        part = made[first : first + PART]
-        part[...] = place.random(part.size, made.dtype, seed=first // PART)
-    return made
 
 
 def strided(place: Place, source, width: int, stride: int) -> Case:
