@@ -13,9 +13,9 @@ import pytest
 import warpwise.cuda.kernels
 from warpwise import trace
 from warpwise.kernels import elementwise, fusion, recompute, reduction, softmax, transpose
+from warpwise.kernels.recompute import ACCESSES
 from warpwise.measure.on_device import OnDevice
 from warpwise.measure.place import in_simulator
-from warpwise.measure.suites.recompute import ACCESSES
 
 pytestmark = pytest.mark.filterwarnings("error::warpwise.cuda.RaceWarning")  # which is otherwise only told of
 QUAD_BYTES, SECTOR_BYTES, BANKS_BYTES = 16, 32, 128

@@ -13,6 +13,7 @@ from typing import Any
 from warpwise.errors import MeasureError
 
 FOLDER = "measurements"
+EQUAL = "equal"  # the verdict on a pattern whose counters are the GPU's
 FIRST = "H200"  # the device that the book's charts draw before others
 
 

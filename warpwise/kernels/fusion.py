@@ -136,6 +136,8 @@ def _blocks(threads) -> int:
 
 TWO, THREE = "float32[::1], float32[::1], uint32", "float32[::1], float32[::1], float32[::1], uint32"
 WIDE = ("LDG.E.128", "STG.E.128")
+FIVE, ONE = (2, 2, 2, 2, 3), (2,)  # accesses for each element, of each kernel
+APART, TOGETHER = sum(FIVE), sum(ONE)
 STEPS = (
     Step("fusion_1_five_kernels", "a kernel for each operation", run_1_five_kernels, (
         *(Built(kernel, TWO, THREADS, 8) for kernel in (sine, cosine, square)), Built(add, THREE, THREADS, 8),

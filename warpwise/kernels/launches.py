@@ -13,7 +13,6 @@ from warpwise import cuda
 from warpwise.kernels.step import Built, Step
 
 THREADS = 256
-ELEMENTS_MOVED_BY_FIVE, ELEMENTS_MOVED_BY_ONE = 11, 2
 
 
 @cuda.jit

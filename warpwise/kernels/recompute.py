@@ -203,6 +203,7 @@ def _built(kernel, arrays: int) -> Built:
 
 
 STORING = _built(forward_storing, 4)
+ACCESSES = (15, 9, 8, 5, 5)  # for each element, forward and backward, of the steps
 STEPS = (
     Step("recompute_1_eager", "a kernel for each operation", run_1_eager, (_built(up, 2), _built(down, 3))),
     Step("recompute_2_stored", "a kernel for each pass", run_2_stored, (STORING, _built(backward_reading, 5))),

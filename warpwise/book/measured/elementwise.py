@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from warpwise.book.measured import model
 from warpwise.book.measured.plot import GB_PER_S, MICROSECONDS, Axis, Line, Plot, Value, times_as_fast_as, times_as_long_as
-
-FIVE, ONE = (2, 2, 2, 2, 3), (2,)  # accesses of chapter 6's kernels for each element
+from warpwise.kernels import fusion, recompute
 
 FUSION = Plot(
     "sin² x + cos² x in five kernels and in one", "",
@@ -13,21 +12,21 @@ FUSION = Plot(
     (
         Line("five kernels", ("fusion_2_*",), model.constant(1.0)),
         Line("CuPy, five calls", ("cupy",)),
-        Line("one kernel", ("fusion_3_*",), model.constant(sum(FIVE) / sum(ONE))),
-        Line("one, 16 bytes an access", ("fusion_4_*",), model.constant(sum(FIVE) / sum(ONE))),
+        Line("one kernel", ("fusion_3_*",), model.constant(fusion.APART / fusion.TOGETHER)),
+        Line("one, 16 bytes an access", ("fusion_4_*",), model.constant(fusion.APART / fusion.TOGETHER)),
         Line("CuPy, fused", ("cupy fuse",)),
         Line("torch.compile", ("torch compile",)),
     ),
 )  # fmt: skip
 
-ALL_AGAIN = 5  # accesses for each element, forward and backward, of three sigmoids that chapter 7 makes again
+EAGER, STORED, OUT_AGAIN, ALL_AGAIN, _ = recompute.ACCESSES
 RECOMPUTE = Plot(
     "Three sigmoids, forward and backward", "",
     Value(Axis("times as long as making all again", "times as long"), times_as_long_as("recompute_4_all_again")),
     (
-        Line("a kernel each", ("recompute_1_*",), model.constant(15 / ALL_AGAIN)),
-        Line("all stored", ("recompute_2_*",), model.constant(9 / ALL_AGAIN)),
-        Line("out again", ("recompute_3_*",), model.constant(8 / ALL_AGAIN)),
+        Line("a kernel each", ("recompute_1_*",), model.constant(EAGER / ALL_AGAIN)),
+        Line("all stored", ("recompute_2_*",), model.constant(STORED / ALL_AGAIN)),
+        Line("out again", ("recompute_3_*",), model.constant(OUT_AGAIN / ALL_AGAIN)),
         Line("all again", ("recompute_4_*",), model.constant(1.0)),
         Line("fewer reciprocals", ("recompute_5_*",)),
         Line("torch.compile", ("torch compile",)),
@@ -75,8 +74,8 @@ LAYERNORM = Plot(
 LAUNCH = Plot(
     "Time of a small computation over its size", "elements", MICROSECONDS,
     (
-        Line("five kernels", ("launches_1_five",), model.launched_us(*FIVE)),
-        Line("one kernel", ("launches_2_fused",), model.launched_us(*ONE)),
+        Line("five kernels", ("launches_1_five",), model.launched_us(*fusion.FIVE)),
+        Line("one kernel", ("launches_2_fused",), model.launched_us(*fusion.ONE)),
         Line("five, as a graph", ("launches_1_five, graph",)),
         Line("CuPy, five calls", ("cupy",)),
         Line("CuPy, as a graph", ("cupy, graph",)),

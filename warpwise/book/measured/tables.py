@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warpwise.book.measured.table import PLOTS
-from warpwise.measurements import Record, Row, recorded
+from warpwise.measurements import EQUAL, Record, Row, recorded
 
 COUNTERS = "counters"  # the suite that has no times
 NOTHING = "not measured yet"
-EQUAL = "equal"
 
 
 def measured_list() -> str:

@@ -16,11 +16,11 @@ from warpwise.errors import WarpwiseError
 from warpwise.measure.ncu import METRICS, NcuError, counters, matched, profiled
 from warpwise.measure.patterns import Pattern, patterns
 from warpwise.measure.place import Place
+from warpwise.measurements import EQUAL
 
 TITLE = "Counters of the simulator beside Nsight Compute's"
 OPTIONAL = {"shared_load_requests", "shared_store_requests"}  # names that change from one Nsight Compute to the next
 ROUNDING = 2e-3  # ncu prints lanes per instruction with two or three digits
-EQUAL = "equal"
 
 
 def collect(place: Place) -> list[dict[str, Any]]:

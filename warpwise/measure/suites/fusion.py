@@ -12,7 +12,6 @@ from warpwise.measure.place import Place
 
 TITLE = "Fusion: five elementwise kernels and one"
 BARS = (Bar("fusion", "sin^2 + cos^2 of 2^27 float32", "fusion_[34]_*", "fusion_2_five_wide", 4.5, 5.4),)
-APART, TOGETHER = 11, 2  # accesses for each element
 
 
 def cases(place: Place) -> Iterator[Case]:
@@ -25,7 +24,7 @@ def squares(place: Place, power: int) -> Case:
     x = place.random(n, low=-3, high=3)
     s, c, s2, c2, y = (place.empty(n) for _ in range(5))
     arrays = tuple(map(place.given, (x, s, c, s2, c2, y)))
-    apart, together = ({"bytes": 4 * n * accesses} for accesses in (APART, TOGETHER))
+    apart, together = ({"bytes": 4 * n * accesses} for accesses in (fusion.APART, fusion.TOGETHER))
 
     def right() -> tuple[Any]:
         wide = x.astype("float64")
@@ -50,7 +49,7 @@ def squares(place: Place, power: int) -> Case:
         variants.append(check.returning("cupy fuse", "cupy", lambda: fused(x), note="cupy.fuse"))
     return Case(
         f"sin^2 + cos^2 of 2^{power} float32", (*variants, *_of_torch(place, check, x)), want=check.want, **SHARE,
-        bytes=4 * n * TOGETHER, flops=3 * n, parameters={"n": n},
+        bytes=4 * n * fusion.TOGETHER, flops=3 * n, parameters={"n": n},
     )  # fmt: skip
 
 
@@ -69,5 +68,5 @@ def _of_torch(place: Place, check: OnDevice, x: Any) -> Iterator[Variant]:
             return s * s + c * c
 
         tensor, compiled = place.tensor(x), torch.compile(squares)
-        yield check.returning("torch", "torch", lambda: squares(tensor), note="five calls", bytes=4 * x.size * APART)
+        yield check.returning("torch", "torch", lambda: squares(tensor), note="five calls", bytes=4 * x.size * fusion.APART)
         yield check.returning("torch compile", "torch", lambda: compiled(tensor), note="torch.compile")

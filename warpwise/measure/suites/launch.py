@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 
-from warpwise.kernels import launches
+from warpwise.kernels import fusion, launches
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place
 
@@ -90,11 +90,11 @@ def five(place: Place, n: int) -> Case:
         made.append(torch_five(place, x))
     return Case(
         f"five small kernels, {n} float32", tuple(made), want=lambda: -place.xp.cos(2 * x.astype("float64")),
-        bytes=4 * launches.ELEMENTS_MOVED_BY_ONE * n, parameters={"elements": n}, cold=False, repeat=repeat,
+        bytes=4 * fusion.TOGETHER * n, parameters={"elements": n}, cold=False, repeat=repeat,
     )  # fmt: skip
 
 
-def variant(name: str, by: str, run: Callable, y, note: str, moved: int = launches.ELEMENTS_MOVED_BY_FIVE) -> Variant:
+def variant(name: str, by: str, run: Callable, y, note: str, moved: int = fusion.APART) -> Variant:
     return Variant(name, by, run, lambda: y, bytes=4 * moved * y.size, note=note)
 
 
@@ -108,7 +108,7 @@ def ours_five(place: Place, x, graph: bool = False) -> Variant:
 
 def ours_fused(place: Place, x) -> Variant:
     step, y = launches.STEPS[1], place.empty(x.size)
-    return variant(step.name, "numba", partial(step.run, place.given(x), place.given(y)), y, step.idea, launches.ELEMENTS_MOVED_BY_ONE)
+    return variant(step.name, "numba", partial(step.run, place.given(x), place.given(y)), y, step.idea, fusion.TOGETHER)
 
 
 def cupy_five(place: Place, x, graph: bool = False) -> Variant:

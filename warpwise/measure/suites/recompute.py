@@ -12,8 +12,7 @@ from warpwise.measure.place import Place
 
 TITLE = "Recomputation: three sigmoids forward and backward"
 BARS = (Bar("recomputation", "three sigmoids of 2^26 float32", "recompute_[45]_*", "recompute_3_out_again", 1.45, 1.6),)
-ACCESSES = (15, 9, 8, 5, 5)  # for each element, of the steps
-LEAST = min(ACCESSES)
+LEAST = min(recompute.ACCESSES)
 
 
 def cases(place: Place) -> Iterator[Case]:
@@ -35,7 +34,7 @@ def sigmoids(place: Place, power: int) -> Case:
     check = OnDevice(place, right, rtol=1e-4, atol=1e-6)
     variants = (
         *(
-            variant for step, accesses in zip(recompute.STEPS, ACCESSES, strict=True)
+            variant for step, accesses in zip(recompute.STEPS, recompute.ACCESSES, strict=True)
             for variant in ours((step,), arrays, check.left_in(out, dx), bytes=4 * n * accesses)
         ),
         *(_of_torch(place, check, x, dout) if place.torch else ()),
@@ -62,5 +61,5 @@ def _of_torch(place: Place, check: OnDevice, x: Any, dout: Any) -> Iterator[Vari
         return out.detach(), torch.autograd.grad(out, leaf, slope)[0]
 
     compiled = torch.compile(forward)
-    yield check.returning("torch", "torch", lambda: both(forward), note="autograd", bytes=4 * x.size * ACCESSES[0])
+    yield check.returning("torch", "torch", lambda: both(forward), note="autograd", bytes=4 * x.size * recompute.ACCESSES[0])
     yield check.returning("torch compile", "torch", lambda: both(compiled), note="autograd of torch.compile")
