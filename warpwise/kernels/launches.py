@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from warpwise import cuda
+from warpwise.kernels.fusion import cosine, sine, square
 from warpwise.kernels.step import Built, Step
 
 THREADS = 256
@@ -32,27 +33,6 @@ def empty_16(a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q):
 
 #: By how many arrays they take.
 EMPTY = {0: empty_0, 4: empty_4, 16: empty_16}
-
-
-@cuda.jit(fastmath=True)
-def sine(source, target, n):
-    i = np.uint32(cuda.grid(1))
-    if i < n:
-        target[i] = math.sin(source[i])
-
-
-@cuda.jit(fastmath=True)
-def cosine(source, target, n):
-    i = np.uint32(cuda.grid(1))
-    if i < n:
-        target[i] = math.cos(source[i])
-
-
-@cuda.jit
-def square(source, target, n):
-    i = np.uint32(cuda.grid(1))
-    if i < n:
-        target[i] = source[i] * source[i]
 
 
 @cuda.jit

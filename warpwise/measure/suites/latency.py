@@ -15,6 +15,7 @@ from warpwise.kernels import pointer_chase as chase
 from warpwise.kernels.step import Step
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place
+from warpwise.measure.timing import L2_TIMES
 
 TITLE = "Latency of a load over the memory it runs through"
 L1_BYTES = 256 * 1024  # of an SM, shared memory included (NVIDIA Hopper architecture whitepaper)
@@ -71,7 +72,7 @@ def chased(
 
 def clocks_of(place: Place, run, clocks, cold: bool) -> int:
     if cold and not place.rehearsal:
-        place.xp.zeros(4 * place.l2_bytes, "uint8")  # fills L2 with other lines
+        place.xp.zeros(L2_TIMES * place.l2_bytes, "uint8")  # fills L2 with other lines
     run()
     return int(place.host(clocks)[0])
 
