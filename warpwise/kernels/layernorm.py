@@ -12,10 +12,10 @@ import math
 import numpy as np
 
 from warpwise import cuda
+from warpwise.kernels.softmax import warp_sum
 from warpwise.kernels.step import Built, Step
 from warpwise.kernels.wide import load4, store4
 
-ALL = 0xFFFFFFFF
 THREADS = 128
 WARPS = THREADS // 32
 EPSILON = np.float32(1e-5)
@@ -40,14 +40,6 @@ def layernorm_1_plain(x, weight, bias, out, rows, width):
             out[at] = (x[at] - mean) * f * weight[k] + bias[k]
 
 
-@cuda.jit(device=True, forceinline=True)
-def of_warp(total):
-    """The sum of a number over the lanes of a warp, in every lane."""
-    for step in range(5):
-        total += cuda.shfl_xor_sync(ALL, total, 16 >> step)
-    return total
-
-
 @cuda.jit
 def layernorm_2_warp(x, weight, bias, out, rows, width):
     lane = np.uint32(cuda.threadIdx.x) & np.uint32(31)
@@ -57,12 +49,12 @@ def layernorm_2_warp(x, weight, bias, out, rows, width):
         total = np.float32(0)
         for k in range(lane, width, 32):
             total += x[first + np.uint32(k)]
-        mean = of_warp(total) * over
+        mean = warp_sum(total) * over
         total = np.float32(0)
         for k in range(lane, width, 32):
             d = x[first + np.uint32(k)] - mean
             total += d * d
-        f = np.float32(1) / math.sqrt(of_warp(total) * over + EPSILON)
+        f = np.float32(1) / math.sqrt(warp_sum(total) * over + EPSILON)
         for k in range(lane, width, 32):
             at = first + np.uint32(k)
             out[at] = (x[at] - mean) * f * weight[np.uint32(k)] + bias[np.uint32(k)]
@@ -88,14 +80,14 @@ def wide(vectors: int):
             total = np.float32(0)
             for i in range(quads):
                 total += values[i]
-            mean = of_warp(total) * over
+            mean = warp_sum(total) * over
             total = np.float32(0)
             for i in range(0, quads, 4):
                 if lane * np.uint32(4) + np.uint32(32 * i) < width:
                     for j in range(4):
                         values[i + j] -= mean
                         total += values[i + j] * values[i + j]
-            f = np.float32(1) / math.sqrt(of_warp(total) * over + EPSILON)
+            f = np.float32(1) / math.sqrt(warp_sum(total) * over + EPSILON)
             for i in range(0, quads, 4):
                 at = lane * np.uint32(4) + np.uint32(32 * i)
                 if at < width:
