@@ -23,6 +23,7 @@ from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
 
+import processes
 import pytest
 from attacks import generated, notebooks
 from conftest import ROOT
@@ -275,7 +276,7 @@ def connections(listener: socket.socket) -> int:
 
 def leftovers(base: Path) -> list[str]:
     """Processes, files, shared memory and sockets that an attack left."""
-    found = [f"process {text}" for text in (*children(), *marked())]
+    found = [f"process {text}" for text in (*children(), *processes.carrying(f"{MARK}={sandbox.ENVIRONMENT[MARK]}"))]
     places = ("/tmp", "/var/tmp", "/dev/shm", ROOT, ROOT / "tests", base, base / "home", base / "course")
     for folder in map(Path, places):
         found += [str(path) for path in folder.glob("*pwned*")]
@@ -293,15 +294,6 @@ def children() -> Iterator[str]:
         with suppress(OSError):
             if command := Path(f"/proc/{pid}/cmdline").read_bytes():
                 yield command.replace(b"\0", b" ").decode("utf-8", "replace")
-
-
-def marked() -> Iterator[str]:
-    """Processes of this test's sandboxes, whoever their parent is by now."""
-    mark = f"{MARK}={sandbox.ENVIRONMENT[MARK]}".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark in (folder / "environ").read_bytes():
-                yield (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
 
 
 # What came of them.

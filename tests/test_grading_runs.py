@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import processes
+import psutil
 import pytest
 import tiny_course
 from conftest import ROOT
@@ -55,18 +57,6 @@ def command(submissions: Path, out: Path, course: Path, *more: str) -> list[str]
     return [sys.executable, "-m", "warpwise.cli", "grade", str(submissions), *options]
 
 
-def left_by(mark: str) -> list[str]:
-    """Processes that carry a mark in their environment."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (folder / "environ").read_bytes():
-                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
-        except OSError:
-            continue
-    return found
-
-
 # Killed and started again.
 
 
@@ -94,9 +84,9 @@ def test_a_run_that_is_killed_goes_on_and_its_gradebook_is_that_of_one_in_one_pi
     grade(submissions, tmp_path / "piece", seed=SEED, course=course, jobs=2)
     assert published(tmp_path / "out") == published(tmp_path / "piece")
     until = time.monotonic() + 10
-    while left_by(mark) and time.monotonic() < until:
+    while processes.carrying(mark) and time.monotonic() < until:
         time.sleep(0.1)
-    assert left_by(mark) == []
+    assert processes.carrying(mark) == []
 
 
 def test_what_is_graded_already_is_not_graded_again(course, few, whole):
@@ -199,13 +189,14 @@ def cluster(folder: Path, workers: int):
             process.wait(30)
 
 
-def grading_workers(parent: int) -> list[int]:
-    """The processes of Dask workers, below those that look after them, that have a warm process of the grader below them."""
-    from warpwise.grading.watch import tree
-
-    below = {pid: list(tree(pid))[1:] for pid in tree(parent)}
-    warm = {pid for pid in below if b"warpwise.grading.simulate" in Path(f"/proc/{pid}/cmdline").read_bytes()}
-    return [int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) for pid in warm]
+def grading_workers() -> list[int]:
+    """The processes of Dask workers that have a warm process of the grader below them."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if any("warpwise.grading.simulate" in word for word in process.cmdline()):
+                found.append(process.ppid())
+    return found
 
 
 def test_a_cluster_with_tls_gives_the_same_and_a_worker_that_is_killed_costs_nothing(sandbox, course, few, whole, tmp_path):
@@ -214,7 +205,7 @@ def test_a_cluster_with_tls_gives_the_same_and_a_worker_that_is_killed_costs_not
         run = subprocess.Popen(command(few, tmp_path / "out", course, *tls), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         until, killed = time.monotonic() + 60, []
         while not killed and run.poll() is None and time.monotonic() < until:
-            killed = grading_workers(os.getpid())[:1]
+            killed = grading_workers()[:1]
             time.sleep(0.1)
         assert killed, "no worker was seen at work"
         os.kill(killed[0], signal.SIGKILL)

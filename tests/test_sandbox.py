@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import processes
 import pytest
 from conftest import ROOT
 
@@ -52,16 +53,7 @@ def survivors(monkeypatch):
     """Looks for processes that this test's sandboxes left: they carry a mark in their environment, and others' sandboxes do not."""
     monkeypatch.setitem(box.ENVIRONMENT, MARK, secrets.token_hex(8))
     mark = f"{MARK}={box.ENVIRONMENT[MARK]}"
-
-    def look() -> list[str]:
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                if mark.encode() in (folder / "environ").read_bytes():
-                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
-        return found
-
-    return look
+    return lambda: processes.carrying(mark)
 
 
 def test_some_way_of_isolation_works_here(sandbox):
