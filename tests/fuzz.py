@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from hypothesis import strategies as st
@@ -59,6 +60,12 @@ def kernel({parameters}):
 """
 
 
+@cache
+def between(low: int, high: int) -> st.SearchStrategy[int]:
+    """Made once for each pair: a program takes hundreds of draws, and a strategy that is made anew is checked anew."""
+    return st.integers(low, high)
+
+
 @dataclass(frozen=True)
 class Program:
     """A kernel's text, its launch, and the arrays that it is given."""
@@ -83,10 +90,10 @@ class Scope:
     kinds: dict = field(default_factory=dict)
 
     def one_of(self, *choices):
-        return self.draw(st.sampled_from(choices))
+        return choices[self.number(0, len(choices) - 1)]
 
     def number(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
+        return self.draw(between(low, high))
 
     def line(self, indent: int, text: str) -> None:
         self.lines.append("    " * indent + text)
@@ -284,7 +291,7 @@ def exchange(s: Scope) -> None:
 def programs(draw) -> Program:
     types = tuple(dict.fromkeys(["int64", *draw(st.lists(st.sampled_from((*INTEGERS, *FLOATS)), min_size=1, max_size=3))]))
     with_barriers = draw(st.booleans())
-    s = Scope(draw, types, [], budget=draw(st.integers(3, 16)), may_return=not with_barriers)
+    s = Scope(draw, types, [], budget=draw(st.integers(5, 24)), may_return=not with_barriers)
     for t in types:
         s.line(1, f"a_{t} = x_{t}[i % {SIZE}]")
         s.line(1, f"b_{t} = m_{t}[i % {ROWS}, t % {COLUMNS}]")

@@ -36,6 +36,7 @@ def grade(
     shard: Annotated[str | None, typer.Option(help="Grade one part of n, such as 2/8; needs --seed. `merge` joins them.")] = None,
     seed: Annotated[int | None, typer.Option(help="The secret that hidden tests draw their inputs from; new and kept in run.json.")] = None,
     course: Annotated[Path | None, typer.Option(help="The folder with solutions/, labs/, tests/hidden/; else this checkout.")] = None,
+    gpu: Annotated[bool, typer.Option("--gpu", help="Run kernels that pass on this machine's GPU too, and time them. No points.")] = False,
     unsafe_local: Annotated[bool, typer.Option("--unsafe-local", help="Run without a sandbox; the gradebook is marked so.")] = False,
 ) -> None:
     """Grade submissions.
@@ -46,6 +47,8 @@ def grade(
     Kernels are interpreted, never executed; host functions and the notebook's own checks run in a sandbox. Every
     submission gets a line in grades.csv and a page in feedback/, whatever is wrong with it. A run that was stopped goes
     on when the same command is given again; what was graded already costs nothing.
+
+    With --gpu, DIR/gpu.csv has the time of each kernel that passed, beside that of the lab's solution.
     """
     from warpwise.grading import grade as grade_all
     from warpwise.grading.engine import Where
@@ -56,7 +59,7 @@ def grade(
         if path is not None:
             read(path)  # a mistake in these is told before the work, not after it
     settings = {"roster": roster and str(roster.resolve()), "due": due, "late_policy": late_policy}
-    where = Where(jobs, scheduler, _tls(tls_ca, tls_cert, tls_key), _shard(shard))
+    where = Where(jobs, scheduler, _tls(tls_ca, tls_cert, tls_key), _shard(shard), gpu)
     given = {name: value for name, value in settings.items() if value}
     records = grade_all(
         submissions, out, lab=lab, seed=seed, unsafe_local=unsafe_local, progress=True, course=course, where=where, settings=given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from warpwise.errors import GradingError
@@ -43,6 +44,7 @@ def regrade(
     before = {(record.file, record.lab): record for record in run.records if wanted(record)}
     if not before:
         raise GradingError(f"{out} has no such record")
+    where = replace(where or Where(), gpu=any(result.gpu for record in before.values() for result in record.results))
     unsafe, course, after = not run.about["isolated"], run.about["settings"]["course"], []
     for lab, folder in run.about["sources"].items():
         if not lab or lab in {stem for _, stem in before}:

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from tqdm import tqdm
 
 from warpwise.errors import GradingError
-from warpwise.grading import collect, gradebook, material, notebook, sandbox, store
+from warpwise.grading import collect, gpu, gradebook, material, notebook, sandbox, store
 from warpwise.grading.collect import Submission
 from warpwise.grading.grader import Grader, Task
 from warpwise.grading.material import Material
@@ -36,18 +36,22 @@ Progress = bool | Callable[[int, int, Record], None]
 class Where:
     """Who does the work: this process, ``jobs`` processes of this machine, or a Dask cluster's; and which part of it.
 
-    ``shard`` is ``(i, n)``: the i-th of n parts, counted from 1. ``tls`` is a ``cluster.Tls``.
+    ``shard`` is ``(i, n)``: the i-th of n parts, counted from 1. ``tls`` is a ``cluster.Tls``. With ``gpu``, this machine's GPU runs
+    the kernels that pass, one at a time.
     """
 
     jobs: int = 1
     scheduler: str | None = None
     tls: object = None
     shard: tuple[int, int] = (1, 1)
+    gpu: bool = False
 
     def __post_init__(self) -> None:
         i, n = self.shard
         if not 1 <= i <= n:
             raise GradingError(f"there is no shard {i}/{n}; of {n} there are 1/{n} to {n}/{n}")
+        if self.gpu and (self.jobs > 1 or self.scheduler):
+            raise GradingError("--gpu times one kernel at a time: leave out --jobs and --scheduler, or grade shards on several machines")
 
     def has(self, submission: Submission) -> bool:
         """Whether a submission is in this part."""
@@ -65,6 +69,7 @@ class _Run:
     told: Sequence[Submission]
     again: Callable[[Record], bool]
     digests: Mapping[str, str] = field(default_factory=dict)
+    gpu: str = ""  #: its name, where kernels run on it too
 
     def task(self, submission: Submission) -> Task:
         """The task that a submission is. A notebook that cannot be read is a problem."""
@@ -80,6 +85,7 @@ class _Run:
         known = Record(s.student, s.file, s.lab, (), problem, name=s.name, submitted=submitted, late=s.late)
         known = replace(known, version=read.version if read else "")
         decides = [material.grader_version(), self.digests.get(s.lab), self.seed, self.mode, s.lab, problem, asdict(read) if read else None]
+        decides += filter(None, [self.gpu])
         return Task(known, hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32], read)
 
 
@@ -121,7 +127,7 @@ def grade(
         told = collect.recognised(found, material.stems(root), Path(lab).stem if lab else None, ids)
         mode = sandbox.NONE if unsafe_local else sandbox.isolation()
         digests = {stem: material.digest(root, stem) for stem in stems}
-        run = _Run(target, seed, mode, materials, [s for s in told if where.has(s)], again, digests)
+        run = _Run(target, seed, mode, materials, [s for s in told if where.has(s)], again, digests, gpu.name() if where.gpu else "")
         with writing(target):
             (target / "records").mkdir(parents=True, exist_ok=True)
             _begin(run, {lab or "": str(source.resolve())}, {"course": str(root), **(settings or {})})
@@ -181,7 +187,7 @@ def _renewed(run: _Run, kept: Kept, task: Task) -> Record:
 
 def _graded(run: _Run, where: Where, tasks: Iterable[Task], count: int) -> Iterator[tuple[Task, Record]]:
     if where.jobs <= 1 and not where.scheduler:
-        with Grader(run.materials, run.mode) as grader:
+        with Grader(run.materials, run.mode, run.gpu) as grader:
             for task in tasks:
                 yield task, grader.record(task)
         return
@@ -202,7 +208,7 @@ def _once_more(run: _Run, submission: Submission, records: dict) -> None:
     if not record.timed_out or store.read(store.path(run.out, record.file, record.lab)).tries > 1:
         return
     task = run.task(submission)
-    with Grader(run.materials, run.mode) as grader:
+    with Grader(run.materials, run.mode, run.gpu) as grader:
         records[submission.file, submission.lab] = grader.record(task)
     store.keep(run.out, Kept(task.key, 2, records[submission.file, submission.lab]))
 

@@ -33,6 +33,10 @@ def write(run: Run, labs: Mapping[str, Lab], notes: Mapping[str, str]) -> None:
         for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
             whole(run.folder / "feedback" / f"{file_name(student)}{suffix}", make(student, theirs, labs, said))
     whole(run.folder / "grades.csv", table(run.records, labs))
+    if any(result.gpu for record in run.records for result in record.results):
+        whole(run.folder / "gpu.csv", measured(run.records))
+    else:
+        (run.folder / "gpu.csv").unlink(missing_ok=True)
 
 
 def table(records: Sequence[Record], labs: Mapping[str, Lab]) -> str:
@@ -40,6 +44,18 @@ def table(records: Sequence[Record], labs: Mapping[str, Lab]) -> str:
     exercises = [f"{stem}/{exercise.id}" for stem, lab in labs.items() for exercise in lab.exercises]
     columns = [*FIRST_COLUMNS, *exercises]
     return sheet.written([columns, *([row.get(column, "") for column in columns] for row in map(_row, records))])
+
+
+def measured(records: Sequence[Record]) -> str:
+    """What a GPU said of the kernels that passed, as CSV: one row each, times in microseconds, empty where there was no clock."""
+    rows = [
+        [record.student, record.lab, result.exercise, result.gpu.gpu, result.gpu.problem or "right",
+         *(f"{1e6 * time:.2f}" if time > 0 else "" for time in (result.gpu.seconds, result.gpu.solution_seconds, result.gpu.least_seconds))]
+        for record in records
+        for result in record.results
+        if result.gpu
+    ]  # fmt: skip
+    return sheet.written([["student", "lab", "exercise", "gpu", "outcome", "us", "solution_us", "least_us"], *rows])
 
 
 def installed() -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from warpwise.errors import GradingError
-from warpwise.grading import hidden, notebook, sandbox, simulate, visible
+from warpwise.grading import gpu, hidden, notebook, sandbox, simulate, visible
 from warpwise.grading.functions import judge_function
 from warpwise.grading.material import Material
 from warpwise.grading.record import NOT_GRADED, NOT_REACHED, Finding, Record, Result, Visible, missing
@@ -31,10 +31,13 @@ class Task:
 
 
 class Grader:
-    """Grades submissions of some labs, one after another. ``mode`` is how student code is kept apart: see ``sandbox.isolation``."""
+    """Grades submissions of some labs, one after another. ``mode`` is how student code is kept apart: see ``sandbox.isolation``.
 
-    def __init__(self, materials: Mapping[str, Material], mode: str):
-        self.materials, self.mode = materials, mode
+    ``gpu`` is the name of the GPU on which kernels that passed run too; empty for none.
+    """
+
+    def __init__(self, materials: Mapping[str, Material], mode: str, gpu: str = ""):
+        self.materials, self.mode, self.gpu = materials, mode, gpu
         self.simulation = Served(simulate.serving)
         self.notebooks = Served(lambda: sandbox.warm(sandbox.NOTEBOOK, mode)) if mode != sandbox.NONE else None
 
@@ -80,7 +83,8 @@ class Grader:
             finding = missing(exercise.name) if found is None else found.finding or self._called(material, exercise, found.text)
             seen, prints = shown.get(exercise.id, Visible(NOT_REACHED)), found.prints if found else ()
             text = answer.text if answer else ""
-            yield Result(exercise.id, exercise.points, finding, seen, exercise.choice, text, prints)
+            on_gpu = gpu.looked_at(answer, material, self.gpu) if self.gpu and exercise.kind == "kernel" and finding.passed else None
+            yield Result(exercise.id, exercise.points, finding, seen, exercise.choice, text, prints, on_gpu)
 
     def _simulated(self, material: Material, answers: Sequence[notebook.Answer]) -> dict[str, simulate.Simulated]:
         if not answers:

@@ -76,6 +76,21 @@ class Visible:
 
 
 @dataclass(frozen=True)
+class OnGpu:
+    """How a kernel that passed did on a GPU as well: on all hidden cases, and its time on the largest. It is shown and never counted.
+
+    ``problem`` is empty where its results were right there too. Times are in seconds, 0 where there was no clock: the median of launches,
+    that of the lab's own solution in the same process, and the least that the GPU's bandwidth and arithmetic allow, 0 where not known.
+    """
+
+    gpu: str
+    problem: str = ""
+    seconds: float = 0.0
+    solution_seconds: float = 0.0
+    least_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Result:
     """One exercise of one submission."""
 
@@ -86,6 +101,7 @@ class Result:
     choice: str = ""  #: of exercises with the same choice, the best counts
     text: str = field(default="", repr=False)  #: of the student's cell
     prints: tuple[int, ...] = field(default=(), repr=False)  #: what the text has in common with others: ``grading.prints``
+    gpu: OnGpu | None = None
 
     @property
     def points(self) -> float:

@@ -62,7 +62,7 @@ def simulate(
     kernels = [answer.id for answer in answers if answer.kind != "host"]
     while waiting:
         job = json.dumps(about | {"given": list(given), "answers": [asdict(a) for a in waiting]}).encode()
-        done = warm.run(job, limits, about | {"kernels": kernels}) if warm else watch.run(COMMAND, job, limits, env=_environment())
+        done = warm.run(job, limits, about | {"kernels": kernels}) if warm else watch.run(COMMAND, job, limits, env=environment())
         lines = [json.loads(line) for line in done.result.splitlines() if line.endswith(b"}")]
         found |= {line["id"]: _simulated(line) for line in lines}
         waiting = waiting[len(lines) :]
@@ -73,11 +73,12 @@ def simulate(
 
 def serving() -> Warm:
     """A process that has drawn the hidden cases of each lab it meets, and forks for each submission."""
-    return Warm(COMMAND, _environment())
+    return Warm(COMMAND, environment())
 
 
-def _environment() -> dict[str, str]:
-    ours = {"WARPWISE_BACKEND": "simulator", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+def environment(backend: str = "simulator") -> dict[str, str]:
+    """The variables of a process that runs this package on one core, with kernels in the simulator or on the GPU."""
+    ours = {"WARPWISE_BACKEND": backend, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     return os.environ | ours | {"PYTHONPATH": os.pathsep.join([str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading.record import Counter, Finding, Record, Result, Visible
+from warpwise.grading.record import Counter, Finding, OnGpu, Record, Result, Visible
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def record(fields: dict) -> Record:
 
 def result(fields: dict) -> Result:
     kept = {"finding": finding(fields["finding"]), "visible": Visible(**fields["visible"]), "prints": tuple(fields["prints"])}
-    return Result(**fields | kept)
+    return Result(**fields | kept | {"gpu": OnGpu(**fields["gpu"]) if fields.get("gpu") else None})
 
 
 def finding(fields: dict) -> Finding:

@@ -63,7 +63,7 @@ def _on_device(kernel: Any, passed: Sequence[tuple[Launch, Trace]]) -> Iterator[
                 yield f"on the GPU of this machine, {name}: another result\n  {wrong}"
                 yield "  Points come from the simulator, which found it right. Is an order of threads taken for granted?"
                 return
-            largest, trace = max(passed, key=lambda one: _threads(one[0]))
+            largest, trace = max(passed, key=lambda one: threads(one[0]))
             seconds = timed(kernel, largest)
         yield f"on the GPU of this machine, {name}: right"
         yield from time_lines(largest.label, seconds, trace, device)
@@ -212,5 +212,6 @@ def one_line(error: BaseException) -> str:
     return text if len(text) <= MOST_LINE else f"{text[:MOST_LINE]}..."
 
 
-def _threads(case: Launch) -> int:
+def threads(case: Launch) -> int:
+    """How many threads a launch has."""
     return prod(np.atleast_1d(case.blocks).tolist()) * prod(np.atleast_1d(case.threads).tolist())

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from warpwise.grading.feedback import html as feedback_html
 from warpwise.grading.feedback import text as feedback_text
 from warpwise.grading.feedback.explained import EXPLAINED, explained, remedy
-from warpwise.grading.record import NOT_REACHED, SHOWN_PASSED, UNTOUCHED, Counter, Finding, Record, Result, Visible
+from warpwise.grading.record import NOT_REACHED, SHOWN_PASSED, UNTOUCHED, Counter, Finding, OnGpu, Record, Result, Visible
 from warpwise.labs.exercise import MORE_IS_BETTER, OF_A_TRACE, bound
 from warpwise.labs.judge import figure
 from warpwise.labs.source import Lab, role
+from warpwise.model.bound import duration
 
 __all__ = ["EXPLAINED", "Asked", "asked", "page", "text"]
 
@@ -61,6 +62,7 @@ class Part:
     explained: str
     hidden: str
     check: str
+    gpu: str
     detail: str
     bars: tuple[Bar, ...]
     advice: str
@@ -141,6 +143,7 @@ def _part(key: str, result: Result, question: Asked, counts: bool) -> Part:
         explained(finding),
         _hidden(finding),
         _check(result.visible),
+        _on_gpu(result.gpu) if result.gpu else "",
         finding.detail,
         tuple(map(_bar, finding.counters)),
         sentence(finding.advice) if finding.advice else "",
@@ -162,6 +165,20 @@ def _check(visible: Visible) -> str:
     if visible.outcome == SHOWN_PASSED:
         return "passes when the notebook is run again"
     return f"{'was not reached' if visible.outcome == NOT_REACHED else 'does not pass'} when the notebook is run again{why}"
+
+
+def _on_gpu(found: OnGpu) -> str:
+    """What a GPU said, in words. No points depend on it."""
+    if found.problem:
+        return f"{found.gpu}: {found.problem}. The points come from the simulator"
+    if not found.seconds > 0:
+        return f"{found.gpu}: right"
+    said = f"{found.gpu}: right, in {duration(found.seconds)} (measured)"
+    if found.solution_seconds > 0:
+        said += f", {found.seconds / found.solution_seconds:.2f} times as long as the lab's solution"
+    if found.least_seconds > found.seconds:
+        said += "; less than the GPU's bandwidth and arithmetic allow, so the data came from a cache or not all work was done"
+    return said
 
 
 def _bar(counter: Counter) -> Bar:

@@ -115,7 +115,7 @@ def _part(part: Part) -> Iterator[str]:
     if part.asked.objective:
         yield f'<p class="soft">{_inline(part.asked.objective)}</p>\n'
     yield f"<p>{_verdict(part)}. {escape(part.explained)}</p>\n"
-    facts = [("Hidden tests", part.hidden), ("Your own check", part.check)]
+    facts = [("Hidden tests", part.hidden), ("Your own check", part.check), ("On a GPU", part.gpu)]
     yield f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(said)}</dd>' for name, said in facts if said)}</dl>\n"
     if part.detail:
         yield f"<pre>{escape(part.detail)}</pre>\n"
