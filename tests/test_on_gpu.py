@@ -282,9 +282,13 @@ print(numbas.compile_ptx(turned.py_func, (types.float32[::1], types.float32[::1]
 """
 
 
-def test_for_numbas_compiler_our_cuda_is_its_own(tmp_path):
-    """A kernel that names ``warpwise.cuda``, as all of ours do, compiles as it stands where the backend is the GPU."""
-    (tmp_path / "compiled.py").write_text(COMPILED)
+@pytest.mark.parametrize("before", ["", "import numpy as np\ndel np.row_stack\n"], ids=["numpy", "numpy 2.5"])
+def test_for_numbas_compiler_our_cuda_is_its_own(before, tmp_path):
+    """A kernel that names ``warpwise.cuda``, as all of ours do, compiles as it stands where the backend is the GPU.
+
+    NumPy 2.5 has no ``row_stack``, which numba-cuda 0.30 names.
+    """
+    (tmp_path / "compiled.py").write_text(before + COMPILED + "assert not hasattr(np, 'row_stack')\n" * bool(before))
     environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, tmp_path / "compiled.py"], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-1500:]

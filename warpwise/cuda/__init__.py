@@ -14,7 +14,7 @@ import os
 import sys
 from importlib import import_module
 
-from warpwise.cuda import arrays, device, kernels, streams
+from warpwise.cuda import arrays, device, kernels, numbas, streams
 from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.kernels import RaceWarning, SimulatedKernel
 from warpwise.errors import LaunchError
@@ -40,7 +40,7 @@ def _numbas():
     Raises LaunchError where it is not installed, or is broken.
     """
     try:
-        from numba import cuda
+        cuda = numbas.load()
         from numba.cuda.core import config
 
         if not config.ENABLE_CUDASIM:

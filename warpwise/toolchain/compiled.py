@@ -13,11 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 
-from numba import cuda
 from numba.cuda import dispatcher
 from numba.cuda.core.compiler_lock import global_compiler_lock
 from numba.cuda.cudadrv import error as driver_errors
 
+from warpwise.cuda import numbas
 from warpwise.devices import DEVICES, Device
 from warpwise.errors import LaunchError, ToolchainError
 from warpwise.model import Occupancy, occupancy
@@ -103,7 +103,7 @@ def _ptx(kernel: Kernel, types: tuple, cc: tuple[int, int], options: dict) -> st
     function = for_numba(kernel)
     try:
         with _told_of(cc), warnings.catch_warnings(action="ignore"):
-            ptx, _ = cuda.compile_ptx(function, types, cc=cc, lineinfo=True, **options)
+            ptx, _ = numbas.load().compile_ptx(function, types, cc=cc, lineinfo=True, **options)
     except driver_errors.CCSupportError as error:
         raise ToolchainError(UNKNOWN_CC.format(*cc)) from error
     except Exception as error:  # the compiler has a dozen kinds, and its bugs raise others
