@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from warpwise.measure.checked import wanted, worst_error
 from warpwise.measure.place import Place
 from warpwise.measure.timing import PROTOCOL, Timer
 
-SIMULATOR = Place(np, None, "the simulator", (9, 0), 132, 50 * 2**20, rehearsal=True)
+SIMULATOR = Place(np, "the simulator", (9, 0), 132, 50 * 2**20, rehearsal=True)
 HERE = SIMULATOR.empty(4)  # what the variants below write
 
 
@@ -169,6 +170,41 @@ def test_no_record_takes_the_place_of_a_better_one(tmp_path, earlier, new, stays
     outcome = run._kept("copy", fresh, tmp_path / "out", new.get("unfinished", ""))
     assert outcome.stays == stays
     assert measurements.read(place).rows[0].median_ms == (2.0 if stays else 1.0)
+
+
+def test_no_record_takes_the_place_of_one_with_more_in_it(tmp_path):
+    place, fresh = tmp_path / "out" / "nvidia-h200" / "copy.json", tmp_path / "fresh.json"
+    whole, less = a_record(ours=2.0).told, a_record(ours=1.0).told
+    less["rows"] = [row | {"median_ms": None} for row in less["rows"]]
+    worker.write(whole, place)
+    worker.write(less, fresh)
+    assert run._kept("copy", fresh, tmp_path / "out", "").stays == "more complete"
+    assert measurements.read(place).rows[0].median_ms == 2.0
+
+
+class WithPeers(Place):
+    """A place that has a library beside ours."""
+
+    @property
+    def torch(self):
+        return sys if self.peers else None
+
+
+def test_a_suite_that_a_library_ends_is_measured_without_it(tmp_path, monkeypatch, capsys):
+    def cases(place):
+        yield a_case(variant("ours", 1, 2, 3, 4))
+        if place.torch:
+            raise RuntimeError("torch has no such backend\nand much more")
+        yield a_case(variant("second", 1, 2, 3, 4))
+
+    place = WithPeers(np, "the simulator", (9, 0), 132, 50 * 2**20, rehearsal=True)
+    monkeypatch.setattr(worker, "in_simulator", lambda: place)
+    monkeypatch.setattr(worker, "_free", lambda place: None)
+    monkeypatch.setattr("warpwise.measure.suites.suite", lambda name: SimpleNamespace(TITLE="", cases=cases))
+    assert worker.main(["copy", str(tmp_path / "copy.json"), "rehearsal"]) == 1
+    assert [row.variant for row in measurements.read(tmp_path / "copy.json").rows] == ["ours", "second"]
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1] == "measured without PyTorch, with which it ended: RuntimeError: torch has no such backend"
 
 
 def test_a_record_of_a_part_says_why(tmp_path):

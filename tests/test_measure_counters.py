@@ -11,9 +11,10 @@ import pytest
 from numba import typeof
 
 from warpwise import trace
+from warpwise.errors import MeasureError
 from warpwise.measure import ncu
 from warpwise.measure.patterns import patterns
-from warpwise.measure.place import in_simulator
+from warpwise.measure.place import Place, in_simulator
 from warpwise.measure.suites import counters
 from warpwise.toolchain import compile_kernel
 
@@ -96,7 +97,7 @@ def test_launches_are_matched_in_order_and_others_are_passed_over():
 
 
 def test_a_missing_ncu_is_named(tmp_path):
-    with pytest.raises(ncu.NcuError, match=r"cannot run .*No such file.*--ncu") as caught:
+    with pytest.raises(ncu.NcuError, match=r"cannot run .*No such file.*PATH") as caught:
         ncu.profiled(["true"], str(tmp_path / "ncu"))
     assert "\n" not in str(caught.value)
 
@@ -114,6 +115,8 @@ def an_ncu(folder: Path, script: str) -> str:
     [
         ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access counters", r"ERR_NVGPUCTRPERM.*root"),
         ("==ERROR== The application returned an error code (9).", r"status 1.*error code \(9\)"),
+        ("==ERROR== LibraryNotLoaded\n==WARNING== No kernels were profiled.", "LibraryNotLoaded"),
+        ("Segmentation fault", "it said: Segmentation fault"),
     ],
 )
 def test_why_nothing_was_counted_is_one_line(tmp_path, says, told):
@@ -127,6 +130,27 @@ def test_a_metric_that_this_ncu_does_not_know_is_left_out(tmp_path):
     unknown = ncu.METRICS["shared_load_requests"]
     script = f'case "$*" in *{unknown}*) echo "==ERROR== Failed to find metric {unknown}"; exit 1;; esac; cat {tmp_path}/table'
     assert ncu.profiled(["true"], an_ncu(tmp_path, script)) == ncu.read_csv(CAPTURED)
+
+
+def test_an_ncu_that_knows_no_metric_is_not_asked_for_ever(tmp_path):
+    script = 'for name in $(echo "$*" | grep -o "[a-z0-9]*__[a-z0-9_.]*"); do echo "Failed to find metric $name"; done; exit 1'
+    with pytest.raises(ncu.NcuError, match="knows none of the metrics"):
+        ncu.profiled(["true"], an_ncu(tmp_path, script))
+
+
+def test_an_ncu_that_does_not_end_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(ncu, "SECONDS", 0.2)
+    with pytest.raises(ncu.NcuError, match=r"stopped after 0.2 seconds"):
+        ncu.profiled(["true"], an_ncu(tmp_path, "exec sleep 60"))
+
+
+def test_without_counters_there_is_no_record(monkeypatch):
+    def refused(*_):
+        raise ncu.NcuError("LibraryNotLoaded")
+
+    monkeypatch.setattr(counters, "profiled", refused)
+    with pytest.raises(MeasureError, match=r"^LibraryNotLoaded$"):
+        counters.collect(Place(np, "a GPU", (9, 0), 132, 50 * 2**20))
 
 
 # --- verdicts ---

@@ -23,7 +23,7 @@ from warpwise.metrics import Metrics
 from warpwise.toolchain import Instruction, compile_kernel, loops
 
 DTYPES = {2: "float16", 4: "float32", 8: "float64", 16: "complex128"}
-PLACE = Place(np, None, "the simulator", H200.compute_capability, H200.sms, H200.l2_bytes, rehearsal=True)
+PLACE = Place(np, "the simulator", H200.compute_capability, H200.sms, H200.l2_bytes, rehearsal=True)
 U32 = np.uint32
 
 
@@ -264,8 +264,8 @@ def test_a_copy_that_leaves_a_number_out_is_no_ceiling():
 
 def test_as_many_blocks_as_a_gpu_holds():
     assert resident_blocks(PLACE, 256) == 132 * 8
-    assert resident_blocks(Place(np, None, "T4", T4.compute_capability, T4.sms, T4.l2_bytes), 256) == 40 * 4
-    assert resident_blocks(Place(np, None, "a new one", (99, 0), 10, 0), 256) == 10 * 4
+    assert resident_blocks(Place(np, "T4", T4.compute_capability, T4.sms, T4.l2_bytes), 256) == 40 * 4
+    assert resident_blocks(Place(np, "a new one", (99, 0), 10, 0), 256) == 10 * 4
 
 
 @pytest.mark.parametrize(("arrays", "kernel"), launches.EMPTY.items())

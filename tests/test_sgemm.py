@@ -18,7 +18,7 @@ from warpwise.measure.suites import matmul_plot, waves
 from warpwise.model.matmul import _rounds
 from warpwise.toolchain import compile_kernel
 
-PLACE = Place(np, None, "the simulator", (9, 0), 132, 50 * 2**20, rehearsal=True)
+PLACE = Place(np, "the simulator", (9, 0), 132, 50 * 2**20, rehearsal=True)
 IN_TILES = {
     6: (vectorised.sgemm_6_vectorised, 256),
     7: (warp_tiles.sgemm_7_warp_tile, 256),

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+
+TOOLKIT = Path("/usr/local/cuda")  # where NVIDIA's installer and its container images put it
 
 
 def load() -> ModuleType:
     """``numba.cuda``. Raises what its import raises where it is not installed, or is broken.
 
+    Its compiler's library, libnvvm, is in a wheel or in CUDA's toolkit. Where PyTorch has brought another of CUDA's wheels, that of the
+    toolkit is not looked for unless CUDA_HOME names the toolkit, so it does.
+
     The compiler of numba-cuda 0.30.4, the last version of that line, names ``numpy.row_stack`` when it is first loaded, which NumPy 2.5
     has no more: it is there for that moment.
     """
+    if not {"CUDA_HOME", "CUDA_PATH"} & os.environ.keys() and (TOOLKIT / "nvvm").is_dir():
+        os.environ["CUDA_HOME"] = str(TOOLKIT)
     from numba import cuda
     from numba.cuda.core import config
 

@@ -14,6 +14,7 @@ import operator
 from importlib import import_module
 from typing import Any
 
+from warpwise.cuda import numbas
 from warpwise.errors import GradingError
 from warpwise.simt import Kernel
 from warpwise.simt.text.names import CudaName, Package
@@ -30,11 +31,10 @@ def compiled(kernel: Kernel) -> Any:
 
 def _jitted(kernel: Kernel, made: dict[Kernel, Any]) -> Any:
     """The function, whose names are filled in when it is there, since one may be its own."""
-    from numba import cuda
-
     names: dict[str, Any] = {}
     exec(_bare(kernel.tree), names)
-    found = cuda.jit(device=True)(names[kernel.name]) if kernel.device else cuda.jit(names[kernel.name])
+    function, jit = names[kernel.name], numbas.load().jit
+    found = jit(device=True)(function) if kernel.device else jit(function)
     made[kernel] = found
     for name in {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}:
         try:
@@ -67,8 +67,7 @@ def _meaning(name: str, value: object, made: dict[Kernel, Any]) -> Any:
         case Kernel():
             return made[value] if value in made else _jitted(value, made)
         case CudaName(path=path):
-            cuda = import_module("numba.cuda")
-            return operator.attrgetter(path)(cuda) if path else cuda
+            return operator.attrgetter(path)(numbas.load()) if path else numbas.load()
         case Package():
             return import_module("numba")
         case Members():

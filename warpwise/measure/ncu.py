@@ -11,6 +11,7 @@ import subprocess
 from dataclasses import dataclass
 
 WARP_SIZE = 32
+SECONDS = 150  # of one run under ncu
 #: Our counter -> Nsight Compute's.
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -47,16 +48,21 @@ def profiled(program: list[str], ncu: str = "ncu") -> list[Launch]:
     Raises NcuError where ncu is missing, may not read the counters, or fails.
     """
     wanted = list(METRICS.values())
-    while True:
+    while wanted:
         command = [ncu, "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(wanted)]
         try:
-            done = subprocess.run([*command, *program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run(
+                [*command, *program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS
+            )
         except OSError as error:
-            raise NcuError(f"cannot run {ncu} ({error.strerror}): install Nsight Compute, or name it with --ncu") from error
+            raise NcuError(f"cannot run {ncu} ({error.strerror}): install Nsight Compute, or put it on the PATH") from error
+        except subprocess.TimeoutExpired as error:
+            raise NcuError(f"{ncu} was stopped after {SECONDS} seconds") from error
         unknown = [name for name in _UNKNOWN.findall(done.stdout) if name in wanted]
         if not unknown or done.returncode == 0:
             return _launches(done)
         wanted = [name for name in wanted if name not in unknown]
+    raise NcuError(f"{ncu} knows none of the metrics that are compared")
 
 
 def _launches(done: subprocess.CompletedProcess) -> list[Launch]:
@@ -65,8 +71,9 @@ def _launches(done: subprocess.CompletedProcess) -> list[Launch]:
         raise NcuError(f"the driver lets only administrators read counters ({NOT_PERMITTED}): {advice}")
     found = read_csv(done.stdout)
     if not found:
-        said = [line for line in done.stdout.splitlines() if line.strip()][-1:] or ["nothing"]
-        raise NcuError(f"ncu profiled no launch (status {done.returncode}); it said last: {said[0]}")
+        said = [line.strip() for line in done.stdout.splitlines() if line.strip()] or ["nothing"]
+        errors = [line for line in said if line.startswith("==ERROR==")]  # warnings and what the program prints come after it
+        raise NcuError(f"ncu profiled no launch (status {done.returncode}); it said: {[*errors, said[-1]][0]}")
     return found
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
+from warpwise.cuda import numbas
 from warpwise.errors import MeasureError
 
 T = TypeVar("T")
@@ -22,16 +24,27 @@ PERIOD = 2**24 - 3  # odd, so that no two rows of a large matrix are alike
 
 @dataclass(frozen=True)
 class Place:
-    """``xp``: CuPy, or NumPy in a rehearsal. ``torch``: PyTorch where it is installed and sees the GPU. ``l2_bytes``: of the L2 cache."""
+    """``xp``: CuPy, or NumPy in a rehearsal. ``peers``: whether PyTorch is asked for. ``l2_bytes``: of the L2 cache."""
 
     xp: ModuleType
-    torch: ModuleType | None
     name: str
     compute_capability: tuple[int, int]
     sms: int
     l2_bytes: int
     quick: bool = False
     rehearsal: bool = False
+    peers: bool = True
+
+    @cached_property
+    def torch(self) -> ModuleType | None:
+        """PyTorch, where it is installed and sees the GPU. Its import takes seconds, so it waits for a suite that asks."""
+        if self.rehearsal or not self.peers:
+            return None
+        try:
+            import torch
+        except ImportError:
+            return None
+        return torch if torch.cuda.is_available() else None
 
     def pick(self, full: T, quick: T, rehearsal: T) -> T:
         """The one that is meant for this place: sizes, mostly."""
@@ -61,9 +74,7 @@ class Place:
         """An array of this place as a kernel of ours takes it fastest: the same memory."""
         if self.rehearsal:
             return array
-        from numba import cuda
-
-        return cuda.as_cuda_array(array)
+        return numbas.load().as_cuda_array(array)
 
     def tensor(self, array: Any) -> Any:
         """An array of this place as one of torch's, the same memory. Numbers of bfloat16 lie in arrays of uint16."""
@@ -84,20 +95,27 @@ class Place:
 
 
 def on_gpu(quick: bool = False) -> Place:
-    """The GPU of this machine. Raises MeasureError where there is none, or no CuPy."""
+    """The GPU of this machine. Call it before a kernel is made: it chooses the GPU for them. Raises MeasureError: none, or no CuPy."""
+    os.environ["WARPWISE_BACKEND"] = "gpu"
     try:
         import cupy
         from cupy_backends.cuda.libs import cublas  # noqa: F401  loads the library, which CuPy alone does not bring
-        from numba import cuda
+
+        cuda = numbas.load()
     except ImportError as error:
         lost = error.name or "CuPy as it is meant to be installed"
         install = "python -m pip install -e '.[gpu-cu13]' (or gpu-cu12; `warpwise doctor` says which)"
         raise MeasureError(f"measuring needs {lost}: {install}") from error
-    if not cuda.is_available():
+    try:
+        there = cuda.is_available()
+    except Exception as error:  # the driver's, or a library that is not found: `doctor` looks at each
+        said = str(error).splitlines()[:1] or [type(error).__name__]
+        raise MeasureError(f"measuring needs an NVIDIA GPU, and CUDA cannot be asked for one ({said[0]}): see `warpwise doctor`") from error
+    if not there:
         raise MeasureError("measuring needs an NVIDIA GPU: none was found here (`warpwise doctor` says why; --rehearse does without)")
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     return Place(
-        cupy, _torch(), properties["name"].decode(), (properties["major"], properties["minor"]), properties["multiProcessorCount"],
+        cupy, properties["name"].decode(), (properties["major"], properties["minor"]), properties["multiProcessorCount"],
         properties["l2CacheSize"], quick,
     )  # fmt: skip
 
@@ -107,12 +125,4 @@ def in_simulator() -> Place:
     from warpwise.devices import H200
 
     os.environ["WARPWISE_BACKEND"] = "simulator"
-    return Place(np, None, SIMULATOR, H200.compute_capability, H200.sms, 50 * 2**20, rehearsal=True)
-
-
-def _torch() -> ModuleType | None:
-    try:
-        import torch
-    except ImportError:
-        return None
-    return torch if torch.cuda.is_available() else None
+    return Place(np, SIMULATOR, H200.compute_capability, H200.sms, 50 * 2**20, rehearsal=True)

@@ -19,6 +19,7 @@ from warpwise.measure.worker import NOT_MEASURED, write
 from warpwise.measurements import Record, read, slug
 
 SECONDS = 300  # of one suite
+TEXT = {"encoding": "utf-8", "errors": "replace"}  # of what libraries and drivers print
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str],
     wishes = [wish for wish in ("quick", "rehearsal") if getattr(settings, wish)]
     program = [sys.executable, "-m", "warpwise.measure.worker", name, str(path), *wishes]
     environment = os.environ | {"WARPWISE_MEASURE_COMMAND": settings.command, "PYTHONUNBUFFERED": "1"}
-    with tempfile.TemporaryFile("w+") as errors:
-        worker = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, start_new_session=True)
+    with tempfile.TemporaryFile("w+", **TEXT) as errors:
+        worker = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, env=environment, start_new_session=True, **TEXT)
         timer = threading.Timer(settings.seconds, _end, [worker])
         timer.start()
         try:
@@ -113,11 +114,19 @@ def _kept(name: str, path: Path, out: Path, problem: str) -> Outcome:
 
 
 def _better(place: Path, record: Record) -> str:
-    """What an earlier record is, and the new one is not: "finished" or "not a quick one"; nothing where the new one may take its place."""
+    """What an earlier record is, and the new one is not: a few words; nothing where the new one may take its place."""
     try:
         earlier = read(place).told
     except MeasureError:  # there is none, or it is broken
         return ""
     if record.told.get("unfinished") and not earlier.get("unfinished"):
         return "finished"
-    return "not a quick one" if record.told.get("quick") and not earlier.get("quick") else ""
+    if record.told.get("quick") and not earlier.get("quick"):
+        return "not a quick one"
+    return "more complete" if _measured(record.told) < _measured(earlier) else ""
+
+
+def _measured(told: dict) -> set[tuple[str, str]]:
+    """The cases and variants of which a record has a figure."""
+    rows = (row for row in told["rows"] if row.get("median_ms") is not None or row["parameters"].get("measured"))
+    return {(row["case"], row["variant"]) for row in rows}

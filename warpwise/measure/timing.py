@@ -18,7 +18,7 @@ from warpwise.measure.place import Place
 
 SAMPLES, WARM_UP = 20, 3
 SLOW_MS, FEW = 2000.0, 3  # a run that takes so long is timed so few times
-PAUSE_CLOCKS, CLOCKS_A_RUN = 400_000, 50_000  # some 0.2 ms, and 25 microseconds more for each of a few runs
+PAUSE_CLOCKS, CLOCKS_A_RUN = 1_000_000, 50_000  # some 0.5 ms, and 25 microseconds more for each of a few runs
 FEW_RUNS = 16  # more than these are not waited for: of a long train of launches, the host's part is meant to be seen
 L2_TIMES = 4
 PROTOCOL = (

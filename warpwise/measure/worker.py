@@ -2,7 +2,7 @@
 
     python -m warpwise.measure.worker SUITE FILE [quick] [rehearsal]
 
-Writes the record to FILE after each case, so that what was measured is kept whatever comes next, and prints each case's name as it begins.
+Writes the record to FILE as it grows, so that what was measured is kept whatever comes next, and prints each case's name as it begins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import json
 import os
 import statistics
 import sys
+import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place, in_simulator, on_gpu
 
 NEEDS = "needs compute capability"
+SECONDS_UNWRITTEN = 5.0
 NOT_MEASURED = 3  # the exit status where there is no GPU to measure
 
 
@@ -104,8 +107,8 @@ def _free(place: Place) -> None:
     gc.collect()
     if hasattr(place.xp, "get_default_memory_pool"):
         place.xp.get_default_memory_pool().free_all_blocks()
-    if place.torch is not None:
-        place.torch.cuda.empty_cache()
+    if torch := vars(place).get("torch"):  # once it was asked for
+        torch.cuda.empty_cache()
 
 
 def write(record: dict[str, Any], path: Path) -> None:
@@ -121,13 +124,34 @@ def main(arguments: list[str]) -> int:
     os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # kernels of one thread are meant
     try:
         place = in_simulator() if "rehearsal" in wishes else on_gpu("quick" in wishes)
-        command = os.environ.get("WARPWISE_MEASURE_COMMAND", f"warpwise measure {name}")
-        for record in measured(place, name, command):
-            write(record, Path(path))
     except MeasureError as error:
         print(error, file=sys.stderr)
         return NOT_MEASURED
+    try:
+        _written(place, name, Path(path))
+    except MeasureError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Exception as error:
+        if place.torch is None:
+            raise
+        _written(replace(place, peers=False), name, Path(path))
+        print(f"measured without PyTorch, with which it ended: {type(error).__name__}: {error}".splitlines()[0], file=sys.stderr)
+        return 1
     return 0
+
+
+def _written(place: Place, name: str, path: Path) -> None:
+    """Measure a suite, and write its record every few seconds, at its end, and where an error ends it."""
+    command, record, last = os.environ.get("WARPWISE_MEASURE_COMMAND", f"warpwise measure {name}"), {}, 0.0
+    try:
+        for record in measured(place, name, command):
+            if time.monotonic() > last + SECONDS_UNWRITTEN:
+                write(record, path)
+                last = time.monotonic()
+    finally:
+        if record:
+            write(record, path)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from warpwise import trace
-from warpwise.errors import WarpwiseError
+from warpwise.errors import MeasureError, WarpwiseError
 from warpwise.measure.ncu import METRICS, NcuError, counters, matched, profiled
 from warpwise.measure.patterns import Pattern, patterns
 from warpwise.measure.place import Place
@@ -24,18 +24,16 @@ ROUNDING = 2e-3  # ncu prints lanes per instruction with two or three digits
 
 
 def collect(place: Place) -> list[dict[str, Any]]:
-    """A row for each pattern; ``problem`` where counters that must agree do not, or where none could be read."""
+    """A row for each pattern; ``problem`` where counters that must agree do not. Raises MeasureError where ncu gives none."""
     chosen = patterns()
-    theirs, problem = [None] * len(chosen), ""
-    if not place.rehearsal:
-        try:
-            theirs = measured()
-        except NcuError as error:
-            problem = str(error)
+    try:
+        theirs = [None] * len(chosen) if place.rehearsal else measured()
+    except NcuError as error:
+        raise MeasureError(str(error)) from error
     rows = []
     for pattern, counted in zip(chosen, theirs, strict=True):
-        missed = "" if counted or problem or place.rehearsal else "ncu shows no such launch"
-        rows.append(row(pattern, modelled(pattern), counted, problem or missed))
+        missed = "" if counted or place.rehearsal else "ncu shows no such launch"
+        rows.append(row(pattern, modelled(pattern), counted, missed))
     return rows
 
 

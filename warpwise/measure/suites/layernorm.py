@@ -72,9 +72,10 @@ def normalised_by_torch(place: Place, x: Any, weight: Any, bias: Any) -> Iterato
     from torch.nn.functional import layer_norm
 
     rows, w, b = place.tensor(x).view(-1, weight.size), place.tensor(weight), place.tensor(bias)
+    width, epsilon = int(weight.size), float(layernorm.EPSILON)  # NumPy's numbers would cut the graph
 
     def normalise(rows: Any) -> Any:
-        return layer_norm(rows, (weight.size,), w, b, float(layernorm.EPSILON))
+        return layer_norm(rows, (width,), w, b, epsilon)
 
     yield keeping("torch", "torch", lambda: normalise(rows), note="layer_norm")
     compiled = place.torch.compile(normalise)
@@ -188,11 +189,12 @@ def improved_by_a_compiler(place: Place, n: int) -> Iterator[Variant]:
         return
     grad, mean, square, weight = map(place.tensor, state(place, n))
     rate, root = map(float, adamw.corrections(STEP))
+    new1, new2, kept, small = map(float, (adamw.NEW1, adamw.NEW2, adamw.KEPT, adamw.SMALL))  # NumPy's numbers would cut the graph
 
     @place.torch.compile
     def improve(grad: Any, mean: Any, square: Any, weight: Any) -> None:
-        mean.lerp_(grad, float(adamw.NEW1))
-        square.lerp_(grad * grad, float(adamw.NEW2))
-        weight.mul_(float(adamw.KEPT)).sub_(rate * mean / (square.sqrt() * root + float(adamw.SMALL)))
+        mean.lerp_(grad, new1)
+        square.lerp_(grad * grad, new2)
+        weight.mul_(kept).sub_(rate * mean / (square.sqrt() * root + small))
 
     yield Variant("torch compile", "torch", lambda: improve(grad, mean, square, weight), lambda: weight, note="torch.compile")
