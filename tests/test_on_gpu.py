@@ -295,6 +295,26 @@ def test_for_numbas_compiler_our_cuda_is_its_own(before, tmp_path):
     assert all(word in done.stdout for word in ("%tid.x", "bar.sync", "shfl.sync.down", "atom.global.add.f32", ".shared"))
 
 
+BY_WAY_OF_PTX = """
+import numba.cuda.decorators as decorators
+decorators._have_nvjitlink = lambda: True  # which gpu-cu12 and gpu-cu13 install, and the toolchain does not
+from numba import cuda as numbas
+from warpwise import cuda
+
+def kernel(x):
+    x[0] = 1
+
+print([jit(kernel).targetoptions["lto"] for jit in (numbas.jit, cuda.jit, cuda.jit(fastmath=True), cuda.jit(lto=True))])
+"""
+
+
+def test_kernels_are_compiled_as_the_compile_command_does():
+    """Numba's default gives other machine code where nvJitLink is there, and drops half of ``fastmath``."""
+    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run([sys.executable, "-c", BY_WAY_OF_PTX], env=environment, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == "[True, False, False, True]", done.stderr[-1500:]
+
+
 BROKEN = """
 import sys
 from warpwise import cuda

@@ -26,9 +26,7 @@ __all__ = ["DeviceArray", "RaceWarning", "SimulatedKernel", "backend"]
 
 def _gpu_there() -> bool:
     try:
-        from numba import cuda
-
-        return bool(cuda.is_available())
+        return bool(numbas.load().is_available())
     except Exception:  # no Numba, or wheels and a driver that do not go together: `warpwise doctor` says which
         return False
 
@@ -41,9 +39,7 @@ def _numbas():
     """
     try:
         cuda = numbas.load()
-        from numba.cuda.core import config
-
-        if not config.ENABLE_CUDASIM:
+        if not numbas.simulated():
             from numba.cuda import types
             from numba.cuda.cudadecl import registry
 
@@ -77,7 +73,8 @@ def __getattr__(name: str):
     if name == "random":
         return import_module("warpwise.cuda.random")
     if backend() == "gpu":
-        return getattr(_numbas(), name)
+        found = getattr(_numbas(), name)
+        return numbas.jit if name == "jit" else found
     if name in HOST:
         return HOST[name]
     if name in TOP:

@@ -33,7 +33,7 @@ def _jitted(kernel: Kernel, made: dict[Kernel, Any]) -> Any:
     """The function, whose names are filled in when it is there, since one may be its own."""
     names: dict[str, Any] = {}
     exec(_bare(kernel.tree), names)
-    function, jit = names[kernel.name], numbas.load().jit
+    function, jit = names[kernel.name], numbas.jit
     found = jit(device=True)(function) if kernel.device else jit(function)
     made[kernel] = found
     for name in {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}:

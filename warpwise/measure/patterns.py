@@ -213,10 +213,9 @@ def columns_of_a_tile(side: int, pitch: int, swizzle: int):
 
 def exchanged(width: int, stride: int, offset: int = 0, threads: int = 32) -> Pattern:
     src = numbers(DTYPES[width], threads)
-    note = TWO_ACCESSES if width == 16 else ""
     name = f"shared_stride {width} B, stride {stride}, offset {offset}, {threads} threads"
     args = src, stride, offset, np.zeros(threads, src.dtype)
-    return Pattern(name, exchange(width), 1, threads, args, np.roll(src, -1), width, note=note)
+    return Pattern(name, exchange(width), 1, threads, args, np.roll(src, -1), width)
 
 
 def tile(side: int, pitch: int, swizzle: int = 0) -> Pattern:
