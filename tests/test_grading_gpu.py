@@ -173,5 +173,17 @@ def test_every_labs_kernels_compile_for_a_gpu_as_the_grader_makes_them(stem):
     for exercise in (exercise for exercise in of_lab.lab.exercises if exercise.kind == "kernel"):
         answer = gpu._solution(Answer(exercise.id, exercise.kind, exercise.name, ""), of_lab)
         kernel = compiled(extract.kernel(answer.text, answer.name, answer.others, of_lab.given))
-        case = hidden.cases(of_lab.tests, exercise.id, 3)[0]
-        assert ".entry" in ptx_of(kernel, tuple(map(fresh, case.args)))
+        cases = hidden.cases(of_lab.tests, exercise.id, 3)
+        assert ".entry" in ptx_of(kernel, tuple(map(fresh, cases[0].args)))
+        about, arrays = gpu._told([(case.blocks, case.threads, case.args) for case in cases])
+        for case, again in zip(cases, gpu._launches(json.loads(json.dumps(about)), arrays), strict=True):
+            assert np.all(case.blocks == again.blocks) and np.all(case.threads == again.threads)
+            for one, other in zip(map(fresh, case.args), map(fresh, again.args), strict=True):
+                assert type(one) is type(other) and np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f")
+
+
+def test_what_goes_wrong_on_the_gpu_costs_no_points(course, monkeypatch):
+    monkeypatch.setattr(gpu, "COMMAND", ("echo",))
+    answer = Answer("double", "kernel", "double", CHATTY)
+    found = gpu.looked_at(answer, material.load(course, tiny_course.STEM, seed=3), "a GPU")
+    assert found.gpu == "a GPU" and found.problem and not found.seconds

@@ -51,7 +51,14 @@ def name() -> str:
 
 
 def looked_at(answer: Answer, material: Material, gpu: str) -> OnGpu:
-    """How an answer's kernel does on the GPU, on the lab's hidden cases."""
+    """How an answer's kernel does on the GPU, on the lab's hidden cases. Whatever goes wrong is said, and costs nothing."""
+    try:
+        return _looked_at(answer, material, gpu)
+    except Exception as error:
+        return OnGpu(gpu, on_gpu.one_line(error))
+
+
+def _looked_at(answer: Answer, material: Material, gpu: str) -> OnGpu:
     cases = [case for case in hidden.cases(material.tests, answer.id, material.seed) if isinstance(case, Launch)]
     about, arrays = _told([(case.blocks, case.threads, case.args) for case in cases])
     job = {"answers": [asdict(answer), asdict(_solution(answer, material))], "given": material.given, "launches": about}
