@@ -27,6 +27,9 @@ CORRECT = sorted((ROOT / "tests/correct").glob("*/*.py"))
 SEEDS = range(int(os.environ.get("WARPWISE_SEEDS", "3")))  #: `make seeds` takes twenty
 
 
+the_lab = cache(load_lab)
+
+
 @cache
 def hidden(stem: str):
     spec = importlib.util.spec_from_file_location(f"hidden_{stem}", ROOT / f"tests/hidden/{stem}.py")
@@ -35,14 +38,15 @@ def hidden(stem: str):
     return module
 
 
-def cells(stem: str, part: str) -> list[str]:
+@cache
+def cells(stem: str, part: str) -> tuple[str, ...]:
     """The text of a solved lab's cells that play a part."""
-    return [c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == part]
+    return tuple(c.source for c in solved_notebook(the_lab(stem)).cells if role(c) == part)
 
 
 def module_text(stem: str, submission: str = "") -> str:
     """A lab's exercise cells as one module: the submission's functions where it has them, else the solution's."""
-    names = {e.name: cell for e, cell in zip(load_lab(stem).exercises, cells(stem, "exercise"), strict=True)}
+    names = {e.name: cell for e, cell in zip(the_lab(stem).exercises, cells(stem, "exercise"), strict=True)}
     kept = [source for name, source in names.items() if f"def {name}(" not in submission]
     return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, submission])
 
@@ -59,7 +63,7 @@ def reasons(stem: str, text: str, exercise, seed: int) -> str:
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_tests_pass_the_solution_and_refuse_the_stub(stem):
-    lab = load_lab(stem)
+    lab = the_lab(stem)
     untouched = kernels_in("\n\n".join(c.source for c in student_notebook(lab).cells if c.cell_type == "code"))
     for exercise in lab.exercises:
         for seed in SEEDS:
@@ -73,7 +77,7 @@ def test_each_wrong_submission_fails_for_its_own_reason(path):
     text, stem = path.read_text(), path.parent.name
     expect, id, reason = text.splitlines()[0].split(": ", 2)
     assert expect == "# expect"
-    for exercise in load_lab(stem).exercises:
+    for exercise in the_lab(stem).exercises:
         if f"def {exercise.name}(" not in text:
             continue  # it is the solution's
         seeds = SEEDS if exercise.id == id else SEEDS[:1]
@@ -84,7 +88,7 @@ def test_each_wrong_submission_fails_for_its_own_reason(path):
 @pytest.mark.parametrize("path", CORRECT, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_other_right_answers_pass(path):
     text, stem = path.read_text(), path.parent.name
-    for exercise in load_lab(stem).exercises:
+    for exercise in the_lab(stem).exercises:
         assert f"def {exercise.name}(" in text
         for seed in SEEDS:
             assert reasons(stem, module_text(stem, text), exercise, seed) == "passed", exercise.id
@@ -95,12 +99,12 @@ def test_there_are_wrong_and_right_submissions_for_each_lab(stem):
     assert len([p for p in WRONG if p.parent.name == stem]) >= 6
     assert len([p for p in CORRECT if p.parent.name == stem]) >= 2
     named = {p.read_text().split(": ", 2)[1] for p in WRONG if p.parent.name == stem}
-    assert named == {exercise.id for exercise in load_lab(stem).exercises}
+    assert named == {exercise.id for exercise in the_lab(stem).exercises}
 
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
-    for exercise in load_lab(stem).exercises:
+    for exercise in the_lab(stem).exercises:
         draw = getattr(hidden(stem), exercise.id)
         labels = [[case.label for case in draw(np.random.default_rng(seed))] for seed in (0, 0, 1)]
         assert labels[0] == labels[1] != labels[2]
@@ -109,7 +113,7 @@ def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_cases_are_not_the_visible_ones(stem):
     shown = visible_cases(stem)
-    for exercise in load_lab(stem).exercises:
+    for exercise in the_lab(stem).exercises:
         cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(0)))
         fresh = [case for case in cases if all(asked(case) != asked(one) for one in shown[exercise.id])]
         assert len(fresh) >= 5, exercise.id
@@ -117,7 +121,7 @@ def test_hidden_cases_are_not_the_visible_ones(stem):
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_calls_allow_memory_that_the_grader_can_tell_from_pythons(stem):
-    calls = [case for exercise in load_lab(stem).exercises for case in getattr(hidden(stem), exercise.id)(np.random.default_rng(0))]
+    calls = [case for exercise in the_lab(stem).exercises for case in getattr(hidden(stem), exercise.id)(np.random.default_rng(0))]
     assert all(call.most_bytes is None or call.most_bytes >= LEAST_MOST_BYTES for call in calls if isinstance(call, Call))
 
 
@@ -125,14 +129,14 @@ def visible_cases(stem: str) -> dict[str, tuple]:
     """Exercise -> the cases that its check cell builds in the solved lab."""
     found = {}
     names = {"__name__": "lab"}
-    for cell in solved_notebook(load_lab(stem)).cells:
+    for cell in solved_notebook(the_lab(stem)).cells:
         if role(cell) in ("given", "exercise", "check"):
             source = cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source
             file = f"<{stem} {cell.id}>"
             linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # where kernels find their text
             names["_keep"] = lambda target, cases, view=None: found.setdefault(target, tuple(cases))
             exec(compile(source, file, "exec"), names)
-    return {e.id: found[e.name] for e in load_lab(stem).exercises}
+    return {e.id: found[e.name] for e in the_lab(stem).exercises}
 
 
 def asked(case) -> tuple:
