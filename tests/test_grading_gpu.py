@@ -119,7 +119,7 @@ def test_launches_are_told_without_what_is_expected():
     secret = np.array([601.0, 602.0], np.float32)
     args = (np.arange(6, dtype=np.int16).reshape(2, 3), Out((2,)), np.float32(1.5), 7, True, InOut(np.ones(3)), 0.1)
     launch = Launch("", (2, 1), 3, args, (secret, np.full(3, 603.0)))
-    about, arrays = gpu._told([(launch.blocks, launch.threads, launch.args)])
+    about, arrays = gpu._told([launch])
     data = gpu._packed({"launches": about}, arrays)
     assert secret.tobytes() not in data and b"603" not in data
     said, arrays = gpu._unpacked(data)
@@ -175,7 +175,7 @@ def test_every_labs_kernels_compile_for_a_gpu_as_the_grader_makes_them(stem):
         kernel = compiled(extract.kernel(answer.text, answer.name, answer.others, of_lab.given))
         cases = hidden.cases(of_lab.tests, exercise.id, 3)
         assert ".entry" in ptx_of(kernel, tuple(map(fresh, cases[0].args)))
-        about, arrays = gpu._told([(case.blocks, case.threads, case.args) for case in cases])
+        about, arrays = gpu._told(cases)
         for case, again in zip(cases, gpu._launches(json.loads(json.dumps(about)), arrays), strict=True):
             assert np.all(case.blocks == again.blocks) and np.all(case.threads == again.threads)
             for one, other in zip(map(fresh, case.args), map(fresh, again.args), strict=True):

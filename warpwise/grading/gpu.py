@@ -60,7 +60,7 @@ def looked_at(answer: Answer, material: Material, gpu: str) -> OnGpu:
 
 def _looked_at(answer: Answer, material: Material, gpu: str) -> OnGpu:
     cases = [case for case in hidden.cases(material.tests, answer.id, material.seed) if isinstance(case, Launch)]
-    about, arrays = _told([(case.blocks, case.threads, case.args) for case in cases])
+    about, arrays = _told(cases)
     job = {"answers": [asdict(answer), asdict(_solution(answer, material))], "given": material.given, "launches": about}
     done = watch.run([*COMMAND, "run"], _packed(job, arrays), LIMITS, env=environment("gpu"))
     if done.stopped or done.exit:
@@ -98,12 +98,12 @@ def _unpacked(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     return json.loads(arrays.pop("said").tobytes()), arrays
 
 
-def _told(launches: Sequence[tuple]) -> tuple[list, dict[str, np.ndarray]]:
-    """Launches as JSON, and the arrays that it names."""
+def _told(launches: Sequence[Launch]) -> tuple[list, dict[str, np.ndarray]]:
+    """Launches as JSON, without what is expected of them, and the arrays that it names."""
     about, arrays = [], {}
-    for blocks, threads, args in launches:
+    for launch in launches:
         told = []
-        for arg in args:
+        for arg in launch.args:
             key = f"a{len(arrays)}"
             if isinstance(arg, Out):
                 told.append(["out", list(shape_of(arg)), arg.dtype])
@@ -112,7 +112,7 @@ def _told(launches: Sequence[tuple]) -> tuple[list, dict[str, np.ndarray]]:
                 told.append(["inout" if isinstance(arg, InOut) else "scalar" if isinstance(arg, np.generic) else "array", key])
             else:
                 told.append(["plain", arg])
-        about.append([blocks, threads, told])
+        about.append([launch.blocks, launch.threads, told])
     return about, arrays
 
 
