@@ -56,6 +56,14 @@ def test_a_right_result_says_how_near_it_is():
     assert worst_error(SIMULATOR, case, case.variants[0], wanted(SIMULATOR, case)) == pytest.approx(2 / 3, rel=1e-3)
 
 
+def test_more_is_allowed_to_the_variant_that_asks_for_it_alone():
+    exact, rounded = variant("exact", 1, 2, 3.0002, 4), replace(variant("rounded", 1, 2, 3.0002, 4), atol=1e-3)
+    case = a_case(exact, rounded, rtol=0, atol=1e-5)
+    assert worst_error(SIMULATOR, case, rounded, wanted(SIMULATOR, case)) == pytest.approx(0.2, rel=1e-2)
+    with pytest.raises(MeasureError, match="3 is right"):
+        worst_error(SIMULATOR, case, exact, wanted(SIMULATOR, case))
+
+
 @pytest.mark.parametrize(
     ("values", "told"),
     [((1, 2, 3.01, 4), r"at \[2\] is 3.01, and 3 is right"), ((1, 2, 3, np.nan), r"at \[3\] is nan"), ((1, 2, 3, np.inf), r"\[3\] is inf")],

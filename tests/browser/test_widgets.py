@@ -22,7 +22,7 @@ SCRIPTS = [file.read_text("utf-8") for file in files("warpwise.views").iterdir()
 NAMES = sorted({name for script in SCRIPTS for name in TAG.findall(script)})
 GALLERY = "chapters/reference_widgets.html"
 STATES = 12  # drawn for each widget
-FRAME_MS, ROUNDS = 16, 10
+FRAME_MS, ROUNDS = 16, 3
 
 # Brings the controls of a widget to places between 0 and 1, as a hand would, and says how long picture and layout took.
 MOVE = """(host, places) => {

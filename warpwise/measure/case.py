@@ -16,8 +16,8 @@ class Variant:
 
     ``run``: does it once, on the device's default stream, and need not wait for its end. ``result``: the array, or arrays, that a run
     has left, on the device or the host; None where there is nothing to compare. ``by``: whose code it is, "numba" for ours, or "cupy" or
-    "torch". ``bytes`` and ``flops``: where they differ from the case's. ``note``: what a reader should know, in one line. ``capability``:
-    the least compute capability that it runs on.
+    "torch". ``bytes``, ``flops`` and ``atol``: where they differ from the case's. ``note``: what a reader should know, in one line.
+    ``capability``: the least compute capability that it runs on.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Variant:
     flops: int | None = None
     note: str = ""
     capability: tuple[int, int] = (0, 0)
+    atol: float | None = None
 
 
 @dataclass(frozen=True)

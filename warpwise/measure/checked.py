@@ -18,17 +18,18 @@ def worst_error(place: Place, case: Case, variant: Variant, want: tuple[np.ndarr
     """
     variant.run()
     found = variant.result()
-    worst = max((_share(case, *pair) for pair in zip(_arrays(place, found), want, strict=True)), default=0.0)
+    atol = case.atol if variant.atol is None else variant.atol
+    worst = max((_share(atol, case.rtol, *pair) for pair in zip(_arrays(place, found), want, strict=True)), default=0.0)
     if not case.in_place:
         _blank(place, found)
     return worst
 
 
-def _share(case: Case, got: np.ndarray, expected: np.ndarray) -> float:
-    """The largest error of one array, as a share of what the case allows. Raises MeasureError where it is above 1."""
+def _share(atol: float, rtol: float, got: np.ndarray, expected: np.ndarray) -> float:
+    """The largest error of one array, as a share of what is allowed. Raises MeasureError where it is above 1."""
     if got.shape != expected.shape:
         raise MeasureError(f"the result has shape {got.shape}, and {expected.shape} is right")
-    allowed = case.atol + case.rtol * np.abs(expected)
+    allowed = atol + rtol * np.abs(expected)
     far = np.abs(got.astype(np.float64) - expected)
     share = np.divide(far, allowed, out=np.where(far > 0, np.inf, 0.0), where=allowed > 0)
     share[~np.isfinite(far)] = np.inf  # a number that is missing, such as one that was never written
