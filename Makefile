@@ -1,17 +1,21 @@
 # Each target sets up .venv by itself: the stamp is renewed when pyproject.toml or constraints.txt changes.
-PYTHON ?= python3
 WORKERS ?= 2
 PORT ?= 8000
-
+ifeq ($(OS),Windows_NT) # in Git Bash
+PYTHON ?= python
+BIN := .venv/Scripts
+else
+PYTHON ?= python3
 BIN := .venv/bin
+endif
 READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos test seeds lab labs bench gpu lint clean system
+.PHONY: help book serve photos test quick seeds lab labs bench gpu lint style format spelling types clean system
 
 help: ## say what there is
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Warpwise needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -26,17 +30,23 @@ book: $(READY) ## build the site into _build/html, with warnings as errors
 $(INDEX):
 	$(MAKE) book
 
-serve: $(READY) $(INDEX) ## show the site on localhost
-	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+serve: $(READY) ## show the site on localhost, and build the page that is saved again
+	@test -f $(INDEX) || echo "The first build takes a minute or two."
+	@$(BIN)/sphinx-autobuild . _build/html -q -c warpwise/book -d _build/.doctrees --port $(PORT) \
+	    --ignore '.*' $(addprefix --ignore ,_build labs solutions tests tools) --re-ignore '/__pycache__/|/[.][^/]*$$|~$$'
 
 photos: system $(READY) $(INDEX) ## photograph every page and widget, light, dark and on a phone, into _build/photos
-	$(BIN)/python tests/photograph.py
+	PYTHONPATH=tests $(BIN)/python tools/photograph.py
 
-test: system lint ## run the tests
+test: system lint ## run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-seeds: $(READY) ## test every wrong and right answer of every lab on twenty seeds
-	WARPWISE_SEEDS=20 $(BIN)/python -m pytest -n $(WORKERS) tests/test_labs.py -k "wrong_submission or other_right"
+quick: lint ## check style, and run the tests that need neither a browser nor a sandbox, and little time
+	$(BIN)/python -m pytest -p no:nbval -p no:hypothesispytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not system and not slow"
+
+seeds: $(READY) ## test every answer of every lab on twenty seeds, 2,000 random kernels, and kill the grader twenty times
+	WARPWISE_SEEDS=20 WARPWISE_KERNELS=2000 WARPWISE_KILLS=20 $(BIN)/python -m pytest -n $(WORKERS) tests/course/test_labs.py tests/grading/test_runs.py tests/simt/test_fuzz.py \
+	    -k "hidden_tests_pass or wrong_submission or other_right or killed_goes_on or random_kernels"
 
 lab: $(READY) ## open JupyterLab on the labs
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) labs
@@ -45,21 +55,34 @@ labs: $(READY) ## make labs/*.ipynb anew from solutions/
 	$(BIN)/warpwise labs build
 
 bench: $(READY) ## measure speed, and print it beside what is asked for
-	$(BIN)/python tests/bench.py
+	PYTHONPATH=tests $(BIN)/python tools/bench.py
 
 gpu: export PYTHONPATH := .
 gpu: ## on a machine with an NVIDIA GPU: run every solution and test kernel on it, and measure all suites
 	@python=$(or $(wildcard $(BIN)/python),$(PYTHON)); status=0; \
 	$$python tests/gpu || status=1; $$python -m warpwise.cli measure || status=1; exit $$status
 
-lint: $(READY) ## check style
+lint: style ## check style, format, spelling and types
+	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory spelling types
+
+style: $(READY) ## check style
 	$(BIN)/ruff check .
+
+format: $(READY) ## format the code
+	$(BIN)/ruff format .
+
+spelling: $(READY) ## check spelling
+	$(BIN)/codespell
+
+types: $(READY) ## check types
+	$(BIN)/mypy
 
 clean: ## remove what was built, and .venv
 	rm -rf _build .venv
 
 # What tests need of the system. Where it cannot be installed it is named, and the tests that need it say so and are skipped.
-SYSTEM := chromium:chromium chromedriver:chromium-driver bwrap:bubblewrap
+SYSTEM := chromium-headless-shell:chromium-headless-shell bwrap:bubblewrap
 
 system:
 	@missing=; for pair in $(SYSTEM); do \

@@ -1,76 +1,98 @@
-"""What the tests share: the built site, a browser, a sandbox, and the rule that CI skips nothing.
+"""Shared by all tests: the built site, a browser, a sandbox, and the rule that CI skips nothing.
 
-A fixture that needs a system package skips its tests where the package is missing, and says which it is.
+A fixture that needs a system package skips its tests where the package is missing, and names it.
+What Windows and macOS cannot run is named here, or in a test's mark ``unix``; it is skipped there,
+under CI too.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import resource
-import shutil
-import subprocess
 import sys
-import threading
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from support import served_site
+from support.served_site import CHROMIUM_FLAGS, FOLDER, Site, build_once, served
 
 from warpwise import doctor
 
-ROOT = Path(__file__).parent.parent
 # Programs that tests read: some of them are hostile, and none is a test.
-collect_ignore = ["attacks", "corpus", "correct", "faults", "hidden", "kernels", "wrong"]
-# Keep Chromium from talking to anyone but the site.
-CHROMIUM_FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+collect_ignore_glob = ["course/*/attacks", "course/*/correct", "course/*/wrong", "programs"]
+# Fixtures that need more than Python: `make quick` leaves their tests out.
+SYSTEM = {"browser", "chromium", "sandbox", "site"}
+# Folder of tests: what it needs and only Linux has.
+LINUX_ONLY = {"grading": "the grader confines student code with bubblewrap, seccomp and rlimits"}
+ELSEWHERE = "not on this system: "  # begins the reason of a skip that CI accepts
 
 
-@dataclass(frozen=True)
-class Site:
-    """The built book: its folder, the address that serves it, and the processor time that a clean build took, in seconds."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Name a folder for the built site, the same for all workers; one that the environment names is
+    kept, for the next run."""
+    if FOLDER not in os.environ:
+        folder = TemporaryDirectory(prefix="warpwise-site-", ignore_cleanup_errors=True)
+        config.add_cleanup(folder.cleanup)
+        os.environ[FOLDER] = folder.name
 
-    folder: Path
-    url: str
-    seconds: float
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that need the system; on Windows, skip those that need Unix."""
+    for item in items:
+        if SYSTEM & set(item.fixturenames):
+            item.add_marker("system")
+        if sys.platform == "win32" and (mark := item.get_closest_marker("unix")):
+            item.add_marker(pytest.mark.skip(reason=ELSEWHERE + mark.args[0]))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note whether the site is built in this run."""
+    served_site.wanted = any("site" in item.fixturenames for item in session.items)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Elsewhere | None:
+    """Leave out modules of ``LINUX_ONLY`` elsewhere, before they are imported."""
+    if sys.platform != "linux" and module_path.parent.name in LINUX_ONLY:
+        return Elsewhere.from_parent(parent, path=module_path)
+    return None
+
+
+class Elsewhere(pytest.Module):
+    """A module of tests that this system cannot run."""
+
+    def collect(self):
+        pytest.skip(ELSEWHERE + LINUX_ONLY[self.path.parent.name])
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory, worker_id) -> Iterator[Site]:
-    """The book, built clean with warnings as errors, once for all workers, and served on 127.0.0.1."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base if worker_id == "master" else base.parent
-    with open(shared / "site.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        built = build_once(shared / "site")
-    if built["status"] != 0:
-        complaints = [line for line in built["log"].splitlines() if "WARNING" in line or "ERROR" in line or "Error" in line]
-        pytest.fail("\n".join(["the book does not build (see `make book`):", *(complaints or [built["log"][-2000:]])]), pytrace=False)
-    folder = shared / "site" / "_build" / "html"
-    with served(folder) as url:
-        yield Site(folder, url, built["seconds"])
+def site() -> Iterator[Site]:
+    """The book, built clean with warnings as errors, once for all workers, and served on
+    127.0.0.1."""
+    built = build_once(Path(os.environ[FOLDER]))
+    if built.status != 0:
+        said = built.complaints or [built.log[-2000:]]
+        pytest.fail("\n".join(["the book does not build (see `make book`):", *said]), pytrace=False)
+    with served(built.site) as url:
+        yield Site(built.site, url)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of Chromium."""
-    path = shutil.which("chromium")
+    path = doctor.browser()
     if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium chromium-driver")
+        pytest.skip("needs Chromium: apt-get install chromium-headless-shell")
     return path
 
 
 @pytest.fixture(scope="module")
 def browser(chromium):
-    """A headless Chromium. One for each module: Playwright's event loop must not be running when other modules start theirs."""
+    """A headless Chromium. One for each module: Playwright's event loop must not be running when
+    other modules start theirs."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -87,45 +109,10 @@ def sandbox() -> None:
         pytest.skip(f"needs bubblewrap ({finding.found}): {finding.advice}")
 
 
-def build_once(output: Path) -> dict:
-    """Build the book below ``output`` unless that was done; the status, the log and the seconds of processor time.
-
-    Processor time is the build's own, unlike a clock that other tests slow down.
-    """
-    record = output / "built.json"
-    if not record.exists():
-        output.mkdir()
-        command = [Path(sys.executable).parent / "jupyter-book", "build", ROOT, "--path-output", output, "-W", "--keep-going"]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        record.write_text(json.dumps({"status": done.returncode, "log": done.stdout, "seconds": seconds}))
-    return json.loads(record.read_text())
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder over HTTP on a free port of 127.0.0.1."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a line on stderr for each."""
-
-    def log_message(self, format, *args):
-        pass
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Under CI a skipped test is a failed one: there everything that tests need can be installed."""
+    """Under CI a skipped test is a failed one: there everything that tests need can be
+    installed."""
     return no_skips((yield))
 
 
@@ -136,7 +123,26 @@ def pytest_make_collect_report(collector):
 
 
 def no_skips(report):
+    if sys.platform == "darwin" and "No module named 'numba" in str(report.longrepr):
+        report.outcome = "skipped"
+        report.longrepr = (report.nodeid, 0, f"{ELSEWHERE}numba-cuda has no wheel for macOS")
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI"):
-        report.outcome = "failed"
-        report.longrepr = f"skipped under CI: {report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr}"
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        if sys.platform == "linux" or ELSEWHERE not in str(reason):
+            report.outcome = "failed"
+            report.longrepr = f"skipped under CI: {reason}"
     return report
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Print how long the tests of each folder took, set-up and clean-up included."""
+    seconds, tests = Counter(), Counter()
+    for report in chain(*terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            folder = report.nodeid.partition("::")[0].rpartition("/")[0].removeprefix("tests/")
+            seconds[folder] += report.duration
+            tests[folder] += report.when == "call"
+    if len(seconds) > 1:
+        terminalreporter.section("time by folder of tests")
+        for folder, total in seconds.most_common():
+            terminalreporter.line(f"{total:8.1f} s {tests[folder]:6} tests  {folder}")

@@ -2,7 +2,7 @@
 
 from warpwise import cuda
 from warpwise.metrics import Metrics
-from warpwise.trace import Trace
+from warpwise.traces import Trace
 
 # isort: split
 from warpwise.simt import trace  # after the module of the same name, which it hides

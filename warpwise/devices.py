@@ -1,11 +1,12 @@
-"""GPUs as numbers: what a launch may ask for, how much fits on a multiprocessor, and how fast the parts are. Each figure cites its source.
+"""GPUs as numbers: limits of a launch, capacity of a multiprocessor, and rates, each with a source.
 
-Limits per compute capability: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; the sizes in
-which registers and shared memory are handed out: ``cuda_occupancy.h`` of the CUDA toolkit. Lanes per clock: CUDA C++ Best Practices
-Guide, "Throughput of Native Arithmetic Instructions". Peaks and bandwidths (dense rates): NVIDIA's datasheets and architecture
-whitepapers of the product named. Clocks and float64 rates are derived from these. How long a memory takes to answer, and how much
-L2 delivers, NVIDIA does not promise: ``MEASURED`` has what others found, for the few products that they looked at.
-"""
+Limits per compute capability: CUDA C++ Programming Guide, table
+"Technical Specifications per Compute Capability"; the sizes in which registers and shared memory
+are allocated: ``cuda_occupancy.h`` of the CUDA toolkit. Lanes per clock: CUDA C++ Best Practices
+Guide, "Throughput of Native Arithmetic Instructions". Peaks and bandwidths (dense rates): NVIDIA's
+datasheets and architecture whitepapers of the product named. Clocks and float64 rates are derived
+from these. NVIDIA specifies neither the latency of a memory nor the bandwidth of L2: ``MEASURED``
+has what others measured, for a few products."""
 
 from __future__ import annotations
 
@@ -19,12 +20,15 @@ KB, MB = 1024, 1024 * 1024
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What one streaming multiprocessor (SM) of a compute capability holds at a time, and does in a clock. Sizes in bytes."""
+    """Capacity and rates of one streaming multiprocessor (SM) of a compute capability.
+
+    Sizes in bytes, rates per clock."""
 
     warps: int
     blocks: int
     shared_bytes: int  #: of all blocks together
-    shared_bytes_per_block: int  #: dynamic shared memory of one block, where the kernel opts in to more than 48 KB
+    #: dynamic shared memory of one block, where the kernel opts in to more than 48 KB
+    shared_bytes_per_block: int
     shared_bytes_reserved: int  #: of each block, by the system
     shared_bytes_unit: int  #: a block's share is a multiple of this
     fp32_lanes: int  #: float32 additions, multiplications or multiply-adds in a clock
@@ -33,9 +37,13 @@ class Multiprocessor:
     registers: int = 65_536
     registers_per_thread: int = 255
     registers_unit: int = 256  #: a warp's share is a multiple of this
-    sub_partitions: int = 4  #: each with a scheduler that issues one warp instruction in a clock, and a quarter of the registers
+    #: each with a scheduler that issues one warp instruction in a clock, and a quarter of the
+    #: registers
+    sub_partitions: int = 4
     shared_wavefronts: int = 1  #: in a clock: 32 banks of 4 bytes
-    l1_bytes_per_clock: int = 128  #: as those banks, for L1 and shared memory are one memory (Tesla V100 whitepaper, for 7.0 and later)
+    #: as those banks, for L1 and shared memory are one memory (Tesla V100 whitepaper, for 7.0 and
+    #: later)
+    l1_bytes_per_clock: int = 128
 
 
 MULTIPROCESSORS = {
@@ -52,7 +60,9 @@ MULTIPROCESSORS = {
 
 @dataclass(frozen=True)
 class Device:
-    """One GPU product. Rates in units of 10^12 operations or 10^9 bytes per second; sizes in bytes."""
+    """One GPU product.
+
+    Rates in units of 10^12 operations or 10^9 bytes per second; sizes in bytes."""
 
     name: str
     compute_capability: tuple[int, int]
@@ -68,16 +78,20 @@ class Device:
 
     @property
     def sm(self) -> Multiprocessor:
-        """The limits and rates of one of its multiprocessors. Raises LaunchError for a compute capability that is not in the table."""
+        """The limits and rates of one of its multiprocessors.
+
+        Raises LaunchError for a compute capability that is not in the table."""
         if self.compute_capability not in MULTIPROCESSORS:
             known = ", ".join(f"{major}.{minor}" for major, minor in MULTIPROCESSORS)
             asked = ".".join(map(str, self.compute_capability))
-            raise LaunchError(f"{self.name} has compute capability {asked}; limits are known for {known}")
+            raise LaunchError(
+                f"{self.name} has compute capability {asked}; limits are known for {known}"
+            )
         return MULTIPROCESSORS[self.compute_capability]
 
     @property
     def clock_hz(self) -> float:
-        """The clock at which the float32 peak holds: each lane does a multiply-add, two operations, in a clock."""
+        """The clock that gives the float32 peak, at two operations per lane and clock."""
         return self.fp32_flops_per_s / (2 * self.sm.fp32_lanes * self.sms)
 
     @property
@@ -118,7 +132,9 @@ DEVICES = (T4, V100, A100_40, A100, RTX_3090, L4, RTX_4090, H100_PCIE, H100, H20
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that is no promise: ``source`` is a key of the book's bibliography, ``how`` says what was done or where it stands."""
+    """A measured number, not a specified one.
+
+    ``source`` is a key of the book's bibliography; ``how`` is the method, or the place there."""
 
     value: float
     source: str
@@ -127,12 +143,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Memories:
-    """What was measured of a product's memories, None where we know of no measurement. Clocks: from an instruction to its result.
+    """Measurements of a product's memories, None where we know of none.
 
-    The latencies are those of one warp that waits for each load before the next, on a GPU that does nothing else.
-    """
+    Clocks are from an instruction to its result. The latencies are those of one warp that waits for
+    each load before the next, on an otherwise idle GPU."""
 
-    unified_bytes: int  #: of an SM: L1 and shared memory together (NVIDIA's architecture whitepapers)
+    #: of an SM: L1 and shared memory together (NVIDIA's architecture whitepapers)
+    unified_bytes: int
     dram_gib: tuple[int, ...]  #: the sizes that the product is sold with (datasheets)
     register_clocks: Figure | None  #: of a float32 instruction whose operand the one before it made
     shared_clocks: Figure | None
@@ -144,22 +161,30 @@ class Memories:
 
 def _chased(clocks: float, card: str) -> Figure:
     """A reading of the repository's ``gpu-latency`` where its curve is flat."""
-    return Figure(clocks, "ernst_gpu_benches", f"gpu-latency on {card}: pointers chased through 69 (L1), 4,333 (L2) and 340,388 kB (DRAM)")
+    how = (
+        f"gpu-latency on {card}: pointers chased through 69 (L1), 4,333 (L2) and 340,388 kB (DRAM)"
+    )
+    return Figure(clocks, "ernst_gpu_benches", how)
 
 
 def _streamed(gb_per_s: float, benchmark: str, kilobytes: str, card: str) -> Figure:
-    return Figure(gb_per_s, "ernst_gpu_benches", f"{benchmark} on {card}: {kilobytes} kB read again and again")
+    how = f"{benchmark} on {card}: {kilobytes} kB read again and again"
+    return Figure(gb_per_s, "ernst_gpu_benches", how)
 
 
-_V100, _A100, _H100 = "a V100 at 1,380 MHz", "an A100 80 GB at 1,410 MHz", "an H100 PCIe at 1,755 MHz"
+_V100 = "a V100 at 1,380 MHz"
+_A100 = "an A100 80 GB at 1,410 MHz"
+_H100 = "an H100 PCIe at 1,755 MHz"
+_GUIDE = "Multiprocessor Level: most arithmetic instructions, compute capability 7.x"
 _LUO = "pointers chased through shared memory, on A100 and H100 PCIe alike"
 
-#: By the name of the product. The far part of the L2 of an A100 or an H100 takes longer; its curve is nowhere flat, so it is left out.
+#: By the name of the product. The far part of the L2 of an A100 or an H100 takes longer; its curve
+#: is nowhere flat, so it is left out.
 MEASURED = {
     V100.name: Memories(
         128 * KB,
         (16, 32),
-        Figure(4, "cuda_guide", "Multiprocessor Level: most arithmetic instructions, compute capability 7.x"),
+        Figure(4, "cuda_guide", _GUIDE),
         None,
         _chased(30.1, _V100),
         _chased(215.0, _V100),
@@ -190,43 +215,61 @@ MEASURED = {
 
 
 def find(name: str) -> Device:
-    """The device of this name; case, blanks and hyphens do not count, and any part of a name will do that only one device has.
+    """Return the device of this name, or the only one whose name contains it.
 
-    Raises LaunchError, which lists the names there are.
+    Case, blanks and hyphens do not count. Raises LaunchError, which lists the names.
     """
-    exact = [device for device in DEVICES if _key(device.name) == _key(name)]
-    found = exact or [device for device in DEVICES if _key(name) and _key(name) in _key(device.name)]
+    key = _key(name)
+    exact = [device for device in DEVICES if _key(device.name) == key]
+    found = exact or [device for device in DEVICES if key and key in _key(device.name)]
     if len(found) == 1:
         return found[0]
     names = ", ".join(device.name for device in found or DEVICES)
-    raise LaunchError(f"{name!r} can be {names}: say which" if found else f"no device is called {name!r}; there are {names}")
+    if found:
+        raise LaunchError(f"{name!r} can be {names}: say which")
+    raise LaunchError(f"no device is called {name!r}; there are {names}")
 
 
 def known(device: Device | str) -> Device:
-    """A device of the table, given by itself or by a name as in ``find``: what a reader can leave and come back to.
+    """Return a device of the table, given by itself or by a name as in ``find``.
 
-    Raises LaunchError for a name that no device has, or more than one, and for a device that somebody made.
-    """
+    Raises LaunchError for a name that no device has, or more than one, and for a device that is not
+    in the table."""
     if not isinstance(device, Device):
         return find(str(device))
     if device not in DEVICES:
         names = ", ".join(one.name for one in DEVICES)
-        raise LaunchError(f"no device is called {device.name!r} and has these figures; there are {names}")
+        raise LaunchError(
+            f"no device is called {device.name!r} and has these figures; there are {names}"
+        )
     return device
 
 
-#: What a driver calls a device, without the brand. Others of their families, on another board, have other figures, and are left out.
+#: A driver's name for a device, without the brand. Others of their families, on another board, have
+#: other figures, and are left out.
 OF_DRIVER = {
-    "T4": T4, "V100-SXM2-(16|32)GB": V100, "A100-SXM4-40GB": A100_40, "A100-SXM4-80GB": A100, "RTX 3090": RTX_3090, "L4": L4,
-    "RTX 4090": RTX_4090, "H100 PCIe": H100_PCIE, "H100 80GB HBM3": H100, "H200": H200, "B200": B200,
-}  # fmt: skip
+    "T4": T4,
+    "V100-SXM2-(16|32)GB": V100,
+    "A100-SXM4-40GB": A100_40,
+    "A100-SXM4-80GB": A100,
+    "RTX 3090": RTX_3090,
+    "L4": L4,
+    "RTX 4090": RTX_4090,
+    "H100 PCIe": H100_PCIE,
+    "H100 80GB HBM3": H100,
+    "H200": H200,
+    "B200": B200,
+}
 _BRAND = re.compile(r"^(nvidia|tesla|geforce|\s)+", re.IGNORECASE)
 
 
 def of_driver(name: str) -> Device | None:
-    """The device that a driver means by a name such as ``NVIDIA A100-SXM4-40GB``; None for one that is not in the table."""
+    """Return the device with a driver's name such as ``NVIDIA A100-SXM4-40GB``, None if unknown."""
     product = _BRAND.sub("", name)
-    return next((device for pattern, device in OF_DRIVER.items() if re.fullmatch(pattern, product, re.IGNORECASE)), None)
+    for pattern, device in OF_DRIVER.items():
+        if re.fullmatch(pattern, product, re.IGNORECASE):
+            return device
+    return None
 
 
 def _key(name: str) -> str:

@@ -1,24 +1,24 @@
 """Every error that a learner can see, in one tree.
 
-    WarpwiseError
-    ├── KernelError                 something in a kernel; names file, line and, where known, block and thread
-    │   ├── UndefinedNameError      a name that nothing defines, or that has no value yet: most often a misspelling
-    │   ├── UnsupportedError        the kernel uses Python that kernels cannot use, or that the simulator does not know
-    │   ├── KernelTypeError         an operation on types that do not go together
-    │   ├── OutOfBoundsError        an index outside its array
-    │   ├── UnwrittenReadError      shared or local memory, or a variable, was read before anything was written there
-    │   ├── MisalignedError         an element of 2, 4, 8 or 16 bytes at an address that is no multiple of its size
-    │   ├── BarrierError            a barrier that only a part of a block reached
-    │   ├── WarpMaskError           a warp-level operation whose mask names a lane that does not take part, or that uses its value
-    │   ├── KernelAssertionError    an assert of the kernel that does not hold in some thread
-    │   ├── ArithmeticFault         an integer divided by zero
-    │   └── StepLimitError          a kernel that did not end within its budget of steps
-    ├── LaunchError                 a launch that a GPU would refuse: block too large, too much shared memory, wrong arguments
-    ├── TraceError                  a trace that cannot be read, or holds fewer events than were asked for
-    ├── LabError                    no such lab, exercise or notebook
-    ├── ToolchainError              a machine without CUDA's compiler, or a kernel that it refuses
-    ├── MeasureError                a machine that cannot be measured, or a record of measurements that cannot be read
-    └── GradingError                submissions that cannot be found or read, or a machine that cannot isolate them
+WarpwiseError
+├── KernelError                 a mistake in a kernel; names file, line, block and thread
+│   ├── UndefinedNameError      an undefined or not yet assigned name, most often misspelled
+│   ├── UnsupportedError        Python that kernels cannot use, or that the simulator lacks
+│   ├── KernelTypeError         an operation on types that do not go together
+│   ├── OutOfBoundsError        an index outside its array
+│   ├── UnwrittenReadError      memory or a variable, read before anything was written there
+│   ├── MisalignedError         an element at an address that is no multiple of its size
+│   ├── BarrierError            a barrier that only part of a block reached
+│   ├── WarpMaskError           a warp-level operation whose mask and lanes do not agree
+│   ├── KernelAssertionError    an assert of the kernel that fails in some thread
+│   ├── ArithmeticFault         an integer divided by zero
+│   └── StepLimitError          a kernel that did not end within its budget of steps
+├── LaunchError                 a launch that a GPU would refuse, or a wrong argument
+├── TraceError                  a trace that cannot be read, or lacks events asked for
+├── LabError                    no such lab, exercise or notebook
+├── ToolchainError              no CUDA compiler here, or a kernel that it refuses
+├── MeasureError                a machine that cannot be measured, or an unreadable record of one
+└── GradingError                submissions that cannot be read, or no way to isolate them
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ from dataclasses import dataclass
 
 
 class WarpwiseError(Exception):
-    """The base of all errors that Warpwise raises on purpose: catch it to print one line instead of a traceback."""
+    """The base of all errors that Warpwise raises on purpose.
+
+    Catch it to print one line instead of a traceback."""
 
 
 @dataclass(frozen=True)
-class Where:
-    """A place in a kernel: file, line (from 1), the text of that line, and, where one thread is to blame, which.
+class Location:
+    """A place in a kernel: file, line (from 1) and its text, and the thread if one is to blame.
 
-    ``function`` is the kernel or device function that the line is in. A notebook's cell is a ``file`` whose name has no suffix.
-    """
+    ``function`` is the kernel or device function that the line is in. A notebook's cell is a
+    ``file`` whose name has no suffix."""
 
     file: str
     line: int
@@ -46,7 +48,7 @@ class Where:
 
     @property
     def place(self) -> str:
-        """``name.py:5`` for a file; cells have no names, so a line of a cell goes by the function that the cell defines."""
+        """``name.py:5`` for a file; for a cell, which has no name, the function it defines."""
         if "." in self.file:
             return f"{self.file}:{self.line}"
         if not self.function:
@@ -65,7 +67,7 @@ class Where:
 class KernelError(WarpwiseError):
     """A mistake in a kernel: what happened, where, and what to try."""
 
-    def __init__(self, what: str, where: Where | None = None, try_this: str = ""):
+    def __init__(self, what: str, where: Location | None = None, try_this: str = "") -> None:
         self.what, self.where, self.try_this = what, where, try_this
         parts = [what]
         if where is not None:
@@ -76,11 +78,11 @@ class KernelError(WarpwiseError):
 
 
 class UndefinedNameError(KernelError):
-    """A name that nothing defines, or that has no value yet; says which name is meant, if one is near."""
+    """An undefined name, or one that has no value yet; suggests a similar name if there is one."""
 
 
 class UnsupportedError(KernelError):
-    """Python that a kernel cannot use, or that the simulator does not know; says what to write instead."""
+    """Python that a kernel cannot use, or that the simulator lacks; suggests what to write."""
 
 
 class KernelTypeError(KernelError):
@@ -92,26 +94,28 @@ class OutOfBoundsError(KernelError):
 
 
 class UnwrittenReadError(KernelError):
-    """Shared or local memory, or a variable, was read where nothing had been written."""
+    """A read of shared or local memory, or of a variable, where nothing had been written."""
 
 
 class BarrierError(KernelError):
-    """A barrier that only a part of a block reached: on a GPU the block would hang or go wrong."""
+    """A barrier that only part of a block reached: on a GPU the block would hang or go wrong."""
 
 
 class MisalignedError(KernelError):
-    """An access to an element at an address that is not a multiple of the element's size, which a GPU faults on."""
+    """An access to an address that is no multiple of the element's size, where a GPU faults.
+
+    Elements have 2, 4, 8 or 16 bytes."""
 
 
 class WarpMaskError(KernelError):
-    """A warp-level operation (shuffle, vote, match, syncwarp) whose mask and whose lanes do not agree.
+    """A warp-level operation (shuffle, vote, match, syncwarp) whose mask and lanes do not agree.
 
-    A shuffle that reads from a lane which does not take part is one where what the kernel does depends on the value.
-    """
+    The mask names a lane that does not take part, or the kernel's result depends on a value that a
+    shuffle reads from such a lane."""
 
 
 class KernelAssertionError(KernelError):
-    """An ``assert`` of a kernel that does not hold in some thread."""
+    """An ``assert`` of a kernel that fails in some thread."""
 
 
 class ArithmeticFault(KernelError):
@@ -123,7 +127,9 @@ class StepLimitError(KernelError):
 
 
 class LaunchError(WarpwiseError, ValueError):
-    """A launch that a GPU would refuse, or an argument that a model or a picture cannot take; it is a ValueError as well."""
+    """A launch that a GPU would refuse, or an argument that a model or a picture cannot take.
+
+    It is a ValueError as well."""
 
 
 class TraceError(WarpwiseError):
@@ -135,11 +141,11 @@ class LabError(WarpwiseError):
 
 
 class ToolchainError(WarpwiseError):
-    """No CUDA compiler on this machine, no such kernel in a file, or a kernel that the compiler refuses."""
+    """No CUDA compiler here, no such kernel in a file, or a kernel that the compiler refuses."""
 
 
 class MeasureError(WarpwiseError):
-    """A machine that cannot be measured, a result that is wrong, or a record of measurements that cannot be read."""
+    """A machine that cannot be measured, a wrong result, or a record that cannot be read."""
 
 
 class GradingError(WarpwiseError):

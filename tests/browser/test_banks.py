@@ -1,4 +1,4 @@
-"""The bank widget in Chromium: its numbers are those of ``Metrics`` for kernels that were really traced, at every place of its controls."""
+"""The bank widget in Chromium, at every setting, against ``Metrics`` of traced kernels."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import re
 
 import numpy as np
 import pytest
-from pages import move, number, opened
+from support.pages import move, number, opened
 
 from warpwise import cuda, trace
 from warpwise.metrics import BANKS, WARP_SIZE, Metrics
 from warpwise.views import banks
 
-STRIDES = {0: 1, 1: 1, 2: 2, 3: 1, 4: 4, 8: 8, 16: 16, 31: 1, 32: 32, 33: 1}  # of float32, with the wavefronts that the rule gives
+# Stride of float32 -> wavefronts by the rule.
+STRIDES = {0: 1, 1: 1, 2: 2, 3: 1, 4: 4, 8: 8, 16: 16, 31: 1, 32: 32, 33: 1}
 
 
 def strided(dtype: str):
-    """A kernel that stores to and loads from every ``stride``-th element of shared memory. Same element, same value: no race."""
+    """Return a kernel that stores to and loads from every ``stride``-th shared element.
+
+    Threads that share an element store the same value, so nothing races."""
 
     @cuda.jit
     def kernel(out, stride):
@@ -45,12 +48,14 @@ STRIDED = {dtype: strided(dtype) for dtype in banks.ITEMSIZES}
 
 
 def loads(dtype: str, pitch: int) -> Metrics:
-    """What the simulator counts for a warp that reads every ``pitch``-th element of shared memory."""
+    """Return the simulator's counts for a warp that reads every ``pitch``-th shared element."""
     return trace(STRIDED[dtype], 1, WARP_SIZE, np.zeros(WARP_SIZE, dtype), pitch).metrics
 
 
 def traced_transpose():
-    return trace(transpose, 1, (32, 32), np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32))
+    return trace(
+        transpose, 1, (32, 32), np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32)
+    )
 
 
 def shown(page) -> tuple[int, int]:
@@ -62,7 +67,7 @@ def sentence(page) -> str:
 
 
 def served(page) -> list[int]:
-    """The lanes of the present wavefront, as the sentence names them."""
+    """Return the lanes of the present wavefront, as the sentence names them."""
     named = re.search(r"serves \d+ lanes?: ([\d, to]+)\.", sentence(page))[1]
     ends = [[int(k) for k in part.split(" to ")] for part in named.split(", ")]
     return [lane for end in ends for lane in range(end[0], end[-1] + 1)]
@@ -76,7 +81,10 @@ def test_stride_and_padding_by_keyboard_and_numbers_equal_metrics(browser, dtype
             for padding in (1, 0) if stride in (8, 32) else (0,):
                 move(page, "padding", padding)
                 metrics = loads(dtype, stride + padding)
-                assert shown(page) == (metrics.shared_load_wavefronts, metrics.shared_load_bank_conflicts), (stride, padding)
+                assert shown(page) == (
+                    metrics.shared_load_wavefronts,
+                    metrics.shared_load_bank_conflicts,
+                ), (stride, padding)
                 assert dtype != "float32" or shown(page)[0] == (1 if padding else STRIDES[stride])
 
 
@@ -89,12 +97,23 @@ def test_the_element_type_changes_by_keyboard(browser):
             choice.press("ArrowDown")
 
 
-WARPS = [(8, "float32", 0), (32, "float32", 1), (0, "float32", 0), (5, "float16", 0), (4, "float64", 0), (0, "complex128", 0)]
+WARPS = [
+    (8, "float32", 0),
+    (32, "float32", 1),
+    (0, "float32", 0),
+    (5, "float16", 0),
+    (4, "float64", 0),
+    (0, "complex128", 0),
+]
 
 
 @pytest.mark.parametrize(("stride", "dtype", "padding"), [*WARPS, (3, "complex128", 1)])
-def test_a_wavefront_takes_one_word_of_a_bank_and_each_lane_is_served_once(browser, stride, dtype, padding):
-    """By the sentences alone: the lanes of all wavefronts are the warp; in none does a bank serve two words, or do two groups meet."""
+def test_a_wavefront_takes_one_word_of_a_bank_and_each_lane_is_served_once(
+    browser, stride, dtype, padding
+):
+    """By the sentences alone, wavefronts cover the warp, each with one word per bank.
+
+    No two groups of lanes meet in a wavefront."""
     size = banks.ITEMSIZES[dtype]
     span = max(1, size // 4)
     with opened(browser, banks.explorer(stride, dtype, padding)._repr_html_()) as page:
@@ -122,7 +141,7 @@ def test_follow_a_lane_by_keyboard_and_by_pressing_its_word(browser):
 
 
 def test_every_request_of_a_traced_line_counts_what_metrics_count(browser):
-    """Over a line's requests, wavefronts and conflicts add up to those of the line."""
+    """Wavefronts and conflicts of a line's requests add up to those of the line."""
     traced = traced_transpose()
     with opened(browser, banks.of_trace(traced)._repr_html_()) as page:
         line = page.get_by_label("source line")
@@ -136,7 +155,10 @@ def test_every_request_of_a_traced_line_counts_what_metrics_count(browser):
             for request in range(1, int(requests.get_attribute("max")) + 1):
                 move(page, "request", request)
                 sums = [a + b for a, b in zip(sums, shown(page), strict=True)]
-            assert sums == [getattr(metrics, f"shared_{kind}_{what}") for what in ("wavefronts", "bank_conflicts")], option.inner_text()
+            assert sums == [
+                getattr(metrics, f"shared_{kind}_{what}")
+                for what in ("wavefronts", "bank_conflicts")
+            ], option.inner_text()
 
 
 def test_a_trace_opens_on_its_worst_request_and_says_who_it_is(browser):

@@ -1,21 +1,20 @@
-"""The built chapter on coalescing in Chromium: every widget on it works, without a network, in light, dark, print, and without scripts.
+"""The built chapter on coalescing in Chromium: its widgets offline, in print, without scripts.
 
-What axe says of this page, as of every other, is in test_site.py.
-"""
+Axe's findings on this page, as on every other, are in test_site.py."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from pages import Watch, box, load_metrics, move
+from support.pages import Watch, box, load_metrics, move
 
 PAGE = "chapters/08_coalescing.html"
 
 
 @pytest.fixture
 def chapter(site, browser):
-    """Open the chapter; at the end it must have asked for nothing outside the site, and complained of nothing."""
+    """Open the chapter; afterwards check that it used nothing outside and logged no error."""
     contexts, watches = [], []
 
     def open_chapter(**settings):
@@ -33,7 +32,7 @@ def chapter(site, browser):
 
 
 def explorers(page) -> list:
-    """The widgets with a stride."""
+    """Return the widgets with a stride."""
     found = page.locator("ww-burst").all()
     return [widget for widget in found if widget.get_by_role("slider", name="stride").count()]
 
@@ -78,13 +77,18 @@ def test_widgets_follow_the_theme_on_its_own_ground(chapter, scheme):
     """The widget's text has the colour of the page's text, and no panel lies under it."""
     page = chapter(color_scheme=scheme)
     widget = page.locator("ww-burst").first
-    page.wait_for_function(f"document.querySelector('ww-burst').hasAttribute('data-dark') === {str(scheme == 'dark').lower()}")
-    colours = widget.evaluate("""element => [element.shadowRoot.querySelector('p'), document.querySelector('article p')]
+    page.wait_for_function(
+        "document.querySelector('ww-burst').hasAttribute('data-dark') === "
+        f"{str(scheme == 'dark').lower()}"
+    )
+    colours = widget.evaluate("""element =>
+        [element.shadowRoot.querySelector('p'), document.querySelector('article p')]
         .map(e => getComputedStyle(e).color)""")
     assert colours[0] == colours[1]
     panels = """element => {
         const found = [];
-        for (let e = element; e && !e.matches('article'); e = e.parentElement) found.push(getComputedStyle(e).backgroundColor);
+        for (let e = element; e && !e.matches('article'); e = e.parentElement)
+            found.push(getComputedStyle(e).backgroundColor);
         return found.filter(colour => colour !== 'rgba(0, 0, 0, 0)');
     }"""
     assert widget.evaluate(panels) == []
@@ -94,7 +98,10 @@ def test_switching_the_theme_takes_the_widgets_along(chapter):
     page = chapter(color_scheme="light")
     assert not page.locator("ww-burst[data-dark]").count()
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    page.wait_for_function("document.querySelectorAll('ww-burst[data-dark]').length === document.querySelectorAll('ww-burst').length")
+    page.wait_for_function(
+        "document.querySelectorAll('ww-burst[data-dark]').length === "
+        "document.querySelectorAll('ww-burst').length"
+    )
 
 
 def test_without_scripts_every_widget_is_a_picture_and_a_sentence(chapter):

@@ -1,4 +1,4 @@
-"""The divergence widget in Chromium: moved by keyboard and mouse, its numbers are those of the traces' events and of ``Metrics``."""
+"""The divergence widget in Chromium, against the events of traces and ``Metrics``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from pages import move, number, opened
+from support.pages import move, number, opened
 
 from warpwise import cuda, trace
-from warpwise.trace import Event, Trace
+from warpwise.traces import Event, Trace
 from warpwise.views import divergence
 
 THREADS = 64
@@ -56,20 +56,31 @@ def loop(x, n):
 
 
 def traced(kernel, **settings) -> Trace:
-    return trace(kernel, 2, THREADS // 2, *arguments(), **settings) if settings else trace(kernel, 1, THREADS, *arguments())
+    return (
+        trace(kernel, 2, THREADS // 2, *arguments(), **settings)
+        if settings
+        else trace(kernel, 1, THREADS, *arguments())
+    )
 
 
 def arguments() -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(THREADS, np.float32), np.random.default_rng(7).integers(0, 9, THREADS).astype(np.int32)
+    return np.zeros(THREADS, np.float32), np.random.default_rng(7).integers(0, 9, THREADS).astype(
+        np.int32
+    )
 
 
-TRACES = {"threadIdx.x < 4": traced(first_four), "by warp": traced(by_warp), "nested": traced(nested), "a loop": traced(loop)}
+TRACES = {
+    "threadIdx.x < 4": traced(first_four),
+    "by warp": traced(by_warp),
+    "nested": traced(nested),
+    "a loop": traced(loop),
+}
 EXPLORER = divergence.explorer(TRACES)
 
 
 @dataclass
 class Expected:
-    """What must stand on the screen at one step."""
+    """The line, lanes and figures that belong on screen at one step."""
 
     line: int
     lanes: tuple[int, ...]
@@ -80,15 +91,27 @@ class Expected:
 
 
 def issued(launch: Trace, warp: int, block: int = 0) -> list[Event]:
-    return [event for event in launch.events if (event.kind, event.warp, event.block[0]) == ("issue", warp, block)]
+    return [
+        event
+        for event in launch.events
+        if (event.kind, event.warp, event.block[0]) == ("issue", warp, block)
+    ]
 
 
 def expected(launch: Trace, warp: int, block: int = 0) -> list[Expected]:
-    """Straight from the events of the trace."""
+    """Return the expected steps, straight from the events of the trace."""
     own = issued(launch, warp, block)
-    slots, lanes = np.cumsum([event.slots for event in own]), np.cumsum([event.slots * len(event.lanes) for event in own])
+    slots, lanes = (
+        np.cumsum([event.slots for event in own]),
+        np.cumsum([event.slots * len(event.lanes) for event in own]),
+    )
     efficiency = lanes / (32 * slots)
-    return [Expected(event.line, event.lanes, int(slots[i]), int(slots[-1]), efficiency[i], efficiency[-1]) for i, event in enumerate(own)]
+    return [
+        Expected(
+            event.line, event.lanes, int(slots[i]), int(slots[-1]), efficiency[i], efficiency[-1]
+        )
+        for i, event in enumerate(own)
+    ]
 
 
 def share(words: str) -> float:
@@ -96,23 +119,27 @@ def share(words: str) -> float:
 
 
 def check(page, wanted: Expected) -> None:
-    """The four numbers: active lanes, issue slots, warp efficiency so far and at the end."""
-    lanes, slots, so_far, end = (words.strip() for words in page.locator(".ww dd").all_inner_texts())
+    """Check the four numbers: active lanes, issue slots, efficiency so far and at the end."""
+    lanes, slots, so_far, end = (
+        words.strip() for words in page.locator(".ww dd").all_inner_texts()
+    )
     assert (lanes, slots) == (f"{len(wanted.lanes)} of 32", f"{wanted.slots:,} of {wanted.all:,}")
     assert share(so_far) == pytest.approx(wanted.efficiency, abs=ROUNDED)
     assert share(end) == pytest.approx(wanted.end, abs=ROUNDED)
 
 
 def cells(page) -> dict[int, tuple[int, ...]]:
-    """By step that is drawn, the lanes that are drawn as active: the cells of its path, by their height under the words "lane 0"."""
+    """Map each drawn step to its active lanes, by their height under the words "lane 0"."""
     found = page.locator(".ww [data-set]").evaluate_all(
         """hits => hits.map((hit) => {
             let run = hit;
             while (!run.matches("path.wd-run")) run = run.previousElementSibling;
-            const words = [...hit.closest("svg").querySelectorAll("text")].find((one) => one.textContent === "lane 0");
+            const words = [...hit.closest("svg").querySelectorAll("text")]
+                .find((one) => one.textContent === "lane 0");
             const first = words.getAttribute("y") - 6;
-            const heights = [...run.getAttribute("d").matchAll(/M\\S+ (\\S+?)h/g)].map((cell) => +cell[1]);
-            return [hit.dataset.set.split("=")[1], heights.slice(1).map((height) => (height - first) / 5)];
+            const cells = [...run.getAttribute("d").matchAll(/M\\S+ (\\S+?)h/g)].slice(1);
+            const lanes = cells.map((cell) => (cell[1] - first) / 5);
+            return [hit.dataset.set.split("=")[1], lanes];
         })"""
     )
     return {int(step): tuple(lanes) for step, lanes in found}
@@ -131,8 +158,15 @@ def test_every_step_by_keyboard_shows_what_the_events_say(browser, name, warp):
         for step, wanted in enumerate(steps, 1):
             check(page, wanted)
             sentence = page.locator(".ww p.text").inner_text()
-            assert f"warp {warp}, step {step}. Line {wanted.line} ({TRACES[name].source[wanted.line].strip()})" in sentence
-            assert (f"{len(wanted.lanes)} active lane" if len(wanted.lanes) < 32 else "all 32 lanes active") in sentence
+            assert (
+                f"warp {warp}, step {step}. Line {wanted.line} "
+                f"({TRACES[name].source[wanted.line].strip()})"
+            ) in sentence
+            assert (
+                f"{len(wanted.lanes)} active lane"
+                if len(wanted.lanes) < 32
+                else "all 32 lanes active"
+            ) in sentence
             assert cells(page)[step] == wanted.lanes
             slider.press("ArrowRight")
 
@@ -140,8 +174,11 @@ def test_every_step_by_keyboard_shows_what_the_events_say(browser, name, warp):
 def test_of_a_launch_of_one_warp_the_end_is_the_metrics_warp_efficiency(browser):
     launch = trace(loop, 1, 32, *arguments())
     with opened(browser, divergence.of_trace(launch)._repr_html_()) as page:
-        assert share(number(page, "at the end")) == pytest.approx(launch.metrics.warp_efficiency, abs=ROUNDED)
-        assert page.get_by_role("slider").count() == 1  # one warp, one block: nothing to choose but the step
+        assert share(number(page, "at the end")) == pytest.approx(
+            launch.metrics.warp_efficiency, abs=ROUNDED
+        )
+        # One warp and one block leave nothing to choose but the step.
+        assert page.get_by_role("slider").count() == 1
         page.get_by_role("slider", name="step").press("End")
         assert number(page, "warp efficiency") == number(page, "at the end")
         assert int(number(page, "issue slots")) == launch.metrics.warp_instructions
@@ -159,7 +196,10 @@ def test_next_back_play_and_a_pressed_column(browser):
         page.locator(".ww [data-set='step=2']").click()
         check(page, steps[1])
         page.get_by_role("button", name="Play").click()
-        page.wait_for_function("() => document.querySelector('ww-divergence').shadowRoot.querySelector('form').elements.step.value === '4'")
+        page.wait_for_function(
+            "() => document.querySelector('ww-divergence').shadowRoot"
+            ".querySelector('form').elements.step.value === '4'"
+        )
         check(page, steps[3])
 
 
@@ -174,11 +214,18 @@ def test_blocks_are_chosen_too(browser):
 
 
 def test_a_fork_says_how_many_lanes_go_which_way(browser):
-    (branch,) = [event for event in TRACES["threadIdx.x < 4"].events if (event.kind, event.warp) == ("branch", 0)]
+    (branch,) = [
+        event
+        for event in TRACES["threadIdx.x < 4"].events
+        if (event.kind, event.warp) == ("branch", 0)
+    ]
     with opened(browser, EXPLORER._repr_html_()) as page:
         move(page, "step", 2)
         ways = branch.taken.bit_count(), 32 - branch.taken.bit_count()
-        assert f"the branch parts 32 lanes: {ways[0]} one way, {ways[1]} the other" in page.locator(".ww p.text").inner_text()
+        assert (
+            f"the branch parts 32 lanes: {ways[0]} one way, {ways[1]} the other"
+            in page.locator(".ww p.text").inner_text()
+        )
         assert page.locator(".ww .inside", has_text="?").count() == 1
 
 
@@ -193,7 +240,8 @@ def test_pages_of_slots_follow_the_step(browser):
             seen += [one for one in on_page if one not in seen]
             slider.press("ArrowRight")
         assert seen == list(range(1, len(steps) + 1))
-        assert page.locator(".ww .wd-later [data-set]").count() == 0  # nothing is to come at the last step
+        # Nothing is to come at the last step.
+        assert page.locator(".ww .wd-later [data-set]").count() == 0
 
 
 def test_a_warp_that_is_cut_still_ends_with_the_efficiency_of_all_its_slots(browser):
@@ -206,8 +254,12 @@ def test_a_warp_that_is_cut_still_ends_with_the_efficiency_of_all_its_slots(brow
         assert int(slider.get_attribute("max")) == divergence.MOST_STEPS
         slider.press("End")
         check(page, expected(launch, 0)[divergence.MOST_STEPS - 1])
-        assert share(number(page, "at the end")) == pytest.approx(launch.metrics.warp_efficiency, abs=ROUNDED)
-        assert "steps can be chosen; all count at the end" in page.locator(".ww p.text").inner_text()
+        assert share(number(page, "at the end")) == pytest.approx(
+            launch.metrics.warp_efficiency, abs=ROUNDED
+        )
+        assert (
+            "steps can be chosen; all count at the end" in page.locator(".ww p.text").inner_text()
+        )
 
 
 def test_the_sentence_before_any_script_is_the_one_after_it(browser):

@@ -1,11 +1,11 @@
-"""The FlashAttention widget in Chromium, moved by keyboard: its numbers are those of the model, of NumPy and of a traced kernel."""
+"""The FlashAttention widget in Chromium, against the model, NumPy and a traced kernel."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from flash_kernel import arguments, flash
-from pages import move, number, opened
+from support.flash_kernel import arguments, flash
+from support.pages import move, number, opened
 
 from warpwise import trace
 from warpwise.devices import DEVICES
@@ -14,12 +14,19 @@ from warpwise.views import flash_attention
 
 UNITS = {"bytes": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 NAMES = [device.name for device in DEVICES]
-SLIDERS = {"n": "queries, keys: N", "d": "vector length: d", "rows": "queries in a tile", "columns": "keys in a tile"}
+SLIDERS = {
+    "n": "queries, keys: N",
+    "d": "vector length: d",
+    "rows": "queries in a tile",
+    "columns": "keys in a tile",
+}
 
 
 def shown_bytes(page, name: str) -> float:
-    """The amount beside a bar."""
-    words = page.locator(".picture text", has_text=name).first.text_content().removeprefix(name).split()
+    """Return the amount beside a bar."""
+    words = (
+        page.locator(".picture text", has_text=name).first.text_content().removeprefix(name).split()
+    )
     return float(words[0]) * UNITS[words[1]]
 
 
@@ -31,13 +38,17 @@ def control(page, name: str) -> int | bool | str:
 
 
 def check(page) -> None:
-    """All that is on the screen against the model, at the place where the controls are."""
+    """Compare everything on screen with the model, for the present controls."""
     n, d, rows, columns = (2 ** control(page, name) for name in SLIDERS)
     causal, query, key = (control(page, name) for name in ("causal", "query", "key"))
     model = attention(n, d, rows, columns, causal=causal)
     near = pytest.approx
-    assert shown_bytes(page, "FlashAttention ") == near(model.read_bytes + model.written_bytes, rel=0.006)
-    assert shown_bytes(page, "standard ") == near(model.standard_read_bytes + model.standard_written_bytes, rel=0.006)
+    assert shown_bytes(page, "FlashAttention ") == near(
+        model.read_bytes + model.written_bytes, rel=0.006
+    )
+    assert shown_bytes(page, "standard ") == near(
+        model.standard_read_bytes + model.standard_written_bytes, rel=0.006
+    )
     assert shown_bytes(page, "each matrix once ") == near(model.least_bytes, rel=0.006)
     assert number(page, "tiles skipped") == f"{model.skipped:,}"
     times = float(number(page, "bytes moved")[:-1])
@@ -47,12 +58,17 @@ def check(page) -> None:
     assert float(number(page, "running sum")) == near(np.exp(seen - seen.max()).sum(), rel=0.006)
     meets = visits(n, rows, columns, query - 1, causal)
     sentence = page.locator("p.text").inner_text()
-    assert sentence.startswith(f"Query tile {query} of {n // rows} meets key tile {key} of {meets} on {control(page, 'device')}.")
+    assert sentence.startswith(
+        f"Query tile {query} of {n // rows} meets key tile {key} of {meets} on "
+        f"{control(page, 'device')}."
+    )
 
 
 @pytest.mark.parametrize("name", SLIDERS)
 def test_each_size_over_its_whole_range(browser, name: str):
-    with opened(browser, flash_attention.explorer(n=512, d=32, rows=64, columns=32)._repr_html_()) as page:
+    with opened(
+        browser, flash_attention.explorer(n=512, d=32, rows=64, columns=32)._repr_html_()
+    ) as page:
         slider = page.locator(f".ww input[name={name}]")
         least, most = (int(slider.get_attribute(end)) for end in ("min", "max"))
         for value in range(least, most + 1):
@@ -62,7 +78,9 @@ def test_each_size_over_its_whole_range(browser, name: str):
 
 
 def test_the_tiles_walk_to_the_diagonal(browser):
-    with opened(browser, flash_attention.explorer(n=512, rows=64, columns=32, query=3, key=1)._repr_html_()) as page:
+    with opened(
+        browser, flash_attention.explorer(n=512, rows=64, columns=32, query=3, key=1)._repr_html_()
+    ) as page:
         forward, back = (page.get_by_role("button", name=name) for name in ("Next", "Back"))
         assert back.is_disabled()
         for key in range(1, 7):
@@ -82,7 +100,10 @@ def test_mask_and_registers(browser):
         before = heading.text_content()
         page.get_by_role("checkbox", name="S and O in registers").press("Space")
         check(page)
-        assert (before, heading.text_content()) == ("Shared memory: 32 KB of 227 KB", "Shared memory: 96 KB of 227 KB")
+        assert (before, heading.text_content()) == (
+            "Shared memory: 32 KB of 227 KB",
+            "Shared memory: 96 KB of 227 KB",
+        )
         assert page.locator(".picture text", has_text="Registers:").count() == 0
         page.get_by_role("checkbox", name="causal mask").press("Space")
         check(page)
@@ -97,8 +118,13 @@ def test_each_device_gives_a_block_what_the_table_says(browser, device):
         while (now := select.input_value()) != device.name:
             select.press("ArrowDown" if NAMES.index(now) < NAMES.index(device.name) else "ArrowUp")
         check(page)
-        held, limit = sum(attention(1024, 256, 128, 64).tile_bytes.values()), device.sm.shared_bytes_per_block
-        expected = f"Shared memory: {held // 1024} KB of {limit // 1024} KB" + (", too much" if held > limit else "")
+        held, limit = (
+            sum(attention(1024, 256, 128, 64).tile_bytes.values()),
+            device.sm.shared_bytes_per_block,
+        )
+        expected = f"Shared memory: {held // 1024} KB of {limit // 1024} KB" + (
+            ", too much" if held > limit else ""
+        )
         assert page.locator(".picture text", has_text="Shared memory:").text_content() == expected
 
 
@@ -114,5 +140,9 @@ def test_its_bytes_are_those_of_a_traced_kernel(browser):
     """The kernel's elements take four bytes, the widget's two."""
     n, d, tile = 256, 32, 128
     m = trace(flash(tile, d), n // tile, tile, *arguments(n, d, causal=True), record=()).metrics
-    with opened(browser, flash_attention.explorer(n, d, tile, tile, causal=True)._repr_html_()) as page:
-        assert shown_bytes(page, "FlashAttention ") == pytest.approx((m.global_load_bytes + m.global_store_bytes) / 2, rel=0.006)
+    with opened(
+        browser, flash_attention.explorer(n, d, tile, tile, causal=True)._repr_html_()
+    ) as page:
+        assert shown_bytes(page, "FlashAttention ") == pytest.approx(
+            (m.global_load_bytes + m.global_store_bytes) / 2, rel=0.006
+        )

@@ -1,26 +1,26 @@
-"""The fusion widget in Chromium: by keyboard and by playing, its bytes are those of kernels that were really traced."""
+"""The fusion widget in Chromium, by keyboard and by playing, against traced kernels."""
 
 from __future__ import annotations
 
 import re
 
-import elementwise
 import numpy as np
 import pytest
-from pages import move, number, opened
 from playwright.sync_api import expect
+from support import elementwise
+from support.pages import move, number, opened
 
 from warpwise.views import fusion
 
 
 def said(page) -> list[int]:
-    """Bytes in the live sentence: unfused so far and in all, fused so far and in all."""
+    """Return the bytes in the live sentence: unfused so far and in all, then fused."""
     pairs = re.findall(r"moved ([\d,]+) of ([\d,]+)", page.locator("p.text").inner_text())
     return [int(word.replace(",", "")) for pair in pairs for word in pair]
 
 
 def rounded(count: int) -> str:
-    """A count as a row shows it."""
+    """Round a count as a row shows it."""
     for unit, size in (("GB", 10**9), ("MB", 10**6)):
         if count >= size:
             return f"{float(f'{count / size:.3g}'):g}\N{NO-BREAK SPACE}{unit}"
@@ -28,13 +28,21 @@ def rounded(count: int) -> str:
 
 
 def belts(page) -> list[int]:
-    """How many values have been read and written in the picture, of both ways together, and how many are to come."""
-    return [page.locator(f".picture path.{look}").count() for look in ("stroke-one", "stroke-two", "rule")]
+    """Count the values read and written in the picture, both ways together, and those to come."""
+    return [
+        page.locator(f".picture path.{look}").count()
+        for look in ("stroke-one", "stroke-two", "rule")
+    ]
 
 
 def test_every_kernel_of_every_program_is_the_traced_one(browser):
     with opened(browser, fusion.explorer(n=1024, step=0)._repr_html_()) as page:
-        for operations, dtype, length in [("trig", "float64", 1), ("silu", "float32", 1), ("axpy", "float16", 1), ("chain", "float32", 5)]:
+        for operations, dtype, length in [
+            ("trig", "float64", 1),
+            ("silu", "float32", 1),
+            ("axpy", "float16", 1),
+            ("chain", "float32", 5),
+        ]:
             page.get_by_label("operations").select_option(operations)
             page.get_by_label("element", exact=True).select_option(dtype)
             if operations == "chain":
@@ -48,25 +56,38 @@ def test_every_kernel_of_every_program_is_the_traced_one(browser):
             for step in range(1, len(apart) + 1):
                 page.get_by_role("button", name="Next").press("Enter")
                 ran = [*apart[:step], fused]
-                assert said(page) == [*(elementwise.moved(part) for part in (apart[:step], apart)), *[elementwise.moved([fused])] * 2]
-                loaded, stored = (sum(getattr(t.metrics, f"global_{way}_bytes") for t in ran) for way in ("load", "store"))
+                assert said(page) == [
+                    *(elementwise.moved(part) for part in (apart[:step], apart)),
+                    *[elementwise.moved([fused])] * 2,
+                ]
+                loaded, stored = (
+                    sum(getattr(t.metrics, f"global_{way}_bytes") for t in ran)
+                    for way in ("load", "store")
+                )
                 assert belts(page)[:2] == [loaded / size, stored / size]
             assert page.get_by_role("button", name="Next").is_disabled() and belts(page)[2] == 0
             check_rows(page, apart, fused)
 
 
 def check_rows(page, apart, fused) -> None:
-    """The big numbers after the last kernel, against the traces."""
+    """Compare the big numbers after the last kernel with the traces."""
     both = elementwise.moved(apart), elementwise.moved([fused])
-    assert [number(page, f"bytes moved, {way}") for way in ("unfused", "fused")] == [rounded(count) for count in both]
+    assert [number(page, f"bytes moved, {way}") for way in ("unfused", "fused")] == [
+        rounded(count) for count in both
+    ]
     assert float(number(page, "unfused to fused")) == round(both[0] / both[1], 2)
-    assert float(number(page, "operations per byte")) == pytest.approx(elementwise.work([fused]) / both[1], abs=6e-5)
+    assert float(number(page, "operations per byte")) == pytest.approx(
+        elementwise.work([fused]) / both[1], abs=6e-5
+    )
 
 
 def test_elements_scale_the_bytes(browser):
     with opened(browser, fusion.explorer("chain", 3, n=5000, step=2)._repr_html_()) as page:
         slider = page.get_by_role("slider", name="elements n")
-        assert (slider.get_attribute("aria-valuetext"), said(page)) == ("5,000", [80_000, 120_000, 40_000, 40_000])
+        assert (slider.get_attribute("aria-valuetext"), said(page)) == (
+            "5,000",
+            [80_000, 120_000, 40_000, 40_000],
+        )
         for place in (10, 17, 26):
             move(page, "elements n", place)
             assert said(page)[1:] == [6 * 4 * 2**place, 2 * 4 * 2**place, 2 * 4 * 2**place]
@@ -76,7 +97,8 @@ def test_elements_scale_the_bytes(browser):
 def test_bars_are_as_long_as_the_bytes(browser):
     with opened(browser, fusion.explorer("trig", step=3)._repr_html_()) as page:
         length = "nodes => nodes.map(node => +node.getAttribute('width'))"
-        unfused, fused, _ = page.locator(".picture rect.three").evaluate_all(length)  # the third is the legend's
+        # The third is the legend's.
+        unfused, fused, _ = page.locator(".picture rect.three").evaluate_all(length)
         assert abs(unfused / fused - 6 / 2) < 0.01
 
 

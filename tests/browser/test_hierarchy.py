@@ -1,4 +1,4 @@
-"""The hierarchy widget in Chromium: moved by keyboard and by presses, it names the thread that a traced kernel's thread says it is."""
+"""The hierarchy widget in Chromium: the thread it names is the one that a traced kernel names."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from math import prod
 
 import numpy as np
 import pytest
-from pages import move, number, opened
-from view_kernels import write_down
+from support.pages import move, number, opened
+from support.view_kernels import write_down
 
 from warpwise import model, trace
 from warpwise.devices import DEVICES
 from warpwise.views import hierarchy
 
-SHAPE = {"grid, x": "gx", "grid, y": "gy", "grid, z": "gz", "block, x": "bx", "block, y": "by", "block, z": "bz"}
+SHAPE = {
+    "grid, x": "gx",
+    "grid, y": "gy",
+    "grid, z": "gz",
+    "block, x": "bx",
+    "block, y": "by",
+    "block, z": "bz",
+}
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -22,32 +29,51 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def check(page, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
-    """What stands on the screen, against what the thread at that place wrote."""
+    """Compare the screen with what the thread at that place wrote."""
     out = np.full((*(g * b for g, b in zip(reversed(grid), reversed(block), strict=True)), 7), -1)
     trace(write_down, grid, block, out, record=())
     x, y, z = (*numbers(number(page, "global index")), 0, 0)[:3]
-    thread, index = ((*numbers(page.locator(f"output[for={name}]").inner_text()), 0, 0)[:3] for name in ("thread", "block"))
+    thread, index = (
+        (*numbers(page.locator(f"output[for={name}]").inner_text()), 0, 0)[:3]
+        for name in ("thread", "block")
+    )
     assert tuple(out[z, y, x]) == (*thread, *index, int(number(page, "lane")))
     count = int(number(page, "thread in block"))
     assert divmod(count, 32) == (int(number(page, "warp")), out[z, y, x, 6])
-    assert int(number(page, "linear index")) == int(number(page, "block in grid")) * prod(block) + count
+    assert (
+        int(number(page, "linear index"))
+        == int(number(page, "block in grid")) * prod(block) + count
+    )
     in_use = min(32, prod(block) - count // 32 * 32)
     assert f"Warp {count // 32}: {in_use} lane" in page.locator(".picture").inner_text()
 
 
 def test_every_slider_by_keyboard(browser):
     now = {"gx": 3, "gy": 2, "gz": 1, "bx": 8, "by": 5, "bz": 1}
-    with opened(browser, hierarchy.explorer((3, 2), (8, 5), block_index=(2, 1), thread_index=(7, 4))._repr_html_()) as page:
+    with opened(
+        browser,
+        hierarchy.explorer((3, 2), (8, 5), block_index=(2, 1), thread_index=(7, 4))._repr_html_(),
+    ) as page:
         shape = lambda letter: tuple(now[letter + axis] for axis in "xyz")  # noqa: E731
         check(page, shape("g"), shape("b"))
-        for label, value in [("block, z", 3), ("block, x", 5), ("grid, z", 2), ("grid, x", 4), ("block, y", 3), ("grid, y", 1)]:
+        for label, value in [
+            ("block, z", 3),
+            ("block, x", 5),
+            ("grid, z", 2),
+            ("grid, x", 4),
+            ("block, y", 3),
+            ("grid, y", 1),
+        ]:
             move(page, label, value)
             now[SHAPE[label]] = value
             check(page, shape("g"), shape("b"))
         for block, thread in [(0, 0), (7, 44), (3, 31), (5, 32)]:
             move(page, "this block", block)
             move(page, "this thread", thread)
-            assert (int(number(page, "block in grid")), int(number(page, "thread in block"))) == (block, thread)
+            assert (int(number(page, "block in grid")), int(number(page, "thread in block"))) == (
+                block,
+                thread,
+            )
             check(page, shape("g"), shape("b"))
 
 
@@ -58,7 +84,8 @@ def test_a_press_picks_a_block_a_thread_and_a_lane(browser):
         assert page.locator("output[for=block]").inner_text() == "(6, 2)"
         assert page.locator("output[for=thread]").inner_text() == "(6, 4)"
         check(page, (12, 4, 1), (16, 6, 1))
-        page.locator(".picture [data-set='thread=95']").last.click()  # the warp's strip comes after the block
+        # The warp's strip comes after the block.
+        page.locator(".picture [data-set='thread=95']").last.click()
         assert (number(page, "warp"), number(page, "lane")) == ("2", "31")
         assert page.locator(".picture [data-set^=block]").count() == 48
         assert page.locator(".picture [data-set^=thread]").count() == 96 + 32
@@ -82,4 +109,8 @@ def test_every_device_s_sms(browser, threads):
             wave = model.waves(300, device, held).count
             assert number(page, "SM") == str(299 % device.sms)
             assert f"holds {held} block" in page.locator("p.text").inner_text()
-            assert page.locator("p.text").inner_text().endswith(f"on SM {299 % device.sms} in wave {wave}.")
+            assert (
+                page.locator("p.text")
+                .inner_text()
+                .endswith(f"on SM {299 % device.sms} in wave {wave}.")
+            )

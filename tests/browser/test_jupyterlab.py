@@ -1,4 +1,4 @@
-"""Widgets in a real JupyterLab: drawn from a kernel, moved by arrow keys that Lab wants for itself, what was chosen back in Python."""
+"""Widgets in a real JupyterLab: drawing, arrow keys, and choices back in Python."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ def transpose(src, dst):
     value = src[y, x]
     dst[x, y] = value
 
-t = trace(transpose, (1, 4), (32, 8), np.zeros((32, 32), np.float32), np.zeros((32, 32), np.float32))
+def zeros():
+    return np.zeros((32, 32), np.float32)
+
+t = trace(transpose, (1, 4), (32, 8), zeros(), zeros())
 widget = burst.widget(t)
 widget
 """
-# Lab would ask a network for newer versions of itself.
+# Lab would look on the network for newer versions of itself.
 QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 READ = "print('in Python:', widget.line)"
 SET = "widget.line = max(t.by_line)"
@@ -40,19 +43,37 @@ SHOW = "t.show()"
 
 @pytest.fixture
 def lab(tmp_path):
-    """The address of a JupyterLab that serves one notebook, with a server of its own and nothing of the user's settings."""
+    """The address of a JupyterLab with one notebook, apart from the user's settings."""
     cells = [nbformat.v4.new_code_cell(text.strip()) for text in (TRACE, READ, SET, SHOW)]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), tmp_path / "lab.ipynb")
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}),
+        tmp_path / "lab.ipynb",
+    )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = [f"--port={port}", "--no-browser", "--allow-root", "--IdentityProvider.token=", QUIET, f"--ServerApp.root_dir={tmp_path}"]
-    homes = {f"JUPYTER_{name}": str(tmp_path / "home") for name in ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")}
-    homes |= {"JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "home"), "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "home")}
+    options = [
+        f"--port={port}",
+        "--no-browser",
+        "--allow-root",
+        "--IdentityProvider.token=",
+        QUIET,
+        f"--ServerApp.root_dir={tmp_path}",
+    ]
+    homes = {
+        f"JUPYTER_{name}": str(tmp_path / "home")
+        for name in ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")
+    }
+    homes |= {
+        "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "home"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(tmp_path / "home"),
+    }
     command = [sys.executable, "-m", "jupyter", "lab", *options]
     with open(tmp_path / "server.log", "w") as log:
-        server = subprocess.Popen(command, env=os.environ | homes, stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(
+            command, env=os.environ | homes, stdout=log, stderr=subprocess.STDOUT
+        )
     try:
         _wait_for(f"http://127.0.0.1:{port}/api", server)
         yield f"http://127.0.0.1:{port}/lab/tree/lab.ipynb?reset"
@@ -72,7 +93,9 @@ def _wait_for(address: str, server: subprocess.Popen, seconds: float = 60) -> No
 
 
 def run(cell, shows) -> None:
-    """Run a cell as a reader does, again if it did not show what it should: Lab loses messages while it connects to the kernel."""
+    """Run a cell as a reader does, again if its result does not show.
+
+    Lab loses messages while it connects to the kernel."""
     for _ in range(8):
         cell.locator(".cm-content").click()
         cell.page.keyboard.press("Shift+Enter")
@@ -89,14 +112,25 @@ def test_widget_in_jupyterlab(lab, browser):
     widget = cells.nth(0).locator(".ww")
     run(cells.nth(0), widget.locator("svg"))
     assert widget.bounding_box()["width"] > 600
-    assert re.match(r"Line \d+: warp 0 of block \(0, 0, 0\) writes dst", widget.locator("p.text").inner_text())
+    assert re.match(
+        r"Line \d+: warp 0 of block \(0, 0, 0\) writes dst", widget.locator("p.text").inner_text()
+    )
 
     chosen = widget.locator("[type=radio]:checked")
     store = int(chosen.get_attribute("value").split()[0])
     chosen.press("ArrowUp")
-    assert widget.locator("p.text").inner_text().startswith(f"Line {store - 1}: warp 0 of block (0, 0, 0) reads src")
-    run(cells.nth(1), cells.nth(1).locator(".jp-OutputArea-output", has_text=f"in Python: {store - 1}"))
-    run(cells.nth(2), widget.get_by_text(f"Line {store}: warp 0 of block (0, 0, 0) writes dst with"))
+    assert (
+        widget.locator("p.text")
+        .inner_text()
+        .startswith(f"Line {store - 1}: warp 0 of block (0, 0, 0) reads src")
+    )
+    run(
+        cells.nth(1),
+        cells.nth(1).locator(".jp-OutputArea-output", has_text=f"in Python: {store - 1}"),
+    )
+    run(
+        cells.nth(2), widget.get_by_text(f"Line {store}: warp 0 of block (0, 0, 0) writes dst with")
+    )
 
     step = widget.get_by_role("slider", name="request")
     for _ in range(3):

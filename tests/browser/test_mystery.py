@@ -1,11 +1,11 @@
-"""The mystery in Chromium: by keyboard and mouse, its numbers are the model's."""
+"""The mystery widget in Chromium, by keyboard and mouse, against the model."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from pages import box, number, opened
+from support.pages import box, number, opened
 
 from warpwise.devices import A100, H100
 from warpwise.model import matmul
@@ -26,7 +26,10 @@ def test_one_key_falls_off_the_cliff_and_one_more_climbs_a_line(browser):
     with opened(browser, mystery.explorer()._repr_html_()) as page:
         slider = page.get_by_role("slider", name="size n")
         for n in (1792, 1793, 1794, 1795, 1796):
-            assert number(page, f"{n:,}") and (speed(page), speed(page, 1)) == (modelled(n), modelled(n + 1))
+            assert number(page, f"{n:,}") and (speed(page), speed(page, 1)) == (
+                modelled(n),
+                modelled(n + 1),
+            )
             slider.press("ArrowRight")
         slider.press("Home")
         assert speed(page) == modelled(mystery.LEAST)
@@ -42,13 +45,21 @@ def test_each_box_takes_its_cause_away_and_each_device_has_its_own_rates(browser
             for _ in range(4):
                 option = page.get_by_label(drawn.choice(list(mystery.LABELS.values())))
                 option.press("Space")
-                causes = tuple(c for c, label in mystery.LABELS.items() if page.get_by_label(label).is_checked())
-                assert (speed(page), speed(page, 1)) == (modelled(1793, device, causes), modelled(1794, device, causes))
+                causes = tuple(
+                    c
+                    for c, label in mystery.LABELS.items()
+                    if page.get_by_label(label).is_checked()
+                )
+                assert (speed(page), speed(page, 1)) == (
+                    modelled(1793, device, causes),
+                    modelled(1794, device, causes),
+                )
 
 
 def test_each_line_has_all_its_points_and_without_causes_all_lie_on_the_peak(browser):
     with opened(browser, mystery.explorer(H100)._repr_html_()) as page:
-        starts = """(all) => all.map((path) => path.getAttribute('d').match(/M[-\\d.]+ [-\\d.]+(?=[hm])/g)
+        starts = """(all) => all.map((path) =>
+            path.getAttribute('d').match(/M[-\\d.]+ [-\\d.]+(?=[hm])/g)
             .map((start) => start.slice(1).split(' ').map(Number)))"""
         lines = page.locator(f".picture :is({POINTS})").evaluate_all(starts)
         # Four lines, and four points of the legend.
@@ -66,9 +77,14 @@ def test_pressing_and_dragging_take_the_nearest_point(browser):
         slider = page.get_by_role("slider", name="size n")
         for n in (1793, 2561, 1024, 2050, 100):
             ring = page.evaluate(
-                """(n) => { const host = document.querySelector('ww-mystery'), form = host.shadowRoot.querySelector('form');
-                form.elements.n.value = n; form.oninput();
-                const ring = host.shadowRoot.querySelector('circle'); return [+ring.getAttribute('cx'), +ring.getAttribute('cy')]; }""",
+                """(n) => {
+                    const root = document.querySelector('ww-mystery').shadowRoot;
+                    const form = root.querySelector('form');
+                    form.elements.n.value = n;
+                    form.oninput();
+                    const ring = root.querySelector('circle');
+                    return [+ring.getAttribute('cx'), +ring.getAttribute('cy')];
+                }""",
                 n,
             )
             slider.press("Home")

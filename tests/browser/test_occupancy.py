@@ -1,4 +1,4 @@
-"""The occupancy widget in Chromium: moved by keyboard, mouse and script, what it says is what ``warpwise.model.occupancy`` says."""
+"""The occupancy widget in Chromium, against ``warpwise.model.occupancy``."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 
 import numpy as np
 import pytest
-from pages import box, move, number, opened
+from support.pages import box, move, number, opened
 
 from warpwise import cuda, model, trace
 from warpwise.devices import DEVICES, H100, KB, T4, V100, Device, find
 from warpwise.views import occupancy
 
-# Brings all controls to values at once and reads what then stands on the screen.
+# Sets all controls at once, and reads the screen.
 BRING = """states => {
   const root = document.querySelector("ww-occupancy").shadowRoot, form = root.querySelector("form");
   const all = css => [...root.querySelectorAll(css)].map(e => e.textContent);
@@ -44,17 +44,26 @@ def limits(found: model.Occupancy) -> dict[str, int]:
 
 
 def bars(found: model.Occupancy) -> list[str]:
-    """The words at the ends of the bars."""
+    """Return the labels at the ends of the bars."""
     told = []
     for name, blocks in limits(found).items():
         words = "no limit" if blocks > 10**6 else str(blocks)
-        told.append(words + (": the limit" if name == found.limiter else ": as few" * (blocks == found.blocks)))
+        told.append(
+            words
+            + (": the limit" if name == found.limiter else ": as few" * (blocks == found.blocks))
+        )
     return told
 
 
 def states(count: int) -> list[dict]:
     chance = random.Random(13)
-    corners = [dict(device=d.name, warps=w, registers=r, shared=s) for d in DEVICES for w in (1, 32) for r in (1, 255) for s in (0, 227)]
+    corners = [
+        dict(device=d.name, warps=w, registers=r, shared=s)
+        for d in DEVICES
+        for w in (1, 32)
+        for r in (1, 255)
+        for s in (0, 227)
+    ]
     return corners + [
         {
             "device": chance.choice(DEVICES).name,
@@ -71,11 +80,24 @@ def test_hundreds_of_states_are_those_of_the_model(browser):
     with opened(browser, occupancy.explorer()._repr_html_()) as page:
         shown = page.evaluate(BRING, asked)
     for state, on_screen in zip(asked, shown, strict=True):
-        found = model.occupancy(find(state["device"]), 32 * state["warps"], state["registers"], KB * state["shared"])
-        assert on_screen["numbers"] == [share(found.fraction), str(found.blocks), found.limiter], state
+        found = model.occupancy(
+            find(state["device"]), 32 * state["warps"], state["registers"], KB * state["shared"]
+        )
+        assert on_screen["numbers"] == [share(found.fraction), str(found.blocks), found.limiter], (
+            state
+        )
         words = on_screen["words"]
-        at = next(i for i, word in enumerate(words) if word.startswith("Blocks that each resource allows, of ")) + 1
-        assert words[at : at + 8] == [word for bar in zip(NAMES, bars(found), strict=True) for word in bar], state
+        at = (
+            next(
+                i
+                for i, word in enumerate(words)
+                if word.startswith("Blocks that each resource allows, of ")
+            )
+            + 1
+        )
+        assert words[at : at + 8] == [
+            word for bar in zip(NAMES, bars(found), strict=True) for word in bar
+        ], state
 
 
 def test_curves_reach_what_the_model_gives_over_all_places_of_a_slider(browser):
@@ -86,16 +108,28 @@ def test_curves_reach_what_the_model_gives_over_all_places_of_a_slider(browser):
         device, warps, registers, shared = state.values()
         device = find(device)
         best = [
-            max(model.occupancy(device, 32 * w, registers, KB * shared).fraction for w in range(1, 33)),
-            max(model.occupancy(device, 32 * warps, r, KB * shared).fraction for r in range(1, 256)),
-            max(model.occupancy(device, 32 * warps, registers, KB * s).fraction for s in range(228)),
+            max(
+                model.occupancy(device, 32 * w, registers, KB * shared).fraction
+                for w in range(1, 33)
+            ),
+            max(
+                model.occupancy(device, 32 * warps, r, KB * shared).fraction for r in range(1, 256)
+            ),
+            max(
+                model.occupancy(device, 32 * warps, registers, KB * s).fraction for s in range(228)
+            ),
         ]
-        by = (f"{share(part)} by {name}" for part, name in zip(best, ("threads", "registers", "shared memory"), strict=True))
-        assert on_screen["text"].endswith(f"With one number changed, occupancy is at most {', '.join(by)}."), state
+        by = (
+            f"{share(part)} by {name}"
+            for part, name in zip(best, ("threads", "registers", "shared memory"), strict=True)
+        )
+        assert on_screen["text"].endswith(
+            f"With one number changed, occupancy is at most {', '.join(by)}."
+        ), state
 
 
 def steps(page, nth: int) -> list[tuple[float, float]]:
-    """A curve's steps as (where it ends, height), in pixels."""
+    """Return a curve's steps as (where it ends, height), in pixels."""
     d = page.locator(".ww svg .stroke-one").nth(nth).get_attribute("d").removeprefix("M112 ")
     return [tuple(map(float, reversed(step.split("H")))) for step in d.split("V")]
 
@@ -112,19 +146,30 @@ def test_curve_of_registers_steps_where_the_model_steps(browser):
 def test_keyboard_moves_every_control(browser, device: Device):
     with opened(browser, occupancy.explorer()._repr_html_()) as page:
         page.get_by_label("device").select_option(device.name)
-        for name, place in (("threads per block", 10), ("registers per thread", 37), ("shared memory", 8)):
+        for name, place in (
+            ("threads per block", 10),
+            ("registers per thread", 37),
+            ("shared memory", 8),
+        ):
             move(page, name, place)
         found = model.occupancy(device, 320, 37, 8 * KB)
         assert number(page, "occupancy") == share(found.fraction)
         assert number(page, "blocks per SM") == str(found.blocks)
         assert number(page, "limited by") == found.limiter
-        assert [page.locator(f"output[for={name}]").inner_text() for name in ("warps", "registers", "shared")] == ["320", "37", "8 KB"]
+        assert [
+            page.locator(f"output[for={name}]").inner_text()
+            for name in ("warps", "registers", "shared")
+        ] == ["320", "37", "8 KB"]
 
 
 def test_sentence_after_moves_is_that_of_a_view_made_so(browser):
     view = occupancy.explorer(T4, 512, 64, 20 * KB)
     with opened(browser, occupancy.explorer(T4)._repr_html_()) as page:
-        for name, place in (("threads per block", 16), ("registers per thread", 64), ("shared memory", 20)):
+        for name, place in (
+            ("threads per block", 16),
+            ("registers per thread", 64),
+            ("shared memory", 20),
+        ):
             move(page, name, place)
         assert page.locator("[aria-live=polite] p.text").inner_text() == view.sentence
 
@@ -134,7 +179,9 @@ def test_picture_holds_as_many_warps_as_the_model_says(browser):
     with opened(browser, occupancy.explorer(V100, 96, 40)._repr_html_()) as page:
         places = page.locator(".ww svg rect[height='20']")
         classes = [places.nth(k).get_attribute("class") for k in range(places.count())]
-        assert len(classes) == V100.sm.warps and classes.count("empty") == V100.sm.warps - found.warps
+        assert (
+            len(classes) == V100.sm.warps and classes.count("empty") == V100.sm.warps - found.warps
+        )
         # A block's warps are neighbours in the order in which they were dealt.
         assert classes[:9] == ["one"] * 3 + ["three"] * 3 + ["one"] * 3
         assert page.locator(".ww svg .inside").count() == found.warps
@@ -142,8 +189,15 @@ def test_picture_holds_as_many_warps_as_the_model_says(browser):
 
 def test_mouse_drags_the_point_of_a_curve(browser):
     with opened(browser, occupancy.explorer(H100)._repr_html_()) as page:
-        for nth, name in ((1, "registers per thread"), (2, "shared memory"), (0, "threads per block")):
-            slider, point = page.get_by_role("slider", name=name), page.locator(".ww svg circle").nth(nth)
+        for nth, name in (
+            (1, "registers per thread"),
+            (2, "shared memory"),
+            (0, "threads per block"),
+        ):
+            slider, point = (
+                page.get_by_role("slider", name=name),
+                page.locator(".ww svg circle").nth(nth),
+            )
             before, at = int(slider.input_value()), box(point)
             x, y = at["x"] + 5, at["y"] + 5
             page.mouse.move(x, y)
@@ -160,12 +214,22 @@ def test_mouse_drags_the_point_of_a_curve(browser):
 
 
 def test_a_trace_opens_at_its_own_numbers_and_not_at_rounded_ones(browser):
-    t = trace(transpose, 1, (32, 32), np.zeros((32, 32), np.float32), np.zeros((32, 32), np.float32))
+    t = trace(
+        transpose, 1, (32, 32), np.zeros((32, 32), np.float32), np.zeros((32, 32), np.float32)
+    )
     assert t.shared_bytes_per_block == 32 * 33 * 4
     with opened(browser, occupancy.of_trace(t, "L4", 20)._repr_html_()) as page:
         text = page.locator("p.text").inner_text()
-        assert text.startswith("Blocks of 1,024 threads with 20 registers each and 4.125 KB of shared memory: an SM of L4")
+        assert text.startswith(
+            "Blocks of 1,024 threads with 20 registers each and 4.125 KB of shared memory: "
+            "an SM of L4"
+        )
         found = model.occupancy(find("L4"), 1024, 20, t.shared_bytes_per_block)
-        allowed = page.locator(".ww svg text", has_text=re.compile(r"^\d+(: .*)?$")).all_text_contents()
+        allowed = page.locator(
+            ".ww svg text", has_text=re.compile(r"^\d+(: .*)?$")
+        ).all_text_contents()
         assert str(found.blocks_by_shared_memory) in allowed
-        assert found.blocks_by_shared_memory != model.occupancy(find("L4"), 1024, 20, 5 * KB).blocks_by_shared_memory
+        assert (
+            found.blocks_by_shared_memory
+            != model.occupancy(find("L4"), 1024, 20, 5 * KB).blocks_by_shared_memory
+        )

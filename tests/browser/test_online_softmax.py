@@ -1,10 +1,10 @@
-"""The online softmax widget in Chromium: after each value its maximum, sum and correction are NumPy's, from all values seen at once."""
+"""The online softmax widget in Chromium, against NumPy over all values seen so far."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from pages import move, number, opened
+from support.pages import move, number, opened
 
 from warpwise.views import online_softmax
 
@@ -17,14 +17,14 @@ def said(page, term: str) -> float:
 
 
 def choose(page, name: str) -> None:
-    """Bring the select input to a row of values by keyboard."""
+    """Choose a row of values by keyboard."""
     select = page.get_by_role("combobox", name="values")
     while (now := select.input_value()) != name:
         select.press("ArrowDown" if NAMES.index(now) < NAMES.index(name) else "ArrowUp")
 
 
 def check(page, seen: list[float]) -> None:
-    """The numbers on the screen against sums over all that was seen, with no step taken from the one before."""
+    """Compare the numbers on screen with sums over all values seen, not with the step before."""
     x = np.array(seen)
     with np.errstate(over="ignore"):
         plain = np.cumsum(np.exp(x).astype(np.float32), dtype=np.float32)[-1]
@@ -69,14 +69,21 @@ def test_steps_back_and_presses_on_values(browser):
 
 
 def test_hatched_bars_show_what_the_correction_took(browser):
-    """At the spike each bar before it shrinks by the same factor; where nothing is corrected nothing is hatched."""
+    """At the spike all earlier bars shrink by one factor; without a correction none is hatched."""
     with opened(browser, online_softmax.explorer(start="spike", step=8)._repr_html_()) as page:
         tall = "nodes => nodes.map(node => +node.getAttribute('height'))"
-        bars, gone = page.locator(".picture rect.one[width='30']"), page.locator(".picture rect.hatched[width='30']")
+        bars, gone = (
+            page.locator(".picture rect.one[width='30']"),
+            page.locator(".picture rect.hatched[width='30']"),
+        )
         now, lost = bars.evaluate_all(tall), gone.evaluate_all(tall)
         assert len(now) == 8 and len(lost) == 7
         x = np.array(ROWS["spike"][0][:8])
         assert np.allclose(np.array(now) / now[-1], np.exp(x - x[-1]), atol=0.002)
-        assert np.allclose(np.array(lost) / now[-1], np.exp(x[:7] - x[:7].max()) - np.exp(x[:7] - x[-1]), atol=0.002)
+        assert np.allclose(
+            np.array(lost) / now[-1],
+            np.exp(x[:7] - x[:7].max()) - np.exp(x[:7] - x[-1]),
+            atol=0.002,
+        )
         move(page, "seen", 9)
         assert gone.count() == 0

@@ -1,76 +1,158 @@
-"""Every page of the site: how much it loads, on a phone, on paper, from a folder of a server, and from a disk."""
+"""Every page of the site: how much it loads, on a phone, on paper, from a folder of a server, and
+from a disk."""
 
 from __future__ import annotations
 
 import gzip
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import served
-from pages import Watch
-from test_site import PAGES, Page, html_pages
+from support.pages import Watch, violations
+from support.served_site import served
+from support.site_pages import PAGES, Page, html_pages
 
 LIMIT, OUR_LIMIT = 1_000_000, 250_000  # bytes, gzipped
 OURS = ("chapters/", "labs/", "_images/")
 OWN_FILES = ("warpwise.css", "quiz.css", "quiz.js", "paper.js")
-#: What can be operated, and has no place on paper. A widget's list of source lines is text, with a mark at the line in the picture.
+#: What can be operated, and has no place on paper. A widget's list of source lines is text, with a
+#: mark at the line in the picture.
 CONTROLS = "button:visible, select:visible, textarea:visible, input:not(form.source input):visible"
 # Elements that paint a dark ground, of those that paper shows.
 DARK_GROUNDS = """() => [...document.querySelectorAll('body, body *')].filter(element => {
-    const [red, green, blue, alpha = 1] = (getComputedStyle(element).backgroundColor.match(/[\\d.]+/g) || []).map(Number);
-    return element.checkVisibility() && element.getBoundingClientRect().height > 8 && alpha > 0.5 && red + green + blue < 330;
+    const numbers = getComputedStyle(element).backgroundColor.match(/[\\d.]+/g) || [];
+    const [red, green, blue, alpha = 1] = numbers.map(Number);
+    const seen = element.checkVisibility() && element.getBoundingClientRect().height > 8;
+    return seen && alpha > 0.5 && red + green + blue < 330;
 }).map(element => element.outerHTML.slice(0, 120))"""
 # Text that is too light to be read on paper.
 PALE_TEXT = """() => [...document.querySelectorAll('article *')].filter(element => {
-    const [red, green, blue] = (getComputedStyle(element).color.match(/[\\d.]+/g) || []).map(Number);
+    const numbers = getComputedStyle(element).color.match(/[\\d.]+/g) || [];
+    const [red, green, blue] = numbers.map(Number);
     const own = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
-    return own && element.checkVisibility() && !(element instanceof SVGElement) && red * 0.3 + green * 0.59 + blue * 0.11 > 160;
+    const seen = element.checkVisibility() && !(element instanceof SVGElement);
+    return own && seen && red * 0.3 + green * 0.59 + blue * 0.11 > 160;
 }).map(element => element.outerHTML.slice(0, 120))"""
 
 
-@pytest.fixture
-def page(browser):
-    context = browser.new_context(viewport={"width": 320, "height": 640})
-    yield context.new_page()
-    context.close()
+# The theme's icon script draws an animation where it lacks the icon that is asked for.
+ICONS_DRAWN = """[...document.querySelectorAll('.svg-inline--fa')].map(
+    icon => icon.querySelector('animate') ? 'missing' : icon.dataset.icon)"""
+# The theme is worn, and no colour is on its way to another.
+SETTLED = """theme => document.documentElement.dataset.theme === theme
+    && !document.getAnimations().some(animation => animation.playState === 'running')"""
+# Hides pieces of code that have the colour, size, weight and ground of one before them, for a page
+# holds thousands, and axe would work out the contrast of each.
+HIDE_ALIKE = """() => {
+    const ground = (element) => {
+        const colour = getComputedStyle(element).backgroundColor;
+        const clear = colour.startsWith('rgba') && element.parentElement;
+        return clear ? colour + ground(element.parentElement) : colour;
+    };
+    const seen = new Set();
+    const alike = (piece) => {
+        const { color, fontSize, fontWeight } = getComputedStyle(piece);
+        const look = [color, fontSize, fontWeight, ground(piece)].join();
+        return !piece.children.length && (seen.has(look) || !seen.add(look));
+    };
+    const pieces = [...document.querySelectorAll('.highlight span')];
+    const hidden = pieces.map(alike);
+    pieces.forEach((piece, i) => (piece.style.visibility = hidden[i] ? 'hidden' : 'visible'));
+}"""
+COLOUR_RULES = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+PHONE, PAPER, DESKTOP = (320, 640), (720, 1000), (1280, 720)
 
 
 def ours(path: str) -> bool:
-    """Whether a file is the book's own: not the theme's, MathJax's or a font."""
+    """Return whether a file is the book's own: not the theme's, MathJax's or a font."""
     return path.startswith(OURS) or path.rpartition("/")[2] in OWN_FILES
 
 
 def weights(site, asked: list[str]) -> dict[str, int]:
     """Path -> gzipped bytes, of what a page asked the site for."""
     paths = {unquote(urlsplit(url).path).lstrip("/") for url in asked if url.startswith(site.url)}
-    return {path: len(gzip.compress((site.folder / path).read_bytes())) for path in paths}
+    return {path: gzipped(site.folder / path) for path in paths}
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page_is_light_and_fits_a_phone_and_paper(site, page, name: str):
-    watch = Watch().over(page)
-    page.emulate_media(color_scheme="dark")
-    page.goto(f"{site.url}/{name}.html", wait_until="networkidle")
-    loaded = weights(site, watch.requests)
+@cache
+def gzipped(path: Path) -> int:
+    return len(gzip.compress(path.read_bytes()))
+
+
+def weigh(site, name: str, asked: list[str]) -> None:
+    """Check that a page loads little, and of the book's own files less."""
+    loaded = weights(site, asked)
     assert f"{name}.html" in loaded
     assert sum(loaded.values()) < LIMIT, sorted(loaded.items(), key=lambda item: -item[1])[:5]
     assert sum(size for path, size in loaded.items() if ours(path)) <= OUR_LIMIT
 
-    assert page.evaluate("document.documentElement.scrollWidth") == 320
 
-    page.emulate_media(media="print", color_scheme="dark")
-    page.set_viewport_size({"width": 720, "height": 1000})
-    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
-    assert page.locator(CONTROLS).count() == 0, [one.evaluate("e => e.outerHTML") for one in page.locator(CONTROLS).all()][:5]
+def look(page, size: tuple[int, int], scheme: str, media: str = "screen") -> None:
+    """Show a page on a medium of this size, in the theme that the reader prefers."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(media=media, color_scheme=scheme)
+    theme = "light" if media == "print" else scheme
+    page.wait_for_function(SETTLED, arg=theme)
+
+
+def check_paper(page) -> None:
+    """Check that a printed page holds no control, no dark ground and no pale text."""
+    assert page.locator(CONTROLS).count() == 0, [
+        one.evaluate("e => e.outerHTML") for one in page.locator(CONTROLS).all()
+    ][:5]
     assert page.evaluate(DARK_GROUNDS) == []
     assert page.evaluate(PALE_TEXT) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER[0]
 
-    page.emulate_media(media="screen", color_scheme="dark")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+
+def faults(page, **options) -> list[tuple[str, list[str]]]:
+    """Return the violations that axe finds, looking once at pieces of code that look alike."""
+    page.evaluate(HIDE_ALIKE)
+    return violations(page, **options)
+
+
+@pytest.fixture
+def page(browser):
+    """A page on a phone, for a reader who prefers the dark theme."""
+    opened = browser.new_page(viewport={"width": PHONE[0], "height": PHONE[1]}, color_scheme="dark")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(site, page, name: str):
+    """A page fetches nothing from elsewhere and little from the site, logs no error, draws every
+    icon, fits a phone and paper, and breaks no rule of axe. In the dark only colours can differ.
+
+    axe comes last: it fetches style sheets anew, and resolves their imports against the page."""
+    watch = Watch().over(page)
+    page.goto(f"{site.url}/{name}.html", wait_until="networkidle")
+    weigh(site, name, watch.requests)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+    look(page, PAPER, "dark", "print")
+    check_paper(page)
+    look(page, DESKTOP, "dark")
+    icons = page.evaluate(ICONS_DRAWN)
+    assert icons and "missing" not in icons
+    watch.check(site.url)
+    found = faults(page, **COLOUR_RULES)
+    look(page, DESKTOP, "light")
+    assert found + faults(page) == []
+
+
+FAULTY = """<html lang="en"><title>Faults</title><main><h1>Faults</h1><img src="data:,">
+<div class="highlight"><pre><span>fine</span> <span>fine</span>
+<span style="color: #ddd">pale</span> <span style="color: #ddd">pale</span></pre></div></main>"""
+
+
+def test_axe_finds_a_picture_without_words_and_each_pale_colour_of_code_once(page):
+    page.set_content(FAULTY)
+    found = dict(faults(page))
+    assert found.keys() == {"image-alt", "color-contrast"}
+    assert len(found["color-contrast"]) == 1
 
 
 def test_heavy_and_foreign_files_are_told_apart():
@@ -83,24 +165,39 @@ def test_no_address_of_the_site_begins_at_the_servers_root(site):
     rooted = {}
     for path in html_pages(site.folder):
         found = Page(path.read_text("utf-8"))
-        rooted[path.name] = [address for address in [*found.links, *found.loads] if address.startswith("/")]
+        rooted[path.name] = [
+            address for address in [*found.links, *found.loads] if address.startswith("/")
+        ]
     for path in site.folder.rglob("*.css"):
         rooted[path.name] = re.findall(r"url\(['\"]?(/[^)]*)", path.read_text("utf-8"))
     assert {name: found for name, found in rooted.items() if found} == {}
 
 
+def scripts_and_sheets(path: Path) -> set[str]:
+    """The names of what a page loads, pictures and its own data aside."""
+    loads = Page(path.read_text("utf-8")).loads
+    return {address.rpartition("/")[2] for address in loads if "_images/" not in address}
+
+
 def test_site_works_from_a_folder_of_a_server(site, browser, tmp_path: Path):
-    """As at a university: the built files, below an address that is not the server's root."""
+    """As at a university: the built files, below an address that is not the server's root. Of
+    pages that load the same files one is opened."""
     (tmp_path / "courses").mkdir()
     shutil.copytree(site.folder, tmp_path / "courses/gpu")
     with served(tmp_path) as url:
         base = f"{url}/courses/gpu/"
         page = browser.new_page()
         watch, failed = Watch().over(page), []
-        page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)
+        page.on(
+            "response",
+            lambda response: failed.append(response.url) if response.status >= 400 else None,
+        )
         page.goto(base, wait_until="networkidle")  # index.html leads to the first page
         page.wait_for_url(f"{base}{PAGES[0]}.html")
-        for name in PAGES[1:]:
+        alike = {
+            tuple(sorted(scripts_and_sheets(site.folder / f"{name}.html"))): name for name in PAGES
+        }
+        for name in alike.values():
             page.goto(f"{base}{name}.html", wait_until="load")
         page.goto(f"{base}search.html?q=sector")
         page.wait_for_selector("ul.search li a")
@@ -112,7 +209,8 @@ def test_site_works_from_a_folder_of_a_server(site, browser, tmp_path: Path):
 
 
 def test_site_works_from_a_disk(site, browser):
-    """Opened as files: widgets move, maths is set, quizzes answer and are kept from one page to the next."""
+    """Opened as files: widgets move, maths is set, quizzes answer and are kept from one page to the
+    next."""
     page = browser.new_page()
     watch = Watch().over(page)
     folder = site.folder.resolve().as_uri()
@@ -120,7 +218,8 @@ def test_site_works_from_a_disk(site, browser):
     page.locator("ww-burst").first.locator(".ww svg").wait_for()
     page.locator(".ww-quiz label").first.click()
     page.goto(f"{folder}/chapters/index.html", wait_until="load")
-    page.locator("[data-quizzes*=coalescing]").filter(has_text="Quiz: 1 of ").wait_for()  # told from window to window, in time
+    # told from window to window, in time
+    page.locator("[data-quizzes*=coalescing]").filter(has_text="Quiz: 1 of ").wait_for()
     page.get_by_role("link", name="Chapter 8: Coalescing").first.click()
     page.wait_for_url(f"{folder}/chapters/08_coalescing.html")
     page.close()

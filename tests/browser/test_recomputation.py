@@ -1,11 +1,11 @@
-"""The recomputation widget in Chromium: by keyboard, by pressing and by playing, its counts are those of traced kernels."""
+"""The recomputation widget in Chromium, against the accesses of traced kernels."""
 
 from __future__ import annotations
 
 import pytest
-import sigmoids
-from pages import move, number, opened
 from playwright.sync_api import expect
+from support import sigmoids
+from support.pages import move, number, opened
 
 from warpwise.views import recomputation
 
@@ -13,31 +13,41 @@ VARIANTS = list(recomputation.VARIANTS)
 
 
 def choose(page, variant: str) -> None:
-    """Bring the select input to a variant by keyboard."""
+    """Choose a variant by keyboard."""
     select = page.get_by_label("kernels")
     while (now := select.input_value()) != variant:
         select.press("ArrowDown" if VARIANTS.index(now) < VARIANTS.index(variant) else "ArrowUp")
 
 
 def arrows(page) -> tuple[int, int, int]:
-    """Reads and writes that are done in the picture, and accesses to come."""
-    return tuple(page.locator(f".picture path.{look}").count() for look in ("stroke-one", "stroke-two", "rule"))
+    """Count the reads and writes done in the picture, and the accesses to come."""
+    return tuple(
+        page.locator(f".picture path.{look}").count()
+        for look in ("stroke-one", "stroke-two", "rule")
+    )
 
 
 def check(page, variant: str) -> None:
-    """The numbers after the last access."""
+    """Check the numbers after the last access."""
     counts = sigmoids.launch(variant)[1]
     assert int(number(page, "accesses per element")) == counts.accesses
     assert int(number(page, "bytes per element")) == counts.bytes
     assert int(number(page, "operations per element")) == counts.flops + counts.special
-    assert float(number(page, "operations per byte")) == pytest.approx((counts.flops + counts.special) / counts.bytes, abs=6e-4)
+    assert float(number(page, "operations per byte")) == pytest.approx(
+        (counts.flops + counts.special) / counts.bytes, abs=6e-4
+    )
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_each_step_is_the_next_access_and_the_end_is_the_traced_count(browser, variant: str):
-    with opened(browser, recomputation.explorer("eager" if variant != "eager" else "all", step=0)._repr_html_()) as page:
+    with opened(
+        browser,
+        recomputation.explorer("eager" if variant != "eager" else "all", step=0)._repr_html_(),
+    ) as page:
         choose(page, variant)
-        expected = [(kernel, access) for kernel in recomputation.plan(variant) for access in kernel.accesses]
+        expected = [
+            (kernel, access) for kernel in recomputation.plan(variant) for access in kernel.accesses
+        ]
         page.get_by_role("slider", name="accesses done").press("Home")
         assert arrows(page) == (0, 0, len(expected))
         reads = 0
@@ -45,8 +55,14 @@ def test_each_step_is_the_next_access_and_the_end_is_the_traced_count(browser, v
             page.get_by_role("button", name="Next").press("Enter")
             reads += access.kind == "read"
             assert arrows(page) == (reads, step - reads, len(expected) - step)
-            side = "backward" if any(one in recomputation.BACKWARD for one in kernel.operations) else "forward"
-            done = f"Access {step} of {len(expected)}: the {side} pass {access.kind}s {access.value}."
+            side = (
+                "backward"
+                if any(one in recomputation.BACKWARD for one in kernel.operations)
+                else "forward"
+            )
+            done = (
+                f"Access {step} of {len(expected)}: the {side} pass {access.kind}s {access.value}."
+            )
             assert done in page.locator("p.text").inner_text()
         assert page.get_by_role("button", name="Next").is_disabled()
         check(page, variant)
@@ -61,9 +77,16 @@ def test_bars_show_all_variants_and_a_press_chooses_one(browser):
             check(page, variant)
         shown = page.locator(".picture").inner_text().split()
         counts = [sigmoids.launch(variant)[1] for variant in VARIANTS]
-        drawn = page.locator(".picture rect.faint[height='15'], .picture rect.one[height='15'], .picture rect.two[height='15']").count()
+        drawn = page.locator(
+            ".picture rect.faint[height='15'], .picture rect.one[height='15'], "
+            ".picture rect.two[height='15']"
+        ).count()
         assert drawn == sum(one.accesses for one in counts)
-        assert all(f"{number:.0f}" in shown for one in counts for number in (one.accesses, one.flops + one.special))
+        assert all(
+            f"{number:.0f}" in shown
+            for one in counts
+            for number in (one.accesses, one.flops + one.special)
+        )
 
 
 def test_the_type_scales_the_bytes_and_the_step_keeps_within_a_variant(browser):

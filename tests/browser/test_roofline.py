@@ -1,4 +1,4 @@
-"""The roofline widget in Chromium: moved by keyboard and mouse, what it says is what ``warpwise.model.roofline`` says of real traces."""
+"""The roofline widget in Chromium, against ``warpwise.model.roofline`` of real traces."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from decimal import ROUND_HALF_UP, Context
 
 import numpy as np
 import pytest
-from pages import box, move, number, opened
-from view_kernels import scale
+from support.pages import box, move, number, opened
+from support.view_kernels import scale
 
 from warpwise import cuda, model, trace
 from warpwise.devices import DEVICES, H100, L4, RTX_3090, T4, Device
 from warpwise.views import roofline
 
-# Brings all controls to values at once and reads what then stands on the screen.
+# Sets all controls at once, and reads the screen.
 BRING = """states => {
   const root = document.querySelector("ww-roofline").shadowRoot, form = root.querySelector("form");
   const all = css => [...root.querySelectorAll(css)].map(e => e.textContent);
@@ -69,7 +69,7 @@ def traces() -> dict:
 
 
 def three(value: float) -> str:
-    """Three significant digits, halves up, exactly."""
+    """Format three significant digits, exactly, halves rounded up."""
     return f"{float(Context(prec=3, rounding=ROUND_HALF_UP).create_decimal(value)):g}"
 
 
@@ -85,8 +85,14 @@ def span(ends: tuple[float, float], words) -> str:
     return a if a == b else f"{a} to {b}"
 
 
-def said(device: Device, intensity: tuple[float, float], peak: float, reach: tuple[float, float], side: str) -> tuple[str, ...]:
-    """What has to stand on the screen."""
+def said(
+    device: Device,
+    intensity: tuple[float, float],
+    peak: float,
+    reach: tuple[float, float],
+    side: str,
+) -> tuple[str, ...]:
+    """Return the texts that belong on screen."""
     knee = f"{three(peak / (1e9 * device.dram_gb_per_s))} FLOP per byte"
     part = span(reach, lambda v: f"{three(100 * v / peak)} %")
     most = span(reach, rate)
@@ -113,7 +119,9 @@ PEAKS = {
 def test_every_device_and_precision_at_many_intensities(browser):
     asked = [(d, p, place) for d in DEVICES for p in PEAKS for place in range(-64, 97, 10)]
     with opened(browser, roofline.explorer()._repr_html_()) as page:
-        shown = page.evaluate(BRING, [{"device": d.name, "precision": p, "intensity": i} for d, p, i in asked])
+        shown = page.evaluate(
+            BRING, [{"device": d.name, "precision": p, "intensity": i} for d, p, i in asked]
+        )
     for (device, precision, place), on_screen in zip(asked, shown, strict=True):
         intensity, peak = 2 ** (place / 8), PEAKS[precision](device)
         reach = min(peak, intensity * device.dram_gb_per_s * 1e9)
@@ -130,28 +138,49 @@ def test_every_kernel_on_every_device_is_what_the_model_says(browser, traces):
     for (device, i), on_screen in zip(asked, shown, strict=True):
         name, traced = list(traces.items())[i]
         found = model.roofline(traced, device)
-        check(on_screen, said(device, found.flops_per_byte, found.peak_flops_per_s, found.attainable_flops_per_s, found.side))
+        check(
+            on_screen,
+            said(
+                device,
+                found.flops_per_byte,
+                found.peak_flops_per_s,
+                found.attainable_flops_per_s,
+                found.side,
+            ),
+        )
         assert on_screen[4].startswith(f"{name} at ")
         sides.add(found.side)
     assert sides == {"memory", "arithmetic", "memory or arithmetic"}
 
 
 def test_a_mix_of_precisions_has_a_peak_of_its_own(browser, traces):
-    """Float64 work on a device that has few lanes for it: the roof drawn strong lies between the roofs of float32 and float64."""
+    """Float64 work on a device with few lanes for it.
+
+    The roof drawn strong lies between those of float32 and float64."""
     mixed = traces["mixed <precision>"]
     assert 0.2 < mixed.metrics.fp64_share < 0.8
     with opened(browser, roofline.of_trace(mixed, T4)._repr_html_()) as page:
         text = page.locator("p.text").inner_text()
         assert f"in float32 with {100 * mixed.metrics.fp64_share:.3g} % float64: " in text
-        heights = {name: [float(p.split(",")[1]) for p in d.split("L")][-1] for name, d in roofs(page).items()}
+        heights = {
+            name: [float(p.split(",")[1]) for p in d.split("L")][-1]
+            for name, d in roofs(page).items()
+        }
         assert heights["float32"] < heights["roof"] < heights["float64"]
-        assert page.get_by_label("precision").is_disabled() and page.get_by_role("slider").is_disabled()
+        assert (
+            page.get_by_label("precision").is_disabled()
+            and page.get_by_role("slider").is_disabled()
+        )
 
 
 def roofs(page) -> dict[str, str]:
-    """The paths of the three roofs, by precision, and of the one that counts."""
-    paths = page.locator(".ww svg path.rule").evaluate_all("all => all.map(e => e.getAttribute('d').slice(1))")
-    return dict(zip(PEAKS, paths, strict=True)) | {"roof": page.locator(".ww svg path.roof").get_attribute("d").removeprefix("M")}
+    """Return the paths of the three roofs, by precision, and of the one that counts."""
+    paths = page.locator(".ww svg path.rule").evaluate_all(
+        "all => all.map(e => e.getAttribute('d').slice(1))"
+    )
+    return dict(zip(PEAKS, paths, strict=True)) | {
+        "roof": page.locator(".ww svg path.roof").get_attribute("d").removeprefix("M")
+    }
 
 
 @pytest.mark.parametrize("device", [H100, RTX_3090], ids=lambda d: d.name)
@@ -161,24 +190,31 @@ def test_keyboard_moves_every_control(browser, traces, device: Device):
         page.get_by_label("precision").select_option("float64")
         move(page, "FLOP per byte", -4)
         assert page.locator("output").inner_text() == three(2**-0.5)
-        assert number(page, "at most") == rate(min(1e12 * device.fp64_tflops, 2**-0.5 * 1e9 * device.dram_gb_per_s))
+        assert number(page, "at most") == rate(
+            min(1e12 * device.fp64_tflops, 2**-0.5 * 1e9 * device.dram_gb_per_s)
+        )
         page.get_by_label("kernel").focus()
         page.keyboard.press("ArrowDown")
         found = model.roofline(traces["scale"], device)
         assert number(page, "at most") == span(found.attainable_flops_per_s, rate)
         assert number(page, "limited by") == found.side
-        assert page.locator("output").inner_text() == "-" and page.get_by_role("slider").is_disabled()
+        assert (
+            page.locator("output").inner_text() == "-" and page.get_by_role("slider").is_disabled()
+        )
 
 
 def test_sentence_after_moves_is_that_of_a_view_made_so(browser):
     with opened(browser, roofline.explorer(H100)._repr_html_()) as page:
         page.get_by_label("precision").select_option("tensor16")
         move(page, "FLOP per byte", 24)
-        assert page.locator("[aria-live=polite] p.text").inner_text() == roofline.explorer("h100sxm", None, "tensor16", 8).sentence
+        assert (
+            page.locator("[aria-live=polite] p.text").inner_text()
+            == roofline.explorer("h100sxm", None, "tensor16", 8).sentence
+        )
 
 
 def drag(page, x: float, y: float, by: float = 0) -> None:
-    """Press in the picture at x and y, and move to the right before the mouse is let go."""
+    """Press in the picture at x and y, and move right before releasing the mouse."""
     at = box(page.locator(".ww svg"))
     page.mouse.move(at["x"] + x, at["y"] + y)
     page.mouse.down()
@@ -223,11 +259,18 @@ def test_picture_puts_a_stretch_where_its_numbers_are(browser, traces):
     traced = traces["matmul_1_naive"]
     with opened(browser, roofline.of_trace(traced, H100)._repr_html_()) as page:
         width = page.locator(".ww svg").evaluate("e => e.viewBox.baseVal.width")
-        ends = [float(page.locator(f".ww svg .{end}.chosen").get_attribute("cx")) for end in ("ring", "ink")]
-        expected = [42 + (width - 50) * (np.log2(v) + 8) / 20 for v in traced.metrics.flops_per_byte]
+        ends = [
+            float(page.locator(f".ww svg .{end}.chosen").get_attribute("cx"))
+            for end in ("ring", "ink")
+        ]
+        expected = [
+            42 + (width - 50) * (np.log2(v) + 8) / 20 for v in traced.metrics.flops_per_byte
+        ]
         assert ends == pytest.approx(expected, abs=0.06)
         # On the roof, and on the row below it, at the same places.
-        rows = page.locator(".ww svg circle:not(.chosen):not([data-set])").evaluate_all("all => all.map(e => +e.getAttribute('cx'))")
+        rows = page.locator(".ww svg circle:not(.chosen):not([data-set])").evaluate_all(
+            "all => all.map(e => +e.getAttribute('cx'))"
+        )
         assert rows == ends
 
 
@@ -235,5 +278,8 @@ def test_a_kernel_with_one_intensity_and_marks_without_colour(browser, traces):
     with opened(browser, roofline.of_trace(traces["scale"])._repr_html_()) as page:
         text = page.locator("p.text").inner_text()
         assert text.startswith("scale at 0.125 FLOP per byte of DRAM, in float32: ")
-        ring, disc = (page.locator(f".ww svg .{end}.chosen").evaluate("e => getComputedStyle(e).fill") for end in ("ring", "ink"))
+        ring, disc = (
+            page.locator(f".ww svg .{end}.chosen").evaluate("e => getComputedStyle(e).fill")
+            for end in ("ring", "ink")
+        )
         assert ring == "none" and disc != "none"

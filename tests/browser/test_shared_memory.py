@@ -1,4 +1,4 @@
-"""The shared-memory widget in Chromium: at every step its numbers, words and squares are those that the trace's own events give."""
+"""The shared-memory widget in Chromium, at every step, against the trace's own events."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ import re
 
 import numpy as np
 import pytest
-from pages import move, number, opened
+from support.pages import move, number, opened
 
 from warpwise import cuda, trace
 from warpwise.metrics import WARP_SIZE
-from warpwise.trace import Trace
+from warpwise.traces import Trace
 from warpwise.views import shared_memory
 
 # A square's look in the browser: the last of these shapes that covers its middle.
 LOOKS = """([rows, columns]) => {
   const svg = document.querySelector("ww-shared_memory").shadowRoot.querySelector("svg");
   const box = svg.querySelector(".grid:not(rect)").getBBox();
-  const names = ["faint", "hatched", "mem-other", "one"], shapes = names.map((name) => svg.querySelector(`path.${name}`));
+  const names = ["faint", "hatched", "mem-other", "one"];
+  const shapes = names.map((name) => svg.querySelector(`path.${name}`));
   const inside = (shape, row, column) => {
-    const point = new DOMPoint(box.x + ((column + .5) * box.width) / columns, box.y + ((row + .5) * box.height) / rows);
-    return shape.isPointInFill(point);
+    const x = box.x + ((column + .5) * box.width) / columns;
+    const y = box.y + ((row + .5) * box.height) / rows;
+    return shape.isPointInFill(new DOMPoint(x, y));
   };
   const look = (i, j) => names.findLast((_, k) => inside(shapes[k], i, j)) ?? "";
-  return Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (_, j) => look(i, j)));
+  const looks = (i) => Array.from({ length: columns }, (_, j) => look(i, j));
+  return Array.from({ length: rows }, (_, i) => looks(i));
 }"""
 
 
@@ -68,7 +71,9 @@ def large(out):
 
 
 def traced_transpose() -> Trace:
-    return trace(transpose, 1, (16, 16), np.ones((16, 16), np.float32), np.zeros((16, 16), np.float32))
+    return trace(
+        transpose, 1, (16, 16), np.ones((16, 16), np.float32), np.zeros((16, 16), np.float32)
+    )
 
 
 def traced_sum() -> Trace:
@@ -76,21 +81,32 @@ def traced_sum() -> Trace:
 
 
 def steps_of(traced: Trace) -> list[list]:
-    """The events of one block that touch shared memory or are barriers, by line as its warps ran it together."""
+    """Group the shared-memory events and barriers of one block by the line its warps ran."""
     steps = []
     for event in traced.events:
         if event.space == "shared" or event.kind == "barrier":
-            together = steps and steps[-1][-1].warp < event.warp and steps[-1][-1].line == event.line and steps[-1][-1].kind == event.kind
-            steps[-1].append(event) if together and steps[-1][-1].array == event.array else steps.append([event])
+            together = (
+                steps
+                and steps[-1][-1].warp < event.warp
+                and steps[-1][-1].line == event.line
+                and steps[-1][-1].kind == event.kind
+            )
+            steps[-1].append(event) if together and steps[-1][
+                -1
+            ].array == event.array else steps.append([event])
     return steps
 
 
 def written_by(traced: Trace, steps: list[list]) -> dict[tuple[str, int], int]:
-    """The warp that wrote each (array, address) last."""
+    """Map each (array, address) to the warp that wrote it last."""
     return {
         (event.array, address): event.warp
-        for step in steps for event in step if event.kind in ("store", "atomic") for address in event.addresses if address >= 0
-    }  # fmt: skip
+        for step in steps
+        for event in step
+        if event.kind in ("store", "atomic")
+        for address in event.addresses
+        if address >= 0
+    }
 
 
 def text(page) -> str:
@@ -102,7 +118,9 @@ def test_every_step_by_keyboard_and_numbers_are_those_of_the_events(browser, mak
     traced = make()
     steps = steps_of(traced)
     assert len(steps) > 3
-    sizes = {info.name: int(np.prod(info.shape)) for info in traced.arrays if info.space == "shared"}
+    sizes = {
+        info.name: int(np.prod(info.shape)) for info in traced.arrays if info.space == "shared"
+    }
     with opened(browser, shared_memory.of_trace(traced, warp=warp)._repr_html_()) as page:
         assert int(page.get_by_role("slider", name="step").get_attribute("max")) == len(steps)
         for at in range(1, len(steps) + 1):
@@ -110,12 +128,22 @@ def test_every_step_by_keyboard_and_numbers_are_those_of_the_events(browser, mak
             by = written_by(traced, steps[:at])
             for name, size in sizes.items():
                 written = sum(array == name for array, _ in by)
-                assert int(number(page, f"written in {name}").replace(",", "")) == written, (at, name)
+                assert int(number(page, f"written in {name}").replace(",", "")) == written, (
+                    at,
+                    name,
+                )
                 assert f"{written} of {size} elements are written in {name}" in text(page)
-            passed = sum(event.kind == "barrier" and event.warp == warp for step in steps[:at] for event in step)
+            passed = sum(
+                event.kind == "barrier" and event.warp == warp
+                for step in steps[:at]
+                for event in step
+            )
             assert int(number(page, "barriers")) == passed
             event = steps[at - 1][0]
-            assert f"Step {at} of {len(steps)}, line {event.line}, {traced.source[event.line].strip()}," in text(page)
+            assert (
+                f"Step {at} of {len(steps)}, line {event.line}, "
+                f"{traced.source[event.line].strip()},"
+            ) in text(page)
             assert f"{len(steps[at - 1])} warp" in text(page)
 
 
@@ -128,7 +156,7 @@ def test_barriers_of_a_warp_at_the_end_are_those_of_metrics(browser):
         for warp in range(warps):
             move(page, "warp", warp)
             passed.append(int(number(page, "barriers")))
-        assert sum(passed) * 2 == traced.metrics.barriers  # of two blocks
+        assert sum(passed) * 2 == traced.metrics.barriers  # there are two blocks
 
 
 @pytest.mark.parametrize("warp", [0, 5])
@@ -141,14 +169,22 @@ def test_the_squares_are_what_the_events_name(browser, warp):
             expected = [[""] * 20 for _ in range(16)]
             for (_, address), by in written_by(traced, steps[:at]).items():
                 expected[address // 80][address % 80 // 4] = "hatched" if by == warp else "faint"
-            named = sorted((event.warp == warp, a) for event in steps[at - 1] if event.space for a in event.addresses if a >= 0)
+            named = sorted(
+                (event.warp == warp, a)
+                for event in steps[at - 1]
+                if event.space
+                for a in event.addresses
+                if a >= 0
+            )
             for mine, address in named:
                 expected[address // 80][address % 80 // 4] = "one" if mine else "mem-other"
             assert page.evaluate(LOOKS, [16, 20]) == expected, at
 
 
 def test_what_a_warp_names_is_said_by_index(browser):
-    with opened(browser, shared_memory.of_trace(traced_transpose(), step=4, warp=2)._repr_html_()) as page:
+    with opened(
+        browser, shared_memory.of_trace(traced_transpose(), step=4, warp=2)._repr_html_()
+    ) as page:
         assert "Warp 2 names 32 elements, lane 0 tile[0, 7] and lane 31 tile[15, 8]." in text(page)
         move(page, "warp", 0)
         assert "Warp 0 names 32 elements, lane 0 tile[0, 3] and lane 31 tile[15, 4]." in text(page)
@@ -166,7 +202,9 @@ def test_a_warp_without_an_active_lane_says_so(browser):
 def test_a_large_array_says_what_a_square_is(browser):
     traced = trace(large, 1, 64, np.zeros(64, np.float32))
     with opened(browser, shared_memory.of_trace(traced)._repr_html_()) as page:
-        assert page.locator("[role=img] text", has_text="a: 40 by 100 float32, 2 to a square").last.is_visible()
+        assert page.locator(
+            "[role=img] text", has_text="a: 40 by 100 float32, 2 to a square"
+        ).last.is_visible()
         looks = page.evaluate(LOOKS, [40, 50])
         assert looks[1][:34] == ["one"] * 16 + ["mem-other"] * 16 + [""] * 2
         assert {look for row in looks[2:] for look in row} == {""}
@@ -175,6 +213,9 @@ def test_a_large_array_says_what_a_square_is(browser):
 def test_it_plays_to_the_end(browser):
     with opened(browser, shared_memory.of_trace(traced_transpose(), step=3)._repr_html_()) as page:
         page.get_by_role("button", name="Play").click()
-        page.wait_for_function("document.querySelector('ww-shared_memory').shadowRoot.querySelector('[name=step]').value == 4")
+        page.wait_for_function(
+            "document.querySelector('ww-shared_memory').shadowRoot"
+            ".querySelector('[name=step]').value == 4"
+        )
         assert re.match("Step 4 of 4", text(page))
         assert page.get_by_role("button", name="Next").is_disabled()

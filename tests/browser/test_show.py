@@ -1,4 +1,4 @@
-"""``trace(...).show()`` in Chromium: tabs by mouse and keyboard, what is in them, and all of it where no script runs and on paper."""
+"""``trace(...).show()`` in Chromium: tabs by mouse and keyboard, without scripts, on paper."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from pages import number, opened
+from support.pages import number, opened, violations
 
 from warpwise import cuda, trace
 
@@ -30,7 +30,14 @@ def double(x):
 
 
 def traced(**settings):
-    return trace(transpose, 1, (32, 32), np.zeros((32, 32), np.float32), np.zeros((32, 32), np.float32), **settings)
+    return trace(
+        transpose,
+        1,
+        (32, 32),
+        np.zeros((32, 32), np.float32),
+        np.zeros((32, 32), np.float32),
+        **settings,
+    )
 
 
 TRACE = traced()
@@ -38,7 +45,7 @@ SHOWN = TRACE.show()._repr_html_()
 
 
 def panels(page) -> list[bool]:
-    """Which panels are seen."""
+    """Return which panels are visible."""
     return [panel.is_visible() for panel in page.locator("ww-tabs > .panel").all()]
 
 
@@ -55,13 +62,26 @@ def test_first_tab_is_open_and_others_open_by_mouse(browser):
 
 def test_arrow_keys_home_and_end_go_from_tab_to_tab_and_stay_inside(browser):
     with opened(browser, SHOWN) as page:
-        page.evaluate("window.keys = []; document.addEventListener('keydown', (event) => keys.push(event.key))")
+        page.evaluate(
+            "window.keys = []; "
+            "document.addEventListener('keydown', (event) => keys.push(event.key))"
+        )
         page.get_by_role("tab", name="By line").focus()
-        for key, title in [("ArrowRight", 1), ("ArrowRight", 2), ("End", 3), ("ArrowRight", 0), ("ArrowLeft", 3), ("Home", 0)]:
+        for key, title in [
+            ("ArrowRight", 1),
+            ("ArrowRight", 2),
+            ("End", 3),
+            ("ArrowRight", 0),
+            ("ArrowLeft", 3),
+            ("Home", 0),
+        ]:
             page.keyboard.press(key)
             tab = page.get_by_role("tab", name=TITLES[title])
             assert page.evaluate("document.activeElement.textContent") == TITLES[title]
-            assert (tab.get_attribute("aria-selected"), tab.get_attribute("tabindex")) == ("true", "0")
+            assert (tab.get_attribute("aria-selected"), tab.get_attribute("tabindex")) == (
+                "true",
+                "0",
+            )
             assert page.locator("[role=tab][tabindex='0']").count() == 1
             assert panels(page) == [k == title for k in range(4)]
         page.keyboard.press("Escape")
@@ -76,25 +96,43 @@ def test_tabs_show_what_the_trace_counted(browser):
     with opened(browser, SHOWN) as page:
         row = page.locator("ww-requests .ww tbody tr", has_text="dst[y, x]").inner_text()
         cells = [cell.strip() for cell in row.split("\t")][:5]
-        assert cells == [f"{store}", "32", "", f"{metrics.sectors_per_request_store:g}", f"{metrics.shared_load_bank_conflicts}"]
+        assert cells == [
+            f"{store}",
+            "32",
+            "",
+            f"{metrics.sectors_per_request_store:g}",
+            f"{metrics.shared_load_bank_conflicts}",
+        ]
         assert number(page.locator("ww-requests"), "sectors per request") == "4"
         page.get_by_role("tab", name="Shared memory").click()
-        assert page.locator("ww-banks p.text").inner_text().startswith(f"Line {store}, its worst request: warp 0 of block")
+        assert (
+            page.locator("ww-banks p.text")
+            .inner_text()
+            .startswith(f"Line {store}, its worst request: warp 0 of block")
+        )
         assert "32 wavefronts" in page.locator("ww-banks p.text").inner_text()
         page.get_by_role("tab", name="Report").click()
-        assert f"{metrics.shared_bank_conflicts:,} bank conflicts" in page.get_by_role("tabpanel").inner_text()
+        assert (
+            f"{metrics.shared_bank_conflicts:,} bank conflicts"
+            in page.get_by_role("tabpanel").inner_text()
+        )
 
 
 def test_widget_in_a_hidden_tab_takes_the_room_when_it_is_opened(browser):
     with opened(browser, SHOWN) as page:
         page.get_by_role("tab", name="One warp").click()
-        page.wait_for_function("document.querySelector('ww-divergence').shadowRoot.querySelector('.picture svg').clientWidth > 600")
+        page.wait_for_function(
+            "document.querySelector('ww-divergence').shadowRoot"
+            ".querySelector('.picture svg').clientWidth > 600"
+        )
 
 
 def test_without_scripts_all_panels_stand_below_one_another_with_headings(browser):
     with opened(browser, SHOWN, java_script_enabled=False) as page:
         assert panels(page) == [True] * 4
-        assert [heading.inner_text() for heading in page.locator("ww-tabs h3:visible").all()] == TITLES
+        assert [
+            heading.inner_text() for heading in page.locator("ww-tabs h3:visible").all()
+        ] == TITLES
         assert not page.get_by_role("tab").count()
 
 
@@ -115,16 +153,15 @@ def test_phone_is_not_pushed_sideways(browser):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_two_on_one_page(browser, scheme):
-    from axe_playwright_python.sync_playwright import Axe
-
-    with opened(browser, f"<h2>Kernels</h2>{SHOWN}{trace(double, 1, 32, np.zeros(32)).show()._repr_html_()}") as page:
+    with opened(
+        browser, f"<h2>Kernels</h2>{SHOWN}{trace(double, 1, 32, np.zeros(32)).show()._repr_html_()}"
+    ) as page:
         page.evaluate(f"document.documentElement.className = '{scheme}'")
         for title in TITLES:
             for tab in page.get_by_role("tab", name=title).all():
                 tab.click()
             page.wait_for_timeout(100)
-            found = Axe().run(page).response["violations"]
-            assert [(rule["id"], [(node["target"], node["html"]) for node in rule["nodes"]]) for rule in found] == [], title
+            assert violations(page) == [], title
 
 
 def test_what_cannot_be_shown_is_said_in_its_tab():

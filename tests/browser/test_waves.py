@@ -1,11 +1,11 @@
-"""The waves widget in Chromium: by keyboard, mouse and playing, its numbers are the model's."""
+"""The waves widget in Chromium, by keyboard, mouse and playing, against the model."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from pages import box, number, opened
 from playwright.sync_api import expect
+from support.pages import box, number, opened
 
 from warpwise import cuda, model, trace
 from warpwise.devices import A100, DEVICES, H100
@@ -19,7 +19,11 @@ def fill(x):
 
 def shown(page, word: str = "tiles") -> tuple[int, int, float]:
     share = number(page, "share of").removesuffix(" %")
-    return int(number(page, word).replace(",", "")), int(number(page, "waves").replace(",", "")), float(share)
+    return (
+        int(number(page, word).replace(",", "")),
+        int(number(page, "waves").replace(",", "")),
+        float(share),
+    )
 
 
 def modelled(size: int, device, sides=(256, 128)) -> tuple[int, int, float]:
@@ -51,10 +55,15 @@ def test_every_device_and_tile(browser):
 def test_it_plays_wave_by_wave_and_each_tile_is_placed_once(browser):
     placed = []
     with opened(browser, waves.explorer(A100, 3072)._repr_html_()) as page:
-        slider, play = page.get_by_role("slider", name="wave"), page.get_by_role("button", name="Play")
+        slider, play = (
+            page.get_by_role("slider", name="wave"),
+            page.get_by_role("button", name="Play"),
+        )
         for wave in (1, 2, 3):
             assert slider.input_value() == str(wave)
-            placed += [int(cell) for cell in page.locator(".picture text.inside").all_text_contents()]
+            placed += [
+                int(cell) for cell in page.locator(".picture text.inside").all_text_contents()
+            ]
             if wave < 3:
                 page.get_by_role("button", name="Next").click()
         assert placed == list(range(288))
@@ -65,7 +74,10 @@ def test_it_plays_wave_by_wave_and_each_tile_is_placed_once(browser):
 
 def test_the_curve_is_dragged(browser):
     with opened(browser, waves.explorer()._repr_html_()) as page:
-        slider, at = page.get_by_role("slider", name="size of the result"), box(page.locator(".picture svg"))
+        slider, at = (
+            page.get_by_role("slider", name="size of the result"),
+            box(page.locator(".picture svg")),
+        )
         left, right = at["x"] + 44, at["x"] + at["width"] - 20
         page.mouse.move(left + (right - left) / 4, at["y"] + 80)
         page.mouse.down()
@@ -86,5 +98,9 @@ def test_a_launch_s_blocks(browser):
             for device in (A100, H100):
                 page.get_by_label("device").select_option(device.name)
                 found = model.waves(blocks, device, model.occupancy(device, 256).blocks)
-                assert shown(page, "blocks") == (blocks, found.count, pytest.approx(100 * found.useful, abs=0.0501))
+                assert shown(page, "blocks") == (
+                    blocks,
+                    found.count,
+                    pytest.approx(100 * found.useful, abs=0.0501),
+                )
             slider.press(key)

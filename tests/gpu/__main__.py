@@ -1,4 +1,4 @@
-"""``python tests/gpu``: every solution and every test program on this machine's GPU, compared with the simulator."""
+"""``python tests/gpu``: compare solutions and test programs on this GPU with the simulator."""
 
 import sys
 

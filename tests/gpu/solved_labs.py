@@ -1,7 +1,7 @@
-"""A lab's source as a bare GPU machine can read it, without Jupyter's packages: cells, solved kernels, and every launch asked of them.
+"""Labs without Jupyter's packages: cells, solved kernels, and every launch asked of them.
 
-Cells that draw or print are passed over. A check cell runs with a ``check`` that only writes down the cases; the hidden tests' are added.
-"""
+So a bare GPU machine can read them. Cells that draw or print are passed over. A check cell runs
+with a ``check`` that only writes down the cases; the hidden tests' are added."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILI
 BLOCK = re.compile(r"\A---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 OPTIONS = re.compile(r"\A((?::[\w-]+:[^\n]*\n)+)")
 MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
-RUN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)  # of the given cells: what defines names
-SEED = 1  # of the hidden tests
+# Statements of given cells that define names.
+RUN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+SEED = 1  # for the hidden tests
 
 
 @dataclass(frozen=True)
 class Cell:
-    """``role``: given, exercise, check or explore."""
+    """A code cell; its ``role`` is given, exercise, check or explore."""
 
     role: str
     source: str
@@ -37,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Solved:
-    """An exercise's kernel, with the solution in it, and its launches; ``kernel`` is None for a host function."""
+    """A solved exercise and its launches; ``kernel`` is None for a host function."""
 
     id: str
     name: str
@@ -50,7 +51,9 @@ def stems() -> list[str]:
 
 
 def cells(text: str) -> Iterator[Cell]:
-    """The code cells of a MyST notebook. Their metadata stand first, as a block of YAML or as lines like ``:tags: [given]``."""
+    """Yield the code cells of a MyST notebook.
+
+    Their metadata stand first, as a block of YAML or as lines like ``:tags: [given]``."""
     for body in CELL.findall(text):
         block, options = BLOCK.match(body), OPTIONS.match(body)
         about = {}
@@ -58,29 +61,50 @@ def cells(text: str) -> Iterator[Cell]:
             about, body = yaml.safe_load(block[1]), body[block.end() :]
         elif options:
             lines = (line[1:].partition(":") for line in options[1].splitlines())
-            about, body = {name: yaml.safe_load(value) for name, _, value in lines}, body[options.end() :]
+            about, body = (
+                {name: yaml.safe_load(value) for name, _, value in lines},
+                body[options.end() :],
+            )
         yield Cell((about.get("tags") or [""])[0], body.strip("\n"), about.get("warpwise") or {})
 
 
 def solved(stem: str, folder: Path, cuda: Any = None) -> Iterator[Solved]:
-    """Every exercise of a lab. The lab's text goes to a file in ``folder``, as a compiler and the simulator read kernels from files.
+    """Return every exercise of a lab.
 
-    ``cuda``: what that name means there; without it, what the lab imports.
-    """
-    found = [cell for cell in cells((ROOT / f"solutions/{stem}.md").read_text("utf-8")) if cell.role in ("given", "exercise", "check")]
+    The lab's text goes to a file in ``folder``, as a compiler and the simulator read kernels from
+    files.
+
+    ``cuda``: what that name means there; without it, what the lab imports."""
+    found = [
+        cell
+        for cell in cells((ROOT / f"solutions/{stem}.md").read_text("utf-8"))
+        if cell.role in ("given", "exercise", "check")
+    ]
     asked: dict[str, list] = {}
-    ours = {"check": lambda target, cases, *_, **__: asked.setdefault(target, []).extend(cases)} | ({"cuda": cuda} if cuda else {})
+    ours = {"check": lambda target, cases, *_, **__: asked.setdefault(target, []).extend(cases)} | (
+        {"cuda": cuda} if cuda else {}
+    )
     names = _run(found, folder / f"lab_{stem}.py", ours)
     tests = hidden.load(ROOT, stem)
     for about in (cell.about for cell in found if cell.role == "exercise"):
         kernel = names[about["name"]] if about["kind"] == "kernel" else None
         cases = [*asked.get(about["name"], ()), *hidden.cases(tests, about["id"], SEED)]
-        yield Solved(about["id"], about["name"], kernel, tuple(case for case in cases if isinstance(case, Launch)))
+        yield Solved(
+            about["id"],
+            about["name"],
+            kernel,
+            tuple(case for case in cases if isinstance(case, Launch)),
+        )
 
 
 def _run(found: list[Cell], file: Path, ours: dict[str, Any]) -> dict[str, Any]:
-    """The names that the cells define, but for ``ours``. The file has all cells, one below the other."""
-    texts = ["\n".join(line for line in cell.source.splitlines() if line.strip() not in MARKS) for cell in found]
+    """Return the names that the cells define, except ``ours``.
+
+    The file has all cells, one below the other."""
+    texts = [
+        "\n".join(line for line in cell.source.splitlines() if line.strip() not in MARKS)
+        for cell in found
+    ]
     file.write_text("\n\n".join(texts) + "\n", "utf-8")
     names: dict[str, Any] = {"__name__": file.stem, "__file__": str(file)}
     above = 0
@@ -92,7 +116,7 @@ def _run(found: list[Cell], file: Path, ours: dict[str, Any]) -> dict[str, Any]:
                 continue
             try:
                 exec(compile(ast.Module([node], []), str(file), "exec"), names)
-            except ImportError:  # of what draws: no case depends on it, or a name is missing below
+            except ImportError:  # from code that draws; a case that needs it misses a name below
                 continue
             names |= ours
     return names

@@ -1,8 +1,8 @@
-"""The Sphinx extension of the course's book: what Jupyter Book 1 leaves to be done.
+"""The book's Sphinx extension: everything that Jupyter Book 1 does not do by itself.
 
-It sets constants of the model as substitutions, gives the book its style sheets, its quizzes, its list of chapters,
-its reference directives and its bibliography style, offers each chapter's lab, and makes the built site small. It draws no widgets:
-those come out of the cells of the chapters.
+It adds the quizzes, the list of chapters, the reference directives, the links to labs and glossary,
+the bibliography style and the style sheets, and makes the built site small. It draws no widgets:
+those are outputs of the chapters' cells.
 """
 
 from __future__ import annotations
@@ -11,44 +11,48 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.util.typing import ExtensionMetadata
 
 from warpwise import metrics
-from warpwise.book import accessible, citations, front, mistakes, reference, weight
+from warpwise.book import citations, mistakes, postprocess
 from warpwise.devices import H100
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
 CONSTANTS = ("WARP_SIZE", "SECTOR_BYTES", "BANKS", "BANK_BYTES")
+PARTS = "ahead quiz contents labs glossary devices errors reference signatures".split()
 
 
-def setup(app: Sphinx) -> dict:
-    """Called by Sphinx once, for the name ``warpwise.book`` among the extensions of ``_config.yml``."""
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Register every part; ``_config.yml`` lists ``warpwise.book`` among its extensions."""
     citations.register()
-    app.add_directive("metrics-reference", reference.MetricsReference)
-    app.add_directive("metrics-table", reference.MetricsTable)
-    app.add_directive("command-reference", reference.CommandReference)
     app.add_directive("mistake", mistakes.Mistake)
-    for part in ("ahead", "quiz", "contents", "labs", "glossary", "devices", "errors", "signatures", "kernels"):
+    for part in PARTS:
         app.setup_extension(f"warpwise.book.{part}")
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)
-    app.connect("html-page-context", accessible.repair_roles)
-    app.connect("html-page-context", weight.share_scripts)
-    # Before sphinx_external_toc finds that there is none, at 500.
-    app.connect("build-finished", front.write_front, priority=400)
-    # After sphinx-mathjax-offline has copied MathJax, at 500.
-    app.connect("build-finished", weight.make_light, priority=600)
+    app.connect("html-page-context", postprocess.repair_roles)
+    app.connect("html-page-context", postprocess.share_scripts)
+    # before sphinx_external_toc, at 500, writes a front page of its own
+    app.connect("build-finished", postprocess.write_front, priority=400)
+    # after sphinx-mathjax-offline, at 500, has copied MathJax
+    app.connect("build-finished", postprocess.make_light, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def prepare(app: Sphinx, config: Config) -> None:
-    """Let a page write ``{{ SECTOR_BYTES }}`` where it would otherwise repeat a number of the model; put our templates first."""
+    """Define substitutions such as ``{{ SECTOR_BYTES }}`` and put our templates first."""
     config.templates_path.append(str(TEMPLATES))
-    config.myst_substitutions.update({name: getattr(metrics, name) for name in CONSTANTS}, SUB_PARTITIONS=H100.sm.sub_partitions)
+    config.myst_substitutions.update(
+        {name: getattr(metrics, name) for name in CONSTANTS}, SUB_PARTITIONS=H100.sm.sub_partitions
+    )
 
 
 def add_style(app: Sphinx) -> None:
-    """Load style sheets and scripts from the package: Jupyter Book loads every file that it finds below a ``_static`` folder."""
+    """Load style sheets and scripts from the package.
+
+    Files in a ``_static`` folder of the book would all be loaded, on every page.
+    """
     app.config.html_static_path.append(str(STATIC))
     app.add_css_file("warpwise.css")
     app.add_css_file("reference.css")

@@ -1,7 +1,8 @@
-"""The directives behind the page of GPUs: tables of ``warpwise.devices``, one row for each device or limit, none of it typed again.
+"""The directives of the page of GPUs: tables of ``warpwise.devices``, none of it typed again.
 
-Headings and units stand here; what a limit means is its comment in ``Multiprocessor``, and the sources are the module's docstring.
-Tables come with the theme's box around them, which scrolls on a narrow screen and takes the arrow keys.
+Headings and units are here; the meaning of a limit is its comment in ``Multiprocessor``, and the
+sources are the docstring of ``warpwise.devices``. The theme puts each table into a box that scrolls
+on a narrow screen and takes the arrow keys.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
 
 from warpwise import devices
-from warpwise.book.reference import parsed
+from warpwise.book.markup import parsed
 from warpwise.devices import DEVICES, KB, MB, MULTIPROCESSORS, Device, Multiprocessor
 
 
 @dataclass(frozen=True)
 class Column:
-    """One heading of the table of products, and what stands below it."""
+    """One column of the table of GPUs."""
 
     title: str
     unit: str
@@ -42,7 +44,7 @@ COLUMNS = (
     Column("Knee, tensor", "FLOP/byte", lambda d: f"{knee(d.tensor16_flops_per_s, d):.0f}"),
 )
 
-#: Field of ``Multiprocessor`` -> (name of the limit, unit, what to divide by).
+#: Field of ``Multiprocessor`` -> (name of the limit, unit, divisor).
 LIMITS = {
     "warps": ("Warps", "", 1),
     "blocks": ("Blocks", "", 1),
@@ -66,53 +68,54 @@ class DeviceTable(SphinxDirective):
     """``{device-table}``: a row for each GPU of ``warpwise.devices``."""
 
     def run(self) -> list[nodes.Node]:
-        noted(self)
+        note_dependency(self)
         heads = [(column.title, column.unit) for column in COLUMNS]
-        return [table(heads, [[column.of(device) for column in COLUMNS] for device in DEVICES], "ww-devices")]
+        return [table(heads, [[column.of(device) for column in COLUMNS] for device in DEVICES])]
 
 
 class LimitTable(SphinxDirective):
-    """``{limit-table}``: a row for each limit in which compute capabilities differ, a column for each of them."""
+    """``{limit-table}``: a row for each limit that differs, a column per compute capability."""
 
     def run(self) -> list[nodes.Node]:
-        noted(self)
+        note_dependency(self)
         heads = [("Compute capability", ""), *((dotted(cc), "") for cc in MULTIPROCESSORS)]
         rows = [[LIMITS[name][:2], *values(name)] for name in LIMITS if len(set(values(name))) > 1]
-        return [table(heads, rows, "ww-devices")]
+        return [table(heads, rows)]
 
 
 class LimitNotes(SphinxDirective):
-    """``{limit-notes}``: what the rows mean, in the words of the code's comments; with ``:same:``, the limits that are the same on all."""
+    """``{limit-notes}``: the meaning of each row; with ``:same:``, the limits that never differ."""
 
     option_spec: ClassVar = {"same": directives.flag}
 
     def run(self) -> list[nodes.Node]:
-        noted(self)
+        note_dependency(self)
         explained = comments()
         lines = []
-        for name, (title, of, _) in LIMITS.items():
-            same, meaning = len(set(values(name))) == 1, explained.get(name, "")
-            value = f" {values(name)[0]:,}{of and ' ' + of}" if same else ""
-            if same == ("same" in self.options) and (value or meaning):
-                lines.append(f"- {title}:{value}{', ' if value and meaning else ' ' if meaning else ''}{meaning}")
+        for name, (title, unit, _) in LIMITS.items():
+            same = len(set(values(name))) == 1
+            value = f"{values(name)[0]:,} {unit}".rstrip() if same else ""
+            told = ", ".join(part for part in (value, explained.get(name)) if part)
+            if same == ("same" in self.options) and told:
+                lines.append(f"- {title}: {told}")
         return parsed(self, lines)
 
 
 class DeviceSources(SphinxDirective):
-    """``{device-sources}``: where the figures come from, as the module says it."""
+    """``{device-sources}``: the sources of the figures, from the module's docstring."""
 
     def run(self) -> list[nodes.Node]:
-        noted(self)
-        return parsed(self, devices.__doc__.partition("\n\n")[2].splitlines())
+        note_dependency(self)
+        return parsed(self, (devices.__doc__ or "").partition("\n\n")[2].splitlines())
 
 
 def knee(flops_per_s: float, device: Device) -> float:
-    """Floating-point operations per byte of DRAM at which a peak rate and the bandwidth take equally long."""
+    """Return the FLOP per byte of DRAM at which arithmetic and traffic take equally long."""
     return flops_per_s / device.dram_bytes_per_s
 
 
-def noted(directive: SphinxDirective) -> None:
-    """Have the page built anew when the table of GPUs changes."""
+def note_dependency(directive: SphinxDirective) -> None:
+    """Rebuild the page when the table of GPUs changes."""
     directive.env.note_dependency(devices.__file__)
 
 
@@ -121,42 +124,45 @@ def dotted(compute_capability: tuple[int, int]) -> str:
 
 
 def values(name: str) -> list[int]:
-    """A limit of each compute capability, in its unit."""
+    """Return a limit's value for each compute capability, in its unit."""
     return [getattr(sm, name) // LIMITS[name][2] for sm in MULTIPROCESSORS.values()]
 
 
 def comments() -> dict[str, str]:
-    """Field of ``Multiprocessor`` -> its comment, for those that have one."""
+    """Return field of ``Multiprocessor`` -> its comment, for those that have one."""
     found = ModuleAnalyzer.for_module(devices.__name__).find_attr_docs()
-    texts = {f.name: " ".join(found.get((Multiprocessor.__name__, f.name), ())).strip() for f in fields(Multiprocessor)}
+    texts = {
+        f.name: " ".join(found.get((Multiprocessor.__name__, f.name), ())).strip()
+        for f in fields(Multiprocessor)
+    }
     return {name: text for name, text in texts.items() if text}
 
 
-def table(heads: list[tuple[str, str]], rows: Iterable[list[object]], kind: str) -> nodes.table:
-    """A table whose first column names its rows, with units below the headings, set as numbers."""
-    group = nodes.tgroup("", cols=len(heads))
-    group += [nodes.colspec(colwidth=1, **({"stub": 1} if not at else {})) for at in range(len(heads))]
-    group += nodes.thead("", nodes.row("", *(nodes.entry("", head(title, unit)) for title, unit in heads)))
+def table(heads: list[tuple[str, str]], rows: Iterable[list[object]]) -> nodes.table:
+    """Return a table of numbers whose first column names its rows, with units below headings."""
+    first, *others = [nodes.colspec(colwidth=1) for _ in heads]
+    first["stub"] = 1
+    group = nodes.tgroup("", first, *others, cols=len(heads))
+    group += nodes.thead("", nodes.row("", *map(cell, heads)))
     group += nodes.tbody("", *(nodes.row("", *map(cell, row)) for row in rows))
-    return nodes.table("", group, classes=[kind])
-
-
-def head(title: str, unit: str) -> nodes.paragraph:
-    words = nodes.paragraph("", title)
-    if unit:
-        words += [nodes.Text(" "), nodes.inline("", unit, classes=["ww-unit"])]
-    return words
+    return nodes.table("", group, classes=["ww-devices"])
 
 
 def cell(value: object) -> nodes.entry:
-    """A number, a text, or a (name, unit) pair."""
+    """Return the entry for a number, a text, or a (name, unit) pair."""
     if isinstance(value, tuple):
-        return nodes.entry("", head(*value))
-    return nodes.entry("", nodes.paragraph("", f"{value:,}" if isinstance(value, int | float) else str(value)))
+        name, unit = value
+        words = nodes.paragraph("", name)
+        if unit:
+            words += [nodes.Text(" "), nodes.inline("", unit, classes=["ww-unit"])]
+    else:
+        shown = f"{value:,}" if isinstance(value, int | float) else str(value)
+        words = nodes.paragraph("", shown)
+    return nodes.entry("", words)
 
 
-def setup(app: Sphinx) -> dict:
-    """Called by Sphinx through ``app.setup_extension``."""
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Register the directives."""
     app.add_directive("device-table", DeviceTable)
     app.add_directive("limit-table", LimitTable)
     app.add_directive("limit-notes", LimitNotes)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from myst_nb import glue
 
 
-def keep(**values: Any) -> None:
-    """Keep each value under its name, for the text. Nothing is shown where ``keep`` is called."""
+def keep(**values: object) -> None:
+    """Keep each value under its name for the text, and display nothing."""
     for name, value in values.items():
         glue(name, value, display=False)

@@ -1,7 +1,10 @@
-"""Offers the labs on the site: ``labs/NN_topic.ipynb`` goes with the page ``chapters/NN_topic``, and with a page ``chapters/topic``.
+"""Offer the labs on the site: ``labs/NN_topic.ipynb`` goes with the page of the same name.
 
-The shared stem is all there is to it. A chapter whose lab exists gets a button in its header; the list of chapters asks ``ways``
-for the same links.
+The page is ``chapters/NN_topic``, or ``chapters/topic``. A chapter with a lab gets a button in its
+header; the list of chapters asks ``ways`` for the same links. A lab can always be downloaded. It
+can be opened in Google Colab and Binder too if ``_config.yml`` sets
+``html_theme_options.repository_url``: both services fetch the notebook from GitHub by themselves,
+from ``repository_branch`` or ``main``. ``warpwise.labs.colab`` reads the same two settings.
 """
 
 from __future__ import annotations
@@ -10,16 +13,22 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote, urlencode
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+from sphinx.util.typing import ExtensionMetadata
 
-from warpwise.book.launch import repository
+from warpwise.errors import LabError
+from warpwise.labs.colab import BRANCH, named
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to a lab: a word for a list, a sentence for a menu, an icon, and the address."""
+    """One way to open a lab: a word for a list, a sentence for a menu, an icon, and the address."""
 
     word: str
     text: str
@@ -27,18 +36,51 @@ class Way:
     url: str
 
 
+@dataclass(frozen=True)
+class Repository:
+    """A public repository on GitHub, the only host that Colab reads from."""
+
+    owner: str
+    name: str
+    branch: str = BRANCH
+
+    def colab(self, path: str) -> str:
+        """Return the address that opens a notebook of the repository in Google Colab."""
+        file = f"{self.owner}/{self.name}/blob/{quote(self.branch)}/{quote(path)}"
+        return f"https://colab.research.google.com/github/{file}"
+
+    def binder(self, path: str) -> str:
+        """Return the address that opens a notebook on mybinder.org, as ``.binder/`` sets it up."""
+        tree = f"{self.owner}/{self.name}/{quote(self.branch, safe='')}"
+        return f"https://mybinder.org/v2/gh/{tree}?{urlencode({'labpath': path})}"
+
+
+def repository(config: Config) -> Repository | None:
+    """Return the repository that ``_config.yml`` names, if any.
+
+    Raises ConfigError for an address that is not one of GitHub's.
+    """
+    try:
+        found = named(config.html_theme_options)
+    except LabError as error:
+        raise ConfigError(str(error)) from error
+    return Repository(*found) if found else None
+
+
 def notebooks(root: Path) -> list[Path]:
-    """The labs below the book's root, in the order of their numbers."""
+    """Return the labs below the book's root, in the order of their numbers."""
     return sorted((root / "labs").glob("[0-9]*.ipynb"))
 
 
 def ways(app: Sphinx, page: str, local: Callable[[str], str]) -> list[Way]:
-    """How to get at the lab of a page, if it has one: a download, and more where a repository is set.
+    """Return the ways to open a page's lab; an empty list if it has none.
 
-    ``local`` makes an address of the site from a path below its root.
+    ``local`` turns a path below the site's root into an address.
     """
     name = PurePosixPath(page).name
-    labs = [lab for lab in notebooks(Path(app.srcdir)) if name in (lab.stem, lab.stem.partition("_")[2])]
+    labs = [
+        lab for lab in notebooks(Path(app.srcdir)) if name in (lab.stem, lab.stem.partition("_")[2])
+    ]
     if not labs or not page.startswith("chapters/"):
         return []
     path = f"labs/{labs[0].name}"
@@ -49,20 +91,29 @@ def ways(app: Sphinx, page: str, local: Callable[[str], str]) -> list[Way]:
     return found
 
 
-def add_button(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
-    """Put the lab into the header of its chapter: a button that downloads it, or a menu where there is more to choose from."""
+def add_button(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Put the lab into its chapter's header: a download button, or a menu of several ways."""
     found = ways(app, pagename, lambda path: context["pathto"](path, resource=True))
+    if not found:
+        return
+    button: dict[str, object] = {"icon": "fas fa-flask", "label": "lab-button"}
     if len(found) == 1:
-        button = {"type": "link", "url": found[0].url, "tooltip": "Download the lab of this chapter", "icon": "fas fa-flask", "text": "Lab"}
-        context["header_buttons"].insert(0, button | {"label": "lab-button"})
-    elif found:
-        links = [{"type": "link", "url": way.url, "text": way.text, "icon": way.icon} for way in found]
-        menu = {"type": "group", "buttons": links, "icon": "fas fa-flask", "tooltip": "Lab of this chapter", "label": "lab-button"}
-        context["header_buttons"].insert(0, menu)
+        tooltip = "Download the lab of this chapter"
+        button |= {"type": "link", "url": found[0].url, "tooltip": tooltip, "text": "Lab"}
+    else:
+        links = [{"type": "link", "url": w.url, "text": w.text, "icon": w.icon} for w in found]
+        button |= {"type": "group", "buttons": links, "tooltip": "Lab of this chapter"}
+    context["header_buttons"].insert(0, button)
 
 
 def copy_labs(app: Sphinx, error: Exception | None) -> None:
-    """Put the notebooks beside the pages, at ``labs/`` of the site."""
+    """Copy the notebooks into ``labs/`` of the site."""
     if error is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir) / "labs"
@@ -71,9 +122,9 @@ def copy_labs(app: Sphinx, error: Exception | None) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def setup(app: Sphinx) -> dict:
-    """Called by Sphinx through ``app.setup_extension``."""
-    # After the theme has made its own header buttons, at 501.
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Register the button and the copy."""
+    # after the theme has made its own header buttons, at 501
     app.connect("html-page-context", add_button, priority=600)
     app.connect("build-finished", copy_labs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,8 @@
-"""The directives behind the reference pages: they read the code, so that the pages cannot fall behind it.
+"""The directives of the reference pages, which read the code so that pages cannot fall behind it.
 
-``{metrics-reference} GROUP`` lists fields of ``Metrics`` with their comments, units and formulas, ``{metrics-table}`` all of them on a line
-each, ``{command-reference} MODULE COMMAND`` one command.
+``{metrics-reference} GROUP`` lists fields of ``Metrics`` with their comments, units and formulas,
+``{metrics-table}`` their names in Nsight Compute, ``{command-reference} MODULE COMMAND`` describes
+one command, and ``{kernel-ladder} MODULE`` the steps of a module of reference kernels.
 """
 
 from __future__ import annotations
@@ -9,20 +10,26 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from importlib import import_module
+from inspect import cleandoc, getdoc
+from typing import Any, cast
 
 from docutils import nodes
-from docutils.statemachine import StringList
+from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
 from typer import Typer
 from typer.main import get_command
 
+from warpwise.book.markup import parsed
+from warpwise.kernels.step import Step
 from warpwise.metrics import FIELDS, RATIOS, Metrics
 
 MODULE = "warpwise.metrics"
-OPTION = re.compile(r"(?<![`\w-])(--[a-z][a-z-]*)")  #: in a sentence, where two hyphens would become a dash
+#: An option in a sentence, where two hyphens would become a dash.
+OPTION = re.compile(r"(?<![`\w-])(--[a-z][a-z-]*)")
 
-#: Group of the page -> the names in it; the first that fits counts.
+#: Group of the page -> pattern of its metrics; the first match counts.
 GROUPS = {
     "atomics": r"atomics|.*atomic_.*",
     "global": r"global_(load|store)_.*|global_bytes_distinct",
@@ -34,7 +41,7 @@ GROUPS = {
     "derived": r".*",
 }
 
-#: What is counted, by the end of a name; the first that fits counts.
+#: Pattern of a metric -> its unit; the first match counts.
 UNITS = {
     r"sectors_per_request.*": "sectors per request",
     r"flops_per_byte": "floating-point operations per byte, as (least, most)",
@@ -57,7 +64,8 @@ UNITS = {
 _SECTORS_DISTINCT = "global_load_sectors_distinct + global_store_sectors_distinct"
 _SECTORS = "global_load_sectors + global_store_sectors"
 
-#: How what is derived follows from counters, as Python; a test holds each equal to the property. A ratio over nothing is 0.
+#: Derived metric -> its formula over counters, as Python; a ratio over nothing is 0. A test
+#: compares each with its property.
 FORMULAS = {
     "warp_efficiency": "thread_instructions / (WARP_SIZE * warp_instructions)",
     "sectors_per_request_load": "global_load_sectors / global_load_requests",
@@ -70,41 +78,47 @@ FORMULAS = {
     "instruction_mix": "{name: op[name] / sum(op.values()) for name in op}",
     "global_bytes_moved": f"SECTOR_BYTES * ({_SECTORS} + global_atomic_sectors)",
     "l1_bytes_moved": f"SECTOR_BYTES * ({_SECTORS})",
-    "l2_bytes_moved": f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT} + global_atomic_sectors), global_bytes_distinct), "
-    f"SECTOR_BYTES * ({_SECTORS} + global_atomic_sectors)",
-    "dram_bytes_moved": f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT}), global_bytes_distinct), "
-    f"SECTOR_BYTES * ({_SECTORS} + 2 * global_atomic_sectors)",
+    "l2_bytes_moved": (
+        f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT} + global_atomic_sectors), "
+        f"global_bytes_distinct), SECTOR_BYTES * ({_SECTORS} + global_atomic_sectors)"
+    ),
+    "dram_bytes_moved": (
+        f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT}), global_bytes_distinct), "
+        f"SECTOR_BYTES * ({_SECTORS} + 2 * global_atomic_sectors)"
+    ),
     "shared_bytes_moved": "shared_load_bytes + shared_store_bytes",
     "flops_per_byte": "flops / dram_bytes_moved[1], flops / dram_bytes_moved[0]",
 }
 
 
 class MetricsReference(SphinxDirective):
-    """``{metrics-reference} global``: fields and properties of ``Metrics`` in one group, each as an attribute that pages can link to."""
+    """``{metrics-reference} global``: the metrics of one group, as objects that pages link to."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(ModuleAnalyzer.for_module(MODULE).srcname)
-        text = [line for metric in metric_comments() if group(metric[0]) == self.arguments[0] for line in attribute(*metric)]
-        if not text:
-            raise self.error(f"no metric is in the group {self.arguments[0]!r}; there are {', '.join(GROUPS)}")
-        return parsed(self, text)
+        wanted = self.arguments[0]
+        chosen = [metric for metric in metric_comments() if group(metric[0]) == wanted]
+        if not chosen:
+            raise self.error(f"no metric is in the group {wanted!r}; there are {', '.join(GROUPS)}")
+        return parsed(self, [line for metric in chosen for line in attribute(*metric)])
 
 
 class MetricsTable(SphinxDirective):
-    """``{metrics-table}``: a line for each counter that Nsight Compute has as well, with the name to ask it for."""
+    """``{metrics-table}``: a line for each counter with a name in Nsight Compute."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(ModuleAnalyzer.for_module(MODULE).srcname)
-        rows = [f"| [`{name}`](#Metrics.{name}) | `{theirs}` |" for name, theirs in nsight_names().items()]
+        names = nsight_names().items()
+        rows = [f"| [`{name}`](#Metrics.{name}) | `{theirs}` |" for name, theirs in names]
         made = parsed(self, ["| Counter | in Nsight Compute |", "|---|---|", *rows])
-        made[0]["classes"].append("ww-names")
+        cast(nodes.table, made[0])["classes"].append("ww-names")
         return made
 
 
 class CommandReference(SphinxDirective):
-    """``{command-reference} warpwise.cli grade``: usage, text and options of one command of the Typer ``app`` in a module."""
+    """``{command-reference} warpwise.cli grade``: a command of the Typer ``app`` in a module."""
 
     required_arguments = 2
     final_argument_whitespace = True
@@ -114,35 +128,65 @@ class CommandReference(SphinxDirective):
         return parsed(self, command_lines(import_module(module).app, path))
 
 
+class KernelLadder(SphinxDirective):
+    """``{kernel-ladder} softmax``: the steps of a module of ``warpwise.kernels``, in its words."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        module = import_module(f"warpwise.kernels.{self.arguments[0]}")
+        self.env.note_dependency(module.__file__ or "")
+        about = cleandoc(module.__doc__ or "").split("\n\n")[0].replace("``", "`")
+        return parsed(self, [about, "", *map(ladder_item, module.STEPS)])
+
+
+def ladder_item(step: Step) -> str:
+    """Return a step's line, in which kernels with the same launch share one entry."""
+    launches = dict.fromkeys(f"{built.threads} x {built.blocks_per_sm}" for built in step.built)
+    return f"- `{step.name}`: {step.idea} ({', '.join(launches)})"
+
+
 def metric_comments() -> list[tuple[str, str, str]]:
-    """(name, type, comment) of every counter, then of every figure that is derived from counters."""
+    """Return (name, type, comment) of every counter, then of every derived metric."""
     found = ModuleAnalyzer.for_module(MODULE).find_attr_docs()
-    counters = [(f.name, f.type, " ".join(found["Metrics", f.name])) for f in fields(Metrics)]
-    derived = [(name, getattr(Metrics, name).fget.__annotations__["return"], getattr(Metrics, name).__doc__) for name in RATIOS]
-    return counters + derived
+    counters = [(f.name, str(f.type), " ".join(found["Metrics", f.name])) for f in fields(Metrics)]
+    derived = [(name, getattr(Metrics, name)) for name in RATIOS]
+    return counters + [
+        (name, ratio.fget.__annotations__["return"], getdoc(ratio) or "") for name, ratio in derived
+    ]
 
 
 def group(name: str) -> str:
-    return next(title for title, pattern in GROUPS.items() if re.fullmatch(pattern, name) and (title == "derived" or name in FIELDS))
+    return next(
+        title
+        for title, pattern in GROUPS.items()
+        if re.fullmatch(pattern, name) and (title == "derived" or name in FIELDS)
+    )
 
 
 def unit(name: str) -> str:
-    """The unit of a metric; raises StopIteration for a name that none of the rules fits."""
-    return next(text for pattern, text in UNITS.items() if re.fullmatch(pattern, name))
+    """Return the unit of a metric; raises LookupError for a name that no pattern of UNITS fits."""
+    for pattern, text in UNITS.items():
+        if re.fullmatch(pattern, name):
+            return text
+    raise LookupError(f"no unit fits {name}: add a pattern to UNITS in {__name__}")
 
 
 def nsight_names() -> dict[str, str]:
-    """Metric -> the one name to ask Nsight Compute for; what is the sum of several there, or only near, is left to its entry."""
+    """Return metric -> its name in Nsight Compute.
+
+    A metric that is a sum of several there, or only close to one, is left to its entry.
+    """
     found = {}
     for name, _, comment in metric_comments():
         theirs = comment.partition("Nsight Compute:")[2]
         if theirs and not re.search(r"nearest|together|twice|/ 32", theirs):
-            found[name] = re.search(r"``(\w+__[\w.]+)``", theirs)[1]
+            (found[name],) = re.findall(r"``(\w+__[\w.]+)``", theirs)[:1]
     return found
 
 
 def attribute(name: str, kind: str, comment: str) -> list[str]:
-    """MyST lines that describe one attribute; unit, formula and what is said of Nsight Compute get a line each."""
+    """Return MyST for one metric, with its unit, formula and Nsight Compute note on own lines."""
     ours, mark, theirs = comment.strip().partition("Nsight Compute:")
     body = [ours.strip(), "", f"*Unit:* {unit(name)}."]
     body += ["", f"*Formula:* `{FORMULAS[name]}`"] if name in FORMULAS else []
@@ -151,19 +195,22 @@ def attribute(name: str, kind: str, comment: str) -> list[str]:
 
 
 def command_lines(app: Typer, path: str) -> list[str]:
-    """MyST lines for a command such as ``grade`` or ``labs build``; raises KeyError for one that does not exist."""
-    command = get_command(app)
+    """Return MyST for a command such as ``grade`` or ``labs build``; raises KeyError for others."""
+    command: Any = get_command(app)  # of click, or of the copy of it that Typer brings
     for part in path.split():
         command = command.commands[part]
     name = f"warpwise {path}"
     context = command.make_context(name, [], resilient_parsing=True)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    lines = ["```console", f"$ {usage}", "```", "", *OPTION.sub(r"`\1`", command.help or "").splitlines(), ""]
-    return lines + [line for parameter in command.params for line in parameter_lines(parameter, context)]
+    about = OPTION.sub(r"`\1`", command.help or "").splitlines()
+    lines = ["```console", f"$ {usage}", "```", "", *about, ""]
+    return lines + [
+        line for parameter in command.params for line in parameter_lines(parameter, context)
+    ]
 
 
-def parameter_lines(parameter, context) -> list[str]:
-    """A definition-list item for an argument or option."""
+def parameter_lines(parameter: Any, context: Any) -> list[str]:
+    """Return a definition-list item for an argument or option."""
     record = parameter.get_help_record(context)
     if record is None:
         return []
@@ -171,8 +218,10 @@ def parameter_lines(parameter, context) -> list[str]:
     return [f"`{spelling}`", ": " + OPTION.sub(r"`\1`", text), ""]
 
 
-def parsed(directive: SphinxDirective, lines: list[str]) -> list[nodes.Node]:
-    """Parse lines as the page's own markup."""
-    holder = nodes.container()
-    directive.state.nested_parse(StringList(lines, directive.get_source_info()[0]), directive.content_offset, holder)
-    return holder.children
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Register the directives."""
+    app.add_directive("metrics-reference", MetricsReference)
+    app.add_directive("metrics-table", MetricsTable)
+    app.add_directive("command-reference", CommandReference)
+    app.add_directive("kernel-ladder", KernelLadder)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,34 +1,40 @@
-"""The directives behind the pages of the simulator and of its file format: calls and records, from their signatures and docstrings.
+"""The directives of the pages on the simulator and its file format: calls, records and host names.
 
-``{call-reference} warpwise.simt.trace`` lists the arguments of a function, ``{fields-reference} warpwise.trace.Event`` the fields and
-properties of a dataclass, ``{host-reference} arrays`` the host's names in one module of ``warpwise.cuda``. A docstring that explains
-arguments does so in sentences that begin with their names; a field is explained by the comment beside it.
+``{call-reference} warpwise.simt.trace`` lists the arguments of a function, ``{fields-reference}
+warpwise.traces.Event`` the fields and properties of a dataclass, ``{host-reference} arrays`` the
+host's names in one module of ``warpwise.cuda``. Docstrings explain an argument in a sentence that
+begins with its name; the comment above a field explains the field.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import cached_property
 from importlib import import_module
 from types import FunctionType
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
 
 from warpwise import devices
-from warpwise.book.reference import parsed
+from warpwise.book.markup import one_line, parsed
 
-ASKED = (property, cached_property, staticmethod, FunctionType)  # what a dataclass has besides its fields
-DEVICE_NAMES = {device: name for name, device in vars(devices).items() if isinstance(device, devices.Device)}
+# members of a dataclass besides its fields
+ASKED = (property, cached_property, staticmethod, FunctionType)
+DEVICE_NAMES = {
+    device: name for name, device in vars(devices).items() if isinstance(device, devices.Device)
+}
 
 
 class CallReference(SphinxDirective):
-    """``{call-reference} warpwise.simt.trace``: a function's signature, what it does, its arguments with their defaults."""
+    """``{call-reference} warpwise.simt.trace``: a function, with its arguments and defaults."""
 
     required_arguments = 1
 
@@ -37,97 +43,109 @@ class CallReference(SphinxDirective):
 
 
 class FieldsReference(SphinxDirective):
-    """``{fields-reference} warpwise.trace.Event``: what a dataclass is, what it holds, and what it can be asked for."""
+    """``{fields-reference} warpwise.traces.Event``: a dataclass, with its fields and members."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         record = named(self)
-        return parsed(self, [*inspect.getdoc(record).splitlines(), "", *bullets(members(record))])
+        about = (inspect.getdoc(record) or "").splitlines()
+        return parsed(self, [*about, "", *bullets(members(record))])
 
 
 class HostReference(SphinxDirective):
-    """``{host-reference} arrays``: the names of ``warpwise.cuda`` that one of its modules brings."""
+    """``{host-reference} arrays``: the names of ``warpwise.cuda`` that one module defines."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         module = import_module(f"warpwise.cuda.{self.arguments[0]}")
-        self.env.note_dependency(module.__file__)
+        self.env.note_dependency(module.__file__ or "")
         return parsed(self, bullets(host_names(module.HOST)))
 
 
-def named(directive: SphinxDirective):
-    """What a directive's argument names, the last part of it in the module of the rest."""
+def named(directive: SphinxDirective) -> Any:
+    """Return the object that a directive's argument names, and rebuild the page if it changes."""
     module, _, name = directive.arguments[0].rpartition(".")
     found = getattr(import_module(module), name)
-    directive.env.note_dependency(inspect.getsourcefile(found))
+    directive.env.note_dependency(inspect.getsourcefile(found) or "")
     return found
 
 
 def bullets(items: Iterable[tuple[str, str, str]]) -> list[str]:
-    """(what, its type, what it means) -> MyST lines; type and meaning may be empty."""
-    return [f"- `{what}`{kind and f' *{kind}*'}{meaning and f': {meaning}'}" for what, kind, meaning in items]
+    """Return MyST lines for (name, type, meaning); type and meaning may be empty."""
+    return [
+        f"- `{name}`{kind and f' *{kind}*'}{meaning and f': {meaning}'}"
+        for name, kind, meaning in items
+    ]
 
 
 def once(text: str) -> str:
-    """A docstring without the names at its head, for where they stand before it already."""
+    """Return a docstring without the names at its head, to follow the names themselves."""
     return re.sub(r"^(``[^`]+``(, | and )?)+(: |\.$)", "", text)
 
 
-def call_lines(function) -> list[str]:
-    """MyST lines: what the call does, its arguments, what it raises."""
-    first, explained, *rest = re.split(r"\n\n", inspect.getdoc(function))
+def call_lines(function: Callable[..., object]) -> list[str]:
+    """Return MyST for a call: its summary, its arguments, and the errors that it raises."""
+    first, explained, *rest = re.split(r"\n\n", inspect.getdoc(function) or "")
     meanings = argument_meanings(explained)
     heads = []
     for name, parameter in inspect.signature(function).parameters.items():
-        # What has no sentence of its own is named in another's.
+        # an argument without a sentence of its own is named in another's
         meaning = meanings.get(name) or sentence_with(name, f"{first} {explained}")
         heads += [f"`{spelled(parameter)}`", f": {meaning}", ""]
-    return [one_line(first), "", *heads, *(line for paragraph in rest for line in (one_line(paragraph), ""))]
+    paragraphs = [line for paragraph in rest for line in (one_line(paragraph), "")]
+    return [one_line(first), "", *heads, *paragraphs]
 
 
 def spelled(parameter: inspect.Parameter) -> str:
-    """``name``, ``name=default`` or ``*name``."""
-    star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-    if parameter.default is inspect.Parameter.empty:
-        return star + parameter.name
-    return f"{parameter.name}={shown_default(parameter.default)}"
+    """Return ``name``, ``name=default`` or ``*name``."""
+    if parameter.default is not inspect.Parameter.empty:
+        return f"{parameter.name}={shown_default(parameter.default)}"
+    several, keywords = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    star = "*" if parameter.kind is several else "**" if parameter.kind is keywords else ""
+    return star + parameter.name
 
 
-def shown_default(value) -> str:
+def shown_default(value: Any) -> str:
     if isinstance(value, devices.Device):
         return DEVICE_NAMES[value]
     return f"np.{value.__name__}" if getattr(value, "__module__", "") == "numpy" else repr(value)
 
 
 def argument_meanings(text: str) -> dict[str, str]:
-    """Argument -> sentences that explain it, from a paragraph in which each explanation begins with a name or names."""
-    found = {}
+    """Return argument -> its sentences, from a paragraph whose explanations begin with names."""
+    found: dict[str, str] = {}
     for part in re.split(r"(?<=\.)\s+(?=``\w+(?:=\w+)?``)", text):
         heads, colon, meaning = part.partition(": ")
         names = re.findall(r"``(\w+)(?:=\w+)?``", heads)
         listed = colon and re.fullmatch(r"(``\w+``(, )?)+", heads)
-        found |= dict.fromkeys(names if listed else names[:1], one_line(meaning if listed else part))
+        told = one_line(meaning if listed else part)
+        found |= dict.fromkeys(names if listed else names[:1], told)
     return found
 
 
 def sentence_with(name: str, text: str) -> str:
-    """The sentence of a text that names an argument; "" if none does."""
+    """Return the sentence of a text that names an argument; "" if none does."""
     sentences = re.split(r"(?<=\.)\s+", one_line(text))
     return once(next((sentence for sentence in sentences if f"``{name}``" in sentence), ""))
 
 
 def members(record: type) -> list[tuple[str, str, str]]:
-    """Fields of a dataclass with their comments, then its public properties and methods with their docstrings."""
+    """Return the fields of a dataclass with comments, then its public members with docstrings."""
     comments = ModuleAnalyzer.for_module(record.__module__).find_attr_docs()
-    own = [(f.name, str(f.type), one_line(" ".join(comments.get((record.__name__, f.name), ())))) for f in fields(record)]
-    more = [asked(name, value) for name, value in vars(record).items() if isinstance(value, ASKED) and not name.startswith("_")]
-    return own + [item for item in more if item[1] or item[2]]  # a method that nobody describes is for the package itself
+    own = [
+        (f.name, str(f.type), one_line(" ".join(comments.get((record.__name__, f.name), ()))))
+        for f in fields(record)
+    ]
+    public = {name: value for name, value in vars(record).items() if not name.startswith("_")}
+    more = [asked(name, value) for name, value in public.items() if isinstance(value, ASKED)]
+    # a method without a docstring is for the package itself
+    return own + [item for item in more if item[1] or item[2]]
 
 
-def asked(name: str, value) -> tuple[str, str, str]:
-    """A property by its name, a method by its call."""
+def asked(name: str, value: Any) -> tuple[str, str, str]:
+    """Return a property by its name, a method by its call."""
     if isinstance(value, property | cached_property):
         function = value.fget if isinstance(value, property) else value.func
         return name, function.__annotations__.get("return", ""), doc(value)
@@ -136,36 +154,36 @@ def asked(name: str, value) -> tuple[str, str, str]:
 
 
 def host_names(host: dict[str, object]) -> list[tuple[str, str, str]]:
-    """Each thing once, under all of its names."""
+    """Return (names, "", meaning) of each object once, under all of its names."""
     names: dict[int, list[str]] = {}
     for name, value in host.items():
         names.setdefault(id(value), []).append(name)
-    return [("`, `".join(calls(found, host[found[0]])), "", once(doc(host[found[0]]))) for found in names.values()]
+    return [
+        ("`, `".join(calls(found, host[found[0]])), "", once(doc(host[found[0]])))
+        for found in names.values()
+    ]
 
 
-def calls(names: list[str], value) -> list[str]:
-    """``cuda.name(arguments)``; the second and later names without them, as they are the same. Values have no arguments."""
+def calls(names: list[str], value: object) -> list[str]:
+    """Return ``cuda.name(arguments)`` and further names without arguments, as plain values have."""
     if not callable(value):
         return [f"cuda.{name}" for name in names]
     return [f"cuda.{names[0]}({arguments(value)})", *(f"cuda.{name}" for name in names[1:])]
 
 
-def arguments(function) -> str:
-    return ", ".join(spelled(p) for p in inspect.signature(function).parameters.values() if p.name != "self" and not p.name.startswith("_"))
+def arguments(function: Callable[..., object]) -> str:
+    found = inspect.signature(function).parameters.values()
+    return ", ".join(spelled(p) for p in found if p.name != "self" and not p.name.startswith("_"))
 
 
-def doc(value) -> str:
-    """The first paragraph of a docstring that was written for this value, on one line."""
+def doc(value: object) -> str:
+    """Return the first paragraph of the docstring written for this value, on one line."""
     owner = value if inspect.isroutine(value) or isinstance(value, (type, *ASKED)) else type(value)
     return one_line((owner.__doc__ or "").strip().partition("\n\n")[0])
 
 
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def setup(app: Sphinx) -> dict:
-    """Called by Sphinx through ``app.setup_extension``."""
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Register the directives."""
     app.add_directive("call-reference", CallReference)
     app.add_directive("fields-reference", FieldsReference)
     app.add_directive("host-reference", HostReference)

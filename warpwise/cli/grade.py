@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from warpwise.grading.cluster import Tls
+    from warpwise.grading.record import Record
 
 
 def add(app: typer.Typer) -> None:
@@ -16,109 +21,182 @@ def add(app: typer.Typer) -> None:
     app.command()(regrade)
 
 
-JOBS = typer.Option(min=1, help="How many submissions are graded at a time on this machine.")
-LAB = typer.Option(help="The lab's stem, such as 08_coalescing; found from the notebooks if left out.")
-GRADED = typer.Argument(help="A folder that grade wrote.", metavar="DIR")
+GRADED = typer.Argument(help="A folder written by warpwise grade.", metavar="DIR")
+ROSTER = typer.Option(help="Class list: a platform's export, or a CSV with id, name and email.")
+JOBS = typer.Option(min=1, help="Number of submissions to grade at a time on this machine.")
 
 
 def grade(
-    submissions: Annotated[Path, typer.Argument(help="A folder or an archive: see below.", metavar="SUBMISSIONS")],
-    out: Annotated[Path, typer.Option(help="Where grades.csv, feedback/ and what is kept of the run are written.")],
-    lab: Annotated[str | None, LAB] = None,
-    roster: Annotated[Path | None, typer.Option(help="Who is in the class: a platform's CSV, or one with id, name and email.")] = None,
-    due: Annotated[str | None, typer.Option(help="When it is due, such as 2026-12-01T23:59+01:00; goes before course.toml.")] = None,
-    late_policy: Annotated[str | None, typer.Option(help="Such as percent_per_day=10,days=3,grace_minutes=15.")] = None,
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder or an archive; see above.", metavar="SUBMISSIONS")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder for grades.csv, feedback/ and the records of the run.")
+    ],
+    lab: Annotated[
+        str | None,
+        typer.Option(help="Stem of the lab, such as 08_coalescing; recognised if left out."),
+    ] = None,
+    roster: Annotated[Path | None, ROSTER] = None,
+    due: Annotated[
+        str | None,
+        typer.Option(help="Due time, such as 2026-12-01T23:59+01:00; overrides course.toml."),
+    ] = None,
+    late_policy: Annotated[
+        str | None,
+        typer.Option(help="Late policy, such as percent_per_day=10,days=3,grace_minutes=15."),
+    ] = None,
     jobs: Annotated[int, JOBS] = 1,
-    scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler that runs already, such as tls://head:8786.")] = None,
-    tls_ca: Annotated[Path | None, typer.Option(help="The scheduler's certificate authority; Dask's settings if left out.")] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="Our certificate for the scheduler.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Our key for the scheduler.")] = None,
-    shard: Annotated[str | None, typer.Option(help="Grade one part of n, such as 2/8; needs --seed. `merge` joins them.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The secret that hidden tests draw their inputs from; new and kept in run.json.")] = None,
-    course: Annotated[Path | None, typer.Option(help="The folder with solutions/, labs/, tests/hidden/; else this checkout.")] = None,
-    gpu: Annotated[bool, typer.Option("--gpu", help="Run kernels that pass on this machine's GPU too, and time them. No points.")] = False,
-    unsafe_local: Annotated[bool, typer.Option("--unsafe-local", help="Run without a sandbox; the gradebook is marked so.")] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a running Dask scheduler, such as tls://head:8786."),
+    ] = None,
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(help="The scheduler's certificate authority; by default Dask's setting."),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="Client certificate for the scheduler.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Client key for the scheduler.")] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Part to grade, such as 2/8; needs --seed. Join the parts with merge."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Secret seed of the hidden tests' inputs; by default new, see run.json."),
+    ] = None,
+    course: Annotated[
+        Path | None,
+        typer.Option(help="Folder with solutions/, labs/, tests/course/; by default the checkout."),
+    ] = None,
+    gpu: Annotated[
+        bool,
+        typer.Option(
+            "--gpu",
+            help="Also run and time passing kernels on this machine's GPU; gives no points.",
+        ),
+    ] = False,
+    unsafe_local: Annotated[
+        bool,
+        typer.Option("--unsafe-local", help="Run without a sandbox, and mark the gradebook so."),
+    ] = False,
 ) -> None:
     """Grade submissions.
 
-    They are a folder with one notebook or one folder a student, nbgrader's submitted/, or what Canvas, Moodle and
-    Gradescope give to download, packed or unpacked.
+    SUBMISSIONS is a folder with one notebook or one folder per student, nbgrader's submitted/, or
+    a download from Canvas, Moodle or Gradescope, packed or unpacked.
 
-    Kernels are interpreted, never executed; host functions and the notebook's own checks run in a sandbox. Every
-    submission gets a line in grades.csv and a page in feedback/, whatever is wrong with it. A run that was stopped goes
-    on when the same command is given again; what was graded already costs nothing.
+    Kernels are interpreted, never executed; host functions and the notebook's own checks run in a
+    sandbox. Every submission gets a line in grades.csv and a page in feedback/, whatever is wrong
+    with it. To resume a run that was stopped, give the same command again: finished submissions
+    are not graded twice.
 
-    With --gpu, DIR/gpu.csv has the time of each kernel that passed, beside that of the lab's solution.
-    """
+    With --gpu, gpu.csv in the output folder holds the time of each kernel that passed, beside that
+    of the lab's solution."""
     from warpwise.grading import grade as grade_all
-    from warpwise.grading.engine import Where
+    from warpwise.grading.engine import Execution
     from warpwise.grading.scoring import course as courses
     from warpwise.grading.scoring import roster as rosters
 
-    for path, read in ((roster, rosters.load), (due, courses.due), (late_policy, courses.late_policy)):
-        if path is not None:
-            read(path)  # a mistake in these is told before the work, not after it
+    # Mistakes in these are reported before the work, not after it.
+    if roster is not None:
+        rosters.load(roster)
+    if due is not None:
+        courses.due(due)
+    if late_policy is not None:
+        courses.late_policy(late_policy)
     settings = {"roster": roster and str(roster.resolve()), "due": due, "late_policy": late_policy}
-    where = Where(jobs, scheduler, _tls(tls_ca, tls_cert, tls_key), _shard(shard), gpu)
-    given = {name: value for name, value in settings.items() if value}
+    execution = Execution(jobs, scheduler, _tls(tls_ca, tls_cert, tls_key), _shard(shard), gpu)
     records = grade_all(
-        submissions, out, lab=lab, seed=seed, unsafe_local=unsafe_local, progress=True, course=course, where=where, settings=given
+        submissions,
+        out,
+        lab=lab,
+        seed=seed,
+        unsafe_local=unsafe_local,
+        progress=True,
+        course=course,
+        execution=execution,
+        settings={name: value for name, value in settings.items() if value},
     )
-    typer.echo(f"{_counted(len(records))} graded: see {out / 'grades.csv'} and {out / 'feedback'}")
-    _say_left_over(out, records)
+    typer.echo(f"{_submissions(len(records))} graded: {_where_results_are(out)}")
+    _report_left_over(out, records)
 
 
 def merge(
-    out: Annotated[Path, typer.Argument(help="Where the whole is written.", metavar="OUT")],
-    parts: Annotated[list[Path], typer.Argument(help="The folders that grade --shard wrote.", metavar="PART...")],
+    out: Annotated[Path, typer.Argument(help="Folder for the joined run.", metavar="OUT")],
+    parts: Annotated[
+        list[Path],
+        typer.Argument(help="Folders written by warpwise grade --shard.", metavar="PART..."),
+    ],
 ) -> None:
     """Join the parts of a run that were graded with --shard.
 
-    They must have one seed and one version of the labs. The gradebook and the feedback are those of a run in one piece.
-    """
-    from warpwise.grading.again import merge as merge_all
+    All parts need the same seed and the same version of the labs. The gradebook and the feedback
+    are those of an undivided run."""
+    from warpwise.grading.regrade import merge as merge_all
 
     records = merge_all(out, parts)
-    typer.echo(f"{_counted(len(records))} joined: see {out / 'grades.csv'} and {out / 'feedback'}")
+    typer.echo(f"{_submissions(len(records))} joined: {_where_results_are(out)}")
 
 
 def regrade(
     folder: Annotated[Path, GRADED],
-    student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this student; may be repeated.")
+    ] = None,
     lab: Annotated[str | None, typer.Option(help="Only this lab.")] = None,
     jobs: Annotated[int, JOBS] = 1,
 ) -> None:
-    """Grade again, with the same seed, and say what changed.
+    """Grade again with the same seed, and show what changed.
 
-    The submissions have to be where they were. Overrides stay as they are. Where hidden tests or a lab have changed
-    since, `grade` does this by itself: what they decide is graded anew.
-    """
-    from warpwise.grading.again import regrade as grade_again
-    from warpwise.grading.engine import Where
+    The submissions must still be where they were. Overrides are kept. When hidden tests or a lab
+    have changed, there is no need for this: `warpwise grade` grades again whatever they affect."""
+    from warpwise.grading.engine import Execution
+    from warpwise.grading.regrade import regrade as grade_again
 
-    pairs = grade_again(
-        folder, lambda r: (not student or r.student in student) and lab in (None, r.lab), where=Where(jobs), progress=True
-    )
-    changed = [(before, after) for before, after in pairs if (before.points, before.problem) != (after.points, after.problem)]
-    for before, after in changed:
-        was, is_now = (one.problem or f"{one.points:g} points" for one in (before, after))
-        typer.echo(f"{after.student!r}  {after.lab}: {was} before, {is_now} now")
-    typer.echo(f"{_counted(len(pairs))} graded again, {len(changed)} with another result")
+    def wanted(record: Record) -> bool:
+        return (not student or record.student in student) and lab in (None, record.lab)
+
+    changed = 0
+    pairs = grade_again(folder, wanted, execution=Execution(jobs), progress=True)
+    for before, after in pairs:
+        if (before.points, before.problem) != (after.points, after.problem):
+            changed += 1
+            was, is_now = (one.problem or f"{one.points:g} points" for one in (before, after))
+            typer.echo(f"{after.student!r}  {after.lab}: {was} before, {is_now} now")
+    typer.echo(f"{_submissions(len(pairs))} graded again, {changed} with a different result")
 
 
-def _say_left_over(out: Path, records) -> None:
-    """What is kept in the folder of submissions that were not found this time: nothing is lost, and nothing goes unsaid."""
+def _report_left_over(out: Path, records: Collection[Record]) -> None:
+    """Name the records in the folder whose submissions were not found this time.
+
+    They are kept, so that nothing is lost."""
     from warpwise.grading import store
 
-    mine, labs = {(record.file, record.lab) for record in records}, {record.lab for record in records}
-    left = [record for record in store.load(out).records if record.lab in labs and (record.file, record.lab) not in mine]
+    mine = {(record.file, record.lab) for record in records}
+    labs = {record.lab for record in records}
+    left = [
+        record
+        for record in store.load(out).records
+        if record.lab in labs and (record.file, record.lab) not in mine
+    ]
     if left:
-        named = ", ".join(repr(record.file) for record in left[:3]) + (", ..." if len(left) > 3 else "")
-        typer.echo(f"{out} also keeps {_counted(len(left))} that are not among these: {named}", err=True)
+        named = ", ".join(repr(record.file) for record in left[:3])
+        more = ", ..." if len(left) > 3 else ""
+        typer.echo(
+            f"{out} also keeps {_submissions(len(left))} that are not among these: {named}{more}",
+            err=True,
+        )
 
 
-def _counted(count: int) -> str:
+def _submissions(count: int) -> str:
     return "1 submission" if count == 1 else f"{count} submissions"
+
+
+def _where_results_are(out: Path) -> str:
+    return f"see {out / 'grades.csv'} and {out / 'feedback'}"
 
 
 def _shard(text: str | None) -> tuple[int, int]:
@@ -132,11 +210,11 @@ def _shard(text: str | None) -> tuple[int, int]:
     return int(i), int(n)
 
 
-def _tls(*paths: Path | None):
+def _tls(*paths: Path | None) -> Tls:
     from warpwise.errors import GradingError
     from warpwise.grading.cluster import Tls
 
     for path in filter(None, paths):
         if not os.access(path, os.R_OK):
             raise GradingError(f"{path} cannot be read")
-    return Tls(*(path and str(path) for path in paths))
+    return Tls(*(None if path is None else str(path) for path in paths))

@@ -1,8 +1,11 @@
-"""The device that the simulator stands for: a GPU's limits, so that host code can ask for them. It is the one of ``trace(device=...)``."""
+"""The device that the simulator stands for, whose limits host code can ask for.
+
+It is the default of ``trace(device=...)``."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
@@ -13,11 +16,11 @@ MEMORY_BYTES = 80 * GIGABYTE  # of an H100 SXM: NVIDIA's datasheet
 
 
 class CurrentDevice:
-    """``cuda.get_current_device()``: the attributes that Numba's device has and that mean something without one."""
+    """``cuda.get_current_device()``: those attributes of Numba's device that need no GPU."""
 
     id = 0
 
-    def __init__(self, device: Device = H100):
+    def __init__(self, device: Device = H100) -> None:
         self.name = f"Warpwise simulator, with the limits of {device.name}".encode()
         self.compute_capability = device.compute_capability
         self.MULTIPROCESSOR_COUNT = device.sms
@@ -40,7 +43,7 @@ class Context:
     device = CurrentDevice()
 
     def get_memory_info(self) -> tuple[int, int]:
-        """Bytes free and in all, of the GPU that is stood for."""
+        """Return the free and total bytes of the GPU that the simulator stands for."""
         return MEMORY_BYTES, MEMORY_BYTES
 
     def synchronize(self) -> None:
@@ -59,53 +62,65 @@ class Devices:
     def __len__(self) -> int:
         return len(self.lst)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[CurrentDevice]:
         return iter(self.lst)
 
     @contextmanager
-    def _chosen(self, number: int):
+    def _chosen(self, number: int) -> Iterator[CurrentDevice]:
         yield select_device(number)
 
-    def __getitem__(self, number: int):
+    def __getitem__(self, number: int) -> AbstractContextManager[CurrentDevice]:
         return self._chosen(number)
 
 
 def get_current_device() -> CurrentDevice:
-    """The device that kernels run on; here there is one, the simulator."""
+    """Return the device that kernels run on; here there is one, the simulator."""
     return Devices.current
 
 
 def select_device(device_id: int) -> CurrentDevice:
-    """Raises LaunchError for a device other than 0."""
+    """Return device 0. Raises LaunchError for any other."""
     if device_id != 0:
-        raise LaunchError(f"device {device_id} does not exist: the simulator is device 0, and the only one")
+        raise LaunchError(
+            f"device {device_id} does not exist: the simulator is device 0, and the only one"
+        )
     return Devices.current
 
 
 def detect() -> bool:
-    """Say what there is; True, as a kernel can be launched."""
+    """Print the device, and return True, as kernels can be launched."""
     print(f"Found 1 device: id 0, {Devices.current.name.decode()}")
     return True
 
 
 def is_available() -> bool:
-    """True: kernels can be launched. Whether that is on a GPU, ``cuda.backend()`` tells."""
+    """Return True, as kernels can be launched; ``cuda.backend()`` tells if that is on a GPU."""
     return True
 
 
 @contextmanager
-def nothing():
-    """``cuda.defer_cleanup()`` and ``cuda.profiling()``: there is nothing to defer, and no profiler."""
+def nothing() -> Iterator[None]:
+    """``cuda.defer_cleanup()`` and ``cuda.profiling()``: nothing to defer, and no profiler."""
     yield
 
 
-def no_op(*_args) -> None:
+def no_op(*_args: object) -> None:
     """``cuda.close()``, ``cuda.profile_start()`` and ``cuda.profile_stop()``."""
 
 
-HOST = {
-    "get_current_device": get_current_device, "select_device": select_device, "current_context": lambda devnum=None: Context(),
-    "gpus": Devices(), "list_devices": Devices, "detect": detect, "is_available": is_available, "is_supported_version": is_available,
-    "is_float16_supported": is_available, "defer_cleanup": nothing, "profiling": nothing, "profile_start": no_op,
-    "profile_stop": no_op, "close": no_op,
-}  # fmt: skip
+HOST: dict[str, object] = {
+    "get_current_device": get_current_device,
+    "select_device": select_device,
+    "current_context": lambda devnum=None: Context(),
+    "gpus": Devices(),
+    "list_devices": Devices,
+    "detect": detect,
+    "is_available": is_available,
+    "is_supported_version": is_available,
+    "is_float16_supported": is_available,
+    "defer_cleanup": nothing,
+    "profiling": nothing,
+    "profile_start": no_op,
+    "profile_stop": no_op,
+    "close": no_op,
+}

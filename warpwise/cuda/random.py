@@ -1,30 +1,37 @@
-"""``cuda.random``: states and functions of xoroshiro128+; those of ``numba.cuda.random`` where there is a GPU."""
+"""``cuda.random``: states and functions of xoroshiro128+, Numba's where there is a GPU."""
 
 from __future__ import annotations
 
-from warpwise.cuda import backend
+from importlib import import_module
+from typing import Any
+
 from warpwise.cuda.arrays import DeviceArray
-from warpwise.simt.language import random as simulated
+from warpwise.cuda.numba_backend import backend
+from warpwise.simt.compiler import random as simulated
 
 NAMES = (
-    "create_xoroshiro128p_states", "init_xoroshiro128p_states", "init_xoroshiro128p_states_cpu", "xoroshiro128p_dtype",
-    "xoroshiro128p_next", "xoroshiro128p_uniform_float32", "xoroshiro128p_uniform_float64", "xoroshiro128p_normal_float32",
+    "create_xoroshiro128p_states",
+    "init_xoroshiro128p_states",
+    "init_xoroshiro128p_states_cpu",
+    "xoroshiro128p_dtype",
+    "xoroshiro128p_next",
+    "xoroshiro128p_uniform_float32",
+    "xoroshiro128p_uniform_float64",
+    "xoroshiro128p_normal_float32",
     "xoroshiro128p_normal_float64",
-)  # fmt: skip
+)
 
 
-def _create(n: int, seed: int, subsequence_start: int = 0, stream=0) -> DeviceArray:
-    """A device array of states for ``n`` threads."""
+def _create(n: int, seed: int, subsequence_start: int = 0, stream: object = 0) -> DeviceArray:
+    """Return a device array of states for ``n`` threads."""
     return DeviceArray(simulated.create_xoroshiro128p_states(n, seed, subsequence_start, stream))
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in NAMES:
         raise AttributeError(f"cuda.random has no {name!r}; it has {', '.join(NAMES)}")
     if backend() == "gpu":
-        from numba.cuda import random
-
-        return getattr(random, name)
+        return getattr(import_module("numba.cuda.random"), name)
     return _create if name == "create_xoroshiro128p_states" else getattr(simulated, name)
 
 

@@ -1,9 +1,9 @@
-"""Says what this machine has of what the course can use, and what to do about the rest.
+"""Report what is installed of what the course can use, and what to do about the rest.
 
-It imports nothing but the standard library at the top, so that it can also speak where the installation is broken:
-``python -m warpwise.doctor`` needs no command-line library, and ``python warpwise/doctor`` not even NumPy. It changes nothing on the
-machine. ``gpu`` has what there is to say of a GPU, its driver and its wheels.
-"""
+It imports nothing but the standard library at the top, so that it can also report where the
+installation is broken: ``python -m warpwise.doctor`` needs no command-line library, and ``python
+warpwise/doctor`` not even NumPy. It changes nothing on the machine. GPU, driver and wheels are in
+``gpu``."""
 
 from __future__ import annotations
 
@@ -27,14 +27,23 @@ SANDBOX = ("--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "true")
 
 def examine() -> tuple[Finding, ...]:
     """Look at everything, in the order in which it is needed."""
-    m = gpu.look()
+    machine = gpu.look()
     return (
-        python(), numpy(), numba(m), toolchain(), gpu.gpu(m), gpu.wheels(m), backend(m), chromium(), bubblewrap(), versions(),
-    )  # fmt: skip
+        python(),
+        numpy(),
+        numba(machine),
+        toolchain(),
+        gpu.gpu(machine),
+        gpu.wheels(machine),
+        backend(machine),
+        chromium(),
+        bubblewrap(),
+        versions(),
+    )
 
 
 def healthy(findings: Iterable[Finding]) -> bool:
-    """Whether nothing that the course needs is missing."""
+    """True if nothing that the course needs is missing."""
     return all(finding.status != MISSING for finding in findings)
 
 
@@ -42,58 +51,77 @@ def python() -> Finding:
     found = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info >= PYTHON_NEEDED:
         return Finding("Python", OK, found)
-    return Finding("Python", MISSING, found, f"install Python {'.'.join(map(str, PYTHON_NEEDED))} or newer, and make .venv anew with it")
+    needed = ".".join(map(str, PYTHON_NEEDED))
+    advice = f"install Python {needed} or newer, and recreate .venv with it"
+    return Finding("Python", MISSING, found, advice)
 
 
 def numpy() -> Finding:
     try:
         return Finding("NumPy", OK, import_module("numpy").__version__)
     except ImportError as error:
-        return Finding("NumPy", MISSING, str(error), "the simulator runs on it: python -m pip install numpy")
+        advice = "the simulator runs on it: python -m pip install numpy"
+        return Finding("NumPy", MISSING, str(error), advice)
 
 
 def numba(machine: gpu.Machine) -> Finding:
     found = installed("numba-cuda")
     if found:
         return Finding("Numba CUDA", OK, found)
-    return Finding("Numba CUDA", OK, "not installed; the simulator needs none", f"for a GPU: {gpu.swap([], machine.extra)}")
+    found, advice = "not installed; the simulator does not need it", gpu.swap([], machine.extra)
+    return Finding("Numba CUDA", OK, found, f"for a GPU: {advice}")
 
 
 def toolchain() -> Finding:
-    """The wheels of CUDA's compiler; a toolkit installed by other means may do as well, and is not looked for."""
+    """Look for the wheels of CUDA's compiler.
+
+    A toolkit installed by other means may do as well, and is not looked for."""
     lacking = [name for name in TOOLCHAIN if not installed(name)]
     if not lacking:
-        return Finding("Toolchain", OK, f"CUDA's compiler, {installed(TOOLCHAIN[0])}, for `warpwise compile`")
+        found = f"CUDA's compiler, {installed(TOOLCHAIN[0])}, for `warpwise compile`"
+        return Finding("Toolchain", OK, found)
     found = f"no {', '.join(lacking)}; only `warpwise compile` needs it"
-    return Finding("Toolchain", OK, found, f"for registers and machine code: {install('toolchain')}")
+    advice = f"for registers and machine code: {install('toolchain')}"
+    return Finding("Toolchain", OK, found, advice)
 
 
 def backend(machine: gpu.Machine) -> Finding:
-    """What ``from warpwise import cuda`` stands for here. WARPWISE_BACKEND decides where it is set."""
+    """Find out which backend ``from warpwise import cuda`` selects.
+
+    WARPWISE_BACKEND decides where it is set."""
     wanted = os.environ.get("WARPWISE_BACKEND", "")
     why = f"WARPWISE_BACKEND={wanted}" if wanted else "chosen by whether there is a GPU"
     try:
         name = import_module("warpwise.cuda").backend()
     except Exception as error:  # whatever a broken installation raises is the finding
-        return Finding("Backend", MISSING, f"{error} ({why})", "unset WARPWISE_BACKEND, or install what is named here")
+        advice = "unset WARPWISE_BACKEND, or install what is named here"
+        return Finding("Backend", MISSING, f"{error} ({why})", advice)
     if name == "gpu" and machine.trouble:
-        told = f"gpu ({why}), and Numba sees no GPU: {machine.trouble}"
-        return Finding("Backend", MISSING, told, "unset WARPWISE_BACKEND to use the simulator")
+        found = f"gpu ({why}), and Numba sees no GPU: {machine.trouble}"
+        return Finding("Backend", MISSING, found, "unset WARPWISE_BACKEND to use the simulator")
     return Finding("Backend", OK, f"{name} ({why})")
 
 
+def browser() -> str | None:
+    """Return the path of Chromium, of its lighter build without windows if there is one."""
+    return shutil.which("chromium-headless-shell") or shutil.which("chromium")
+
+
 def chromium() -> Finding:
-    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if all(found):
-        return Finding("Chromium", OK, answer(found[0], "--version") or found[0])
-    return Finding("Chromium", WARN, "not found", "the browser tests are skipped without it: apt-get install chromium chromium-driver")
+    if path := browser():
+        return Finding("Chromium", OK, answer(path, "--version") or path)
+    skipped = "the browser tests are skipped without it"
+    return Finding(
+        "Chromium", WARN, "not found", f"{skipped}: apt-get install chromium-headless-shell"
+    )
 
 
 def bubblewrap() -> Finding:
-    """Starts a sandbox as the grader does: the program may be there and the system still forbid it."""
+    """Start a sandbox as the grader does: the system may forbid it even if the program is there."""
     path = shutil.which("bwrap")
     if path is None:
-        return Finding("bubblewrap", WARN, "not found", "grading refuses to run without it: apt-get install bubblewrap")
+        advice = "grading refuses to run without it: apt-get install bubblewrap"
+        return Finding("bubblewrap", WARN, "not found", advice)
     try:
         done = subprocess.run([path, *SANDBOX], capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -101,21 +129,23 @@ def bubblewrap() -> Finding:
     if done.returncode == 0:
         return Finding("bubblewrap", OK, f"{answer(path, '--version')}, starts a sandbox")
     reason = done.stderr.strip() or f"exit status {done.returncode}"
-    return Finding("bubblewrap", WARN, f"starts no sandbox: {reason}", "allow unprivileged user namespaces, or grade on another machine")
+    advice = "allow unprivileged user namespaces, or grade on another machine"
+    return Finding("bubblewrap", WARN, f"cannot start a sandbox: {reason}", advice)
 
 
 def versions() -> Finding:
-    """Installed packages against ``constraints.txt``, where this is a checkout."""
+    """Compare installed packages with ``constraints.txt``, where this is a checkout."""
     if not CONSTRAINTS.exists():
         return Finding("Versions", OK, "not compared: no constraints.txt beside the package")
     differing = tuple(differences(CONSTRAINTS.read_text("utf-8")))
     if not differing:
         return Finding("Versions", OK, "as in constraints.txt")
-    return Finding("Versions", WARN, ", ".join(differing), "python -m pip install -c constraints.txt -e '.[dev]'")
+    advice = "python -m pip install -c constraints.txt -e '.[dev]'"
+    return Finding("Versions", WARN, ", ".join(differing), advice)
 
 
 def differences(constraints: str) -> Iterable[str]:
-    """A phrase for every package that is installed in another version than ``name==version`` lines say."""
+    """Yield a phrase for every installed package that differs from its ``name==version`` line."""
     for line in constraints.split():
         name, _, wanted = line.partition("==")
         found = installed(name)

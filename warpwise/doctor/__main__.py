@@ -1,13 +1,13 @@
-"""``python -m warpwise.doctor``; or ``python warpwise/doctor``, where the package cannot be imported because NumPy is missing."""
+"""``python -m warpwise.doctor``, or ``python warpwise/doctor`` where NumPy is missing.
+
+Without NumPy the package cannot be imported. Run as a folder, the doctor is a package of its own,
+which is why its modules import each other relatively."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
-if __package__:
-    from warpwise.doctor import main
-else:  # run as a folder: it is then a package of its own, which is why its modules name each other by a dot
-    sys.path.append(str(Path(__file__).resolve().parent.parent))
-    from doctor import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    if not __package__:
+        sys.path.append(str(Path(__file__).resolve().parent.parent))
+    sys.exit(import_module("warpwise.doctor" if __package__ else "doctor").main())

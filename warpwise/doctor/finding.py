@@ -1,4 +1,4 @@
-"""What the doctor says of one thing, and how it asks: which packages are installed, and what a program answers."""
+"""A finding of the doctor, and its questions: the installed packages, and what programs answer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pathlib import Path
 
 OK, WARN, MISSING = "ok", "warn", "missing"
 SECONDS = 20  # for a program to answer
-AROUND = Path(__file__).parent.parent.parent  # what the package lies in: a checkout, or where packages are installed
+# the folder around the package: a checkout, or where packages are installed
+AROUND = Path(__file__).parent.parent.parent
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked for: ``status`` is "ok", "warn" (the course works, but for what ``advice`` says) or "missing" (it does not)."""
+    """One thing looked for: its name, its status, what was found, and advice if there is any.
+
+    ``status`` is "ok", "warn" (the course works, except for what ``advice`` says) or "missing" (it
+    does not)."""
 
     name: str
     status: str
@@ -27,13 +31,14 @@ class Finding:
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra: of the checkout, or of the package as it was handed out."""
+    """Return the command that installs an extra: of the checkout, or of the installed package."""
     checkout = (AROUND / "pyproject.toml").exists()
-    return f"python -m pip install -e '.[{extra}]'" if checkout else f"python -m pip install 'warpwise[{extra}]'"
+    what = f"-e '.[{extra}]'" if checkout else f"'warpwise[{extra}]'"
+    return f"python -m pip install {what}"
 
 
 def installed(name: str) -> str:
-    """The version of an installed distribution, or an empty string."""
+    """Return the version of an installed distribution, or an empty string."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -41,7 +46,9 @@ def installed(name: str) -> str:
 
 
 def asked(*command: str) -> tuple[int | None, str]:
-    """A program's exit status and what it printed, on either stream; None where it is not there or does not end."""
+    """Run a program and return its exit status and output, on either stream.
+
+    The status is None where the program is missing or does not end."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired):
@@ -49,7 +56,7 @@ def asked(*command: str) -> tuple[int | None, str]:
     return done.returncode, (done.stdout.strip() or done.stderr.strip())
 
 
-def answer(*command: str) -> str | None:
-    """What a program prints, or None if it is not there or fails."""
+def answer(*command: str) -> str:
+    """Return what a program prints, or an empty string if it is missing or fails."""
     status, text = asked(*command)
-    return text if status == 0 else None
+    return text if status == 0 else ""

@@ -1,8 +1,8 @@
-"""Grading: from a folder of notebooks that nobody trusts to points, a gradebook and a page of feedback for each student.
+"""Grading: from untrusted notebooks to points, a gradebook and a feedback page for each student.
 
-What decides points never runs beside student code. Kernels are interpreted (``simulate``), host functions run in a sandbox that
-returns numbers (``functions``, ``sandbox``), and the notebook's own checks are run again only to be shown (``visible``).
-"""
+The code that decides points never runs beside student code. Kernels are interpreted
+(``simulate``), host functions run in a sandbox that returns numbers (``functions``, ``sandbox``),
+and the notebook's own checks are run again only to be shown (``visible``)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["grade"]
 
 
 def __getattr__(name: str) -> Any:
-    """``grade``, imported on first use: each submission's simulation is a new process, which needs little of this package."""
+    """Import ``grade`` on first use: a submission's simulation needs little of this package."""
     if name == "grade":
         from warpwise.grading.engine import grade
 

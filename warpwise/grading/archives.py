@@ -1,9 +1,9 @@
-"""Unpack a zip or a tar of submissions that may be made to do harm: only what grading needs is written, and only where it belongs.
+"""Unpack a zip or a tar of submissions that may be malicious.
 
-Of all that an archive holds, notebooks, archives and the platforms' own files are written, as plain files; of other files only their
-folders. Links and devices never are. Sizes that an archive declares are not believed: reading stops at a limit. A member that cannot
-be had is named with its reason, and the rest is unpacked. Archives in archives are left packed: who calls decides.
-"""
+Only notebooks, archives and the platforms' own files are written, as plain files; of other files
+only their folders. Links and devices never are. Sizes that an archive declares are not believed:
+reading stops at a limit. A member that cannot be unpacked is named with its reason, and the rest is
+unpacked. Archives in archives are left packed, for the caller to decide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 from warpwise.errors import GradingError
 from warpwise.grading.notebook import MOST_BYTES
@@ -32,22 +32,24 @@ MOST_METADATA_BYTES = 256 << 20
 PASSED_OVER = ("__MACOSX",)
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 ZIP_MEMBER = b"PK\x01\x02"  # begins each entry of a zip's directory
-UNPACKERS: tuple[tuple[bytes, Callable[[IO[bytes]], IO[bytes]]], ...] = (
+UNPACKERS: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
     (b"\x1f\x8b", gzip.open),
     (b"BZh", bz2.open),
     (b"\xfd7zXZ\x00", lzma.open),
 )
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-MOST_EMPTY_DEPTH = 3  # a folder without a notebook tells of a student who handed in something else
+MOST_EMPTY_DEPTH = 3  # a folder without a notebook may be all that a student handed in
 MOST_NAME_BYTES, MOST_PATH_BYTES, MOST_DEPTH = 255, 1000, 20
 TOO_MANY = "it has more than {:,} members"
-ALWAYS_BYTES = 4 * MOST_BYTES  # what an archive may unpack to, however small it is
+ALWAYS_BYTES = 4 * MOST_BYTES  # an archive may unpack to this much, however small it is
+LINK = "it is a link, which is not followed"
+IRREGULAR = "it is not a regular file"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How large an archive may be, packed and unpacked, how many times larger unpacked, and how many members it may have."""
+    """Limits on an archive: its size packed and unpacked, their ratio, and its members."""
 
     archive_bytes: float
     total_bytes: int
@@ -56,14 +58,14 @@ class Limits:
     file_bytes: int = MOST_BYTES
 
 
-# An archive of a course may hold nothing but bombs, each a student's: the limit of each file holds there.
+# An archive of a course may hold nothing but bombs, each a student's: there the limit is per file.
 OF_A_COURSE = Limits(archive_bytes=math.inf, total_bytes=64 << 30, ratio=math.inf, members=500_000)
 OF_A_STUDENT = Limits(archive_bytes=MOST_BYTES, total_bytes=100 << 20, ratio=100, members=5_000)
 
 
 @dataclass(frozen=True)
 class Refused:
-    """A member that was not unpacked: its name in the archive, as text that can be written anywhere, and why."""
+    """A member that was not unpacked: its printable name in the archive, and why."""
 
     name: str
     why: str
@@ -71,7 +73,9 @@ class Refused:
 
 @dataclass(frozen=True)
 class _Member:
-    """A member as its archive has it. ``read`` gives at most so many of its bytes; ``odd`` says why it is not read at all."""
+    """A member as its archive has it.
+
+    ``read`` returns at most so many of its bytes; ``odd`` is why it is not read at all."""
 
     name: str
     folder: bool
@@ -80,16 +84,16 @@ class _Member:
 
 
 class Broken(GradingError):
-    """An archive that is none, breaks off, or goes beyond its limits."""
+    """A file that is no archive, breaks off, or goes beyond its limits."""
 
 
 class _Unfit(Exception):
-    """Why one member is not taken."""
+    """A member that is not taken, with the reason."""
 
 
 @dataclass
-class _Counted:
-    """Files of which together no more than ``most`` bytes are read; then it raises Broken."""
+class _Limited:
+    """Reads files, together no more than ``most`` bytes; then it raises Broken."""
 
     file: IO[bytes]
     most: float
@@ -104,16 +108,15 @@ class _Counted:
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file's name is that of an archive that can be unpacked."""
+    """True for the name of an archive that can be unpacked."""
     return name.lower().endswith(SUFFIXES)
 
 
 def unpack(archive: Path, folder: Path, limits: Limits = OF_A_COURSE) -> tuple[Refused, ...]:
-    """Unpack what grading needs of an archive into a new folder, and return the members that could not be.
+    """Unpack an archive into a new folder, and return the members that could not be unpacked.
 
-    Raises Broken if the archive is none, breaks off or goes beyond its limits, and GradingError if the folder cannot be written; what
-    was unpacked by then stays.
-    """
+    Raises Broken if it is no archive, breaks off or goes beyond its limits, and GradingError if the
+    folder cannot be written; what was unpacked by then stays."""
     refused: list[Refused] = []
     try:
         folder.mkdir(parents=True)
@@ -124,16 +127,18 @@ def unpack(archive: Path, folder: Path, limits: Limits = OF_A_COURSE) -> tuple[R
                 try:
                     _take(member, folder, limits)
                 except _Unfit as why:
-                    refused.append(Refused(shown(member.name)[:MOST_PATH_BYTES], str(why)))
+                    refused.append(Refused(printable(member.name)[:MOST_PATH_BYTES], str(why)))
     except Broken as error:
-        raise Broken(f"the archive {shown(archive.name)} cannot be unpacked: {error}") from error
+        raise Broken(
+            f"the archive {printable(archive.name)} cannot be unpacked: {error}"
+        ) from error
     except OSError as error:
         raise GradingError(f"{folder} cannot be written: {error.strerror}") from error
     return tuple(refused)
 
 
-def shown(name: str) -> str:
-    """A name on one line, as text that can be written anywhere."""
+def printable(name: str) -> str:
+    """Return a name on one line, as text that can be written anywhere."""
     return UNPRINTABLE.sub("?", name)
 
 
@@ -142,7 +147,7 @@ def _opened(archive: Path, limits: Limits) -> Iterator[IO[bytes]]:
     try:
         handle = os.open(archive, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:
-        raise Broken(error.strerror) from error
+        raise Broken(error.strerror or str(error)) from error
     with open(handle, "rb") as file:
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
@@ -153,38 +158,43 @@ def _opened(archive: Path, limits: Limits) -> Iterator[IO[bytes]]:
 
 
 def _members(file: IO[bytes], limits: Limits) -> Iterator[_Member]:
-    """All members in the archive's order. Each has to be read before the next is asked for."""
+    """Yield all members in the archive's order, each to be read before the next."""
     start = file.read(6)
     file.seek(0)
-    most = min(limits.total_bytes, max(ALWAYS_BYTES, limits.ratio * os.fstat(file.fileno()).st_size))
+    packed = os.fstat(file.fileno()).st_size
+    most = min(limits.total_bytes, max(ALWAYS_BYTES, limits.ratio * packed))
     is_zip = start[:4] in ZIP_STARTS
     try:
         yield from _of_zip(file, most, limits) if is_zip else _of_tar(file, start, most)
     except Broken:
         raise
-    except Exception as error:  # the libraries that read archives raise errors of many kinds on broken ones
+    # the libraries that read archives raise errors of many kinds on broken ones
+    except Exception as error:
         kind = "zip" if is_zip else "zip or tar"
-        raise Broken(f"it is no {kind} archive, or a broken one ({_said(error)})") from error
+        raise Broken(f"it is no {kind} archive, or a broken one ({_message(error)})") from error
 
 
 def _of_zip(file: IO[bytes], most: float, limits: Limits) -> Iterator[_Member]:
-    if limits is OF_A_STUDENT and file.read().count(ZIP_MEMBER) > 2 * limits.members:  # before zipfile makes a list of all
+    # zipfile would first make a list of all
+    if limits is OF_A_STUDENT and file.read().count(ZIP_MEMBER) > 2 * limits.members:
         raise Broken(TOO_MANY.format(limits.members))
     with zipfile.ZipFile(file) as opened:
-        counted = _Counted(file, most)
+        limited = _Limited(file, most)
         for info in opened.infolist():
-            name = _decoded(info)
-            yield _Member(name, name.endswith(("/", "\\")), _odd_in_zip(info), partial(_read_zip, opened, info, counted))
+            name, read = _decoded(info), partial(_read_zip, opened, info, limited)
+            yield _Member(name, name.endswith(("/", "\\")), _odd_in_zip(info), read)
 
 
-def _read_zip(opened: zipfile.ZipFile, info: zipfile.ZipInfo, counted: _Counted, size: int) -> bytes:
+def _read_zip(
+    opened: zipfile.ZipFile, info: zipfile.ZipInfo, limited: _Limited, size: int
+) -> bytes:
     with opened.open(info) as file:
-        counted.file = file
-        return counted.read(size)
+        limited.file = file
+        return limited.read(size)
 
 
 def _decoded(info: zipfile.ZipInfo) -> str:
-    """A member's name: zip programs on a Mac write UTF-8 and do not say so, which would be read as code page 437."""
+    """Decode a member's name: macOS writes UTF-8 without its flag, which reads as code page 437."""
     if info.flag_bits & 0x800:
         return info.orig_filename
     try:
@@ -198,29 +208,36 @@ def _odd_in_zip(info: zipfile.ZipInfo) -> str:
     if info.flag_bits & 1:
         return "it is encrypted"
     if kind == stat.S_IFLNK:
-        return "it is a link, which is not followed"
+        return LINK
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        return "it is not a regular file"
-    return "" if info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else "it is compressed in a way that is not read here"
+        return IRREGULAR
+    known = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    return "" if known else "it is compressed in a way that is not read here"
 
 
 def _of_tar(file: IO[bytes], start: bytes, most: float) -> Iterator[_Member]:
     unpacker = next((opener for magic, opener in UNPACKERS if start.startswith(magic)), None)
-    content = _Counted(unpacker(file) if unpacker else file, most)
+    content = cast(IO[bytes], _Limited(unpacker(file) if unpacker else file, most))  # it reads only
     with tarfile.open(fileobj=content, mode="r|", errors="replace") as opened:
         for info in opened:
-            opened.members.clear()  # it would keep them all
-            yield _Member(info.name, info.isdir(), _odd_in_tar(info), lambda size, info=info: opened.extractfile(info).read(size))
+            opened.members.clear()  # type: ignore[attr-defined]  # it would keep them all
+            read = partial(_read_tar, opened, info)
+            yield _Member(info.name, info.isdir(), _odd_in_tar(info), read)
+
+
+def _read_tar(opened: tarfile.TarFile, info: tarfile.TarInfo, size: int) -> bytes:
+    file = opened.extractfile(info)
+    return file.read(size) if file else b""
 
 
 def _odd_in_tar(info: tarfile.TarInfo) -> str:
     if info.issym() or info.islnk():
-        return "it is a link, which is not followed"
-    return "" if (info.isfile() or info.isdir()) and not info.issparse() else "it is not a regular file"
+        return LINK
+    return "" if (info.isfile() or info.isdir()) and not info.issparse() else IRREGULAR
 
 
 def _take(member: _Member, folder: Path, limits: Limits) -> None:
-    """Make a member's folders and, of a file that is needed, the file. Raises _Unfit."""
+    """Make a member's folders and, if it is needed, its file. Raises _Unfit."""
     parts = _parts(member.name)
     if not parts or any(part.startswith(".") or part in PASSED_OVER for part in parts):
         return
@@ -231,10 +248,11 @@ def _take(member: _Member, folder: Path, limits: Limits) -> None:
     content = _read(member, MOST_METADATA_BYTES if ours else limits.file_bytes) if needed else b""
     folders = parts if member.folder else parts[:-1]
     try:
-        folder.joinpath(*(folders if needed else folders[:MOST_EMPTY_DEPTH])).mkdir(parents=True, exist_ok=True)
+        folders = folders if needed else folders[:MOST_EMPTY_DEPTH]
+        folder.joinpath(*folders).mkdir(parents=True, exist_ok=True)
         if needed:
-            handle = os.open(folder.joinpath(*parts), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-            with open(handle, "wb") as file:
+            new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with open(os.open(folder.joinpath(*parts), new, 0o644), "wb") as file:
                 file.write(content)
     except (FileExistsError, NotADirectoryError) as error:
         raise _Unfit("the archive has two members of this name") from error
@@ -245,23 +263,25 @@ def _read(member: _Member, most: int) -> bytes:
         content = member.read(most + 1)
     except Broken:
         raise
-    except Exception as error:  # a broken member brings about errors of many kinds in the libraries that read it
-        raise _Unfit(f"it cannot be read from the archive ({_said(error)})") from error
+    # the libraries raise errors of many kinds on a broken member
+    except Exception as error:
+        raise _Unfit(f"it cannot be read from the archive ({_message(error)})") from error
     if len(content) > most:
         raise _Unfit(f"the file has more than {most >> 20} MB")
     return content
 
 
 def _parts(name: str) -> list[str]:
-    """The folders and the file of a member's name. Raises _Unfit if it leads out of the archive or is too long."""
-    parts = [shown(part) for part in re.split(r"[\\/]", name) if part not in ("", ".")]
+    """Split a member's name. Raises _Unfit if it leads out of the archive or is too long."""
+    parts = [printable(part) for part in re.split(r"[\\/]", name) if part not in ("", ".")]
     sizes = [len(part.encode()) for part in parts]
     if name.startswith(("/", "\\")) or DRIVE.match(name) or ".." in parts:
         raise _Unfit("its name leads out of the archive")
-    if max(sizes, default=0) > MOST_NAME_BYTES or sum(sizes) > MOST_PATH_BYTES or len(parts) > MOST_DEPTH:
+    long = max(sizes, default=0) > MOST_NAME_BYTES or sum(sizes) > MOST_PATH_BYTES
+    if long or len(parts) > MOST_DEPTH:
         raise _Unfit("its name is too long")
     return parts
 
 
-def _said(error: Exception) -> str:
-    return " ".join(shown(str(error)).split())[:100] or type(error).__name__
+def _message(error: Exception) -> str:
+    return " ".join(printable(str(error)).split())[:100] or type(error).__name__

@@ -1,8 +1,8 @@
-"""What sets the hidden case that failed apart from those that were right before it: in words, and with no number of the case.
+"""Features that set the hidden case that failed apart from those before it, without its numbers.
 
-A case has features, such as "a number of columns that is no multiple of 32". Those that the failed case has and none of the right ones
-are named, at most two. What this leaves out: why it fails, which only the kernel could say.
-"""
+A case has features, such as "the number of columns is not a multiple of 32". Those that the failed
+case has and none of the right ones are named, at most two. Left out: why it fails, which only the
+kernel could tell."""
 
 from __future__ import annotations
 
@@ -15,57 +15,75 @@ import numpy as np
 
 from warpwise.labs.exercise import Case, InOut, Launch, Out, Reason, shape_of
 from warpwise.metrics import WARP_SIZE
+from warpwise.simt.launch import dimensions
 
 ALIKE = "fails for some inputs and not for others that look alike"
 MOST_NAMED = 2
 MOST_EQUAL = 8  # values that may be equal by chance
-WHATEVER_THE_INPUT = (Reason.NOT_DEFINED, Reason.NOT_PYTHON, "not a kernel feature", "types do not fit")
+WHATEVER_THE_INPUT = (
+    Reason.NOT_DEFINED,
+    Reason.NOT_PYTHON,
+    "not a kernel feature",
+    "types do not fit",
+)
 EXP_OVERFLOWS = 88  # float32: exp of more is infinite
 FIRST = "fails already in the first case"
-FAR = 100  # times the spread: where the mean lies so far off, a sum of squares loses the digits of the variance
+# Spreads between zero and the mean, from which on a sum of squares loses the variance's digits.
+FAR = 100
 COMMON = {"float32", "float64", "int32", "int64", "bool"}
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 def behaviour(cases: Sequence[Case], failed: int, reason: str = "") -> str:
-    """When an exercise fails, as the end of "The kernel ...".
+    """Say when an exercise fails, as the end of "The kernel ...".
 
-    ``failed`` is the place of the failed case; all before it were right. ``reason`` is that of its verdict: of a counter over its budget
-    only the cases count that have such a budget, and what no input can change is not explained by one.
-    """
+    ``failed`` is the place of the failed case; all before it were right. ``reason`` is that of its
+    verdict: for a counter over budget only cases with this budget are compared, and a failure that
+    no input can change is not explained by one."""
     of_a_launch = reason.startswith(Reason.OVER_BUDGET) and reason != Reason.TOO_MUCH_MEMORY
     counter = reason.removeprefix(Reason.OVER_BUDGET) if of_a_launch else ""
     if reason in WHATEVER_THE_INPUT and not failed:
         return FIRST
-    right = [case for case in cases[:failed] if not counter or (counter in getattr(case, "budget", {}))]
+    right = [
+        case for case in cases[:failed] if not counter or counter in getattr(case, "budget", {})
+    ]
     if not right:
-        first = f"{FIRST} with a budget on {counter.replace('_', ' ')}" if counter and failed else FIRST
+        first = FIRST
+        if counter and failed:
+            first += f" with a budget on {counter.replace('_', ' ')}"
         every = [set(features(case)) for case in cases]
-        rare = _named(feature for feature in features(cases[failed]) if 2 * sum(feature in one for one in every) < len(every))
+        rare = _named(
+            feature
+            for feature in features(cases[failed])
+            if 2 * sum(feature in one for one in every) < len(every)
+        )
         return f"{first}, where {rare}" if rare else first
     for tell in (features, details):  # details only where nothing else sets the case apart
         own, seen = list(tell(cases[failed])), [set(tell(case)) for case in right]
         alone = _named(feature for feature in own if not any(feature in one for one in seen))
-        together = next((pair for pair in combinations(own, 2) if not any(set(pair) <= one for one in seen)), ())
-        if alone or together:
-            return f"fails where {alone or ' and '.join(together)}"
+        if alone:
+            return f"fails where {alone}"
+        for pair in combinations(own, 2):
+            if not any(set(pair) <= one for one in seen):
+                return f"fails where {' and '.join(pair)}"
     return ALIKE
 
 
 def _named(found: Iterable[str]) -> str:
-    """At most two features, each of something else: "the number of rows" is one thing, however much can be said of it."""
+    """Join at most two features, of different subjects, such as "the number of rows"."""
     of: dict[str, str] = {}
     for feature in found:
-        of.setdefault(feature.partition(" is ")[0] if feature.startswith("the ") else feature, feature)
+        subject = feature.partition(" is ")[0] if feature.startswith("the ") else feature
+        of.setdefault(subject, feature)
     return " and ".join(list(of.values())[:MOST_NAMED])
 
 
 def features(case: Case) -> Iterator[str]:
-    """The features of a case, the most telling first, each as the end of "where ..."."""
+    """Yield the features of a case, the most telling first, each as the end of "where ..."."""
     arrays = _arrays(case)
     for array in arrays:
         yield from _rare_values(array)
-    yield from _of_sizes([a.shape for a in arrays] + [shape_of(a) for a in case.args if isinstance(a, Out)], case)
+    yield from _of_sizes(case)
     for which, number in _scalars(case):
         if number in (0, 1):
             yield f"{which} is {'one' if number else 'zero'}"
@@ -77,41 +95,58 @@ def features(case: Case) -> Iterator[str]:
 
 
 def details(case: Case) -> Iterator[str]:
-    """Features that seldom matter."""
+    """Yield features that seldom matter."""
     for which, number in _scalars(case):
         if isinstance(number, (int, np.integer)) and number > 1:
-            yield from [f"{which} is odd"] * bool(number % 2) + [f"{which} is not a power of two"] * bool(number & (number - 1))
-            yield from [f"{which} is larger than {WARP_SIZE}"] * bool(number > WARP_SIZE)
+            if number % 2:
+                yield f"{which} is odd"
+            if number & (number - 1):
+                yield f"{which} is not a power of two"
+            if number > WARP_SIZE:
+                yield f"{which} is larger than {WARP_SIZE}"
     for array in _arrays(case):
         yield from _plain_values(array)
-    yield from (f"the number of {what} is odd" for what, size in _extents(case) if size % 2 and size > 1)
-    yield from (f"the number of {what} is not a power of two" for what, size in _extents(case) if size & (size - 1))
+    extents = _extents(case)
+    yield from (f"the number of {what} is odd" for what, size in extents if size % 2 and size > 1)
+    for what, size in extents:
+        if size & (size - 1):
+            yield f"the number of {what} is not a power of two"
 
 
 def _arrays(case: Case) -> list[np.ndarray]:
-    """The arrays that the arguments bring."""
+    """Return the arrays among the arguments."""
     given = (argument.start if isinstance(argument, InOut) else argument for argument in case.args)
     return [argument for argument in given if isinstance(argument, np.ndarray)]
 
 
 def _scalars(case: Case) -> Iterator[tuple[str, Any]]:
-    """The arguments that are numbers, and how they are called."""
+    """Yield the arguments that are numbers, each with a name: "the first argument"."""
     for place, argument in enumerate(case.args):
         if isinstance(argument, (int, float, np.number, np.bool_)):
-            yield f"the {ORDINALS[place]} argument" if place < len(ORDINALS) else "an argument", argument
+            known = place < len(ORDINALS)
+            yield f"the {ORDINALS[place]} argument" if known else "an argument", argument
 
 
 def _extents(case: Case) -> list[tuple[str, int]]:
-    """The sizes that matter: columns and rows of the first array that has them, or else the elements of the largest."""
-    shapes = [a.shape for a in _arrays(case)] + [shape_of(a) for a in case.args if isinstance(a, Out)]
+    """Return the sizes that matter, each with a name.
+
+    These are columns and rows of the first array that has both, or else the elements of the largest
+    array."""
+    shapes = _shapes(case)
     wide = next((shape for shape in shapes if len(shape) >= 2), None)
     if wide:
         return [("columns", wide[-1]), ("rows", wide[-2])]
     return [("elements", max(map(prod, shapes)))] if shapes else []
 
 
-def _of_sizes(shapes: Sequence[tuple[int, ...]], case: Case) -> Iterator[str]:
-    if any(prod(shape) == 0 for shape in shapes):
+def _shapes(case: Case) -> list[tuple[int, ...]]:
+    """Return the shapes of the arrays, and of the outputs."""
+    outputs = [shape_of(argument) for argument in case.args if isinstance(argument, Out)]
+    return [array.shape for array in _arrays(case)] + outputs
+
+
+def _of_sizes(case: Case) -> Iterator[str]:
+    if any(prod(shape) == 0 for shape in _shapes(case)):
         yield "an array has no element"
     block, grid = _block_and_grid(case)
     extents = _extents(case)
@@ -126,17 +161,19 @@ def _of_sizes(shapes: Sequence[tuple[int, ...]], case: Case) -> Iterator[str]:
 def _of_form(rows: int, columns: int) -> str:
     if rows == columns:
         return "there are as many rows as columns"
-    return "there are more rows than columns" if rows > columns else "there are more columns than rows"
+    more, fewer = ("rows", "columns") if rows > columns else ("columns", "rows")
+    return f"there are more {more} than {fewer}"
 
 
 def _block_and_grid(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Threads and blocks along x, y and z; ones for a call."""
-    sides = (case.threads, case.blocks) if isinstance(case, Launch) else (1, 1)
-    return tuple((*((side,) if isinstance(side, int) else side), 1, 1)[:3] for side in sides)
+    """Return threads and blocks along x, y and z; ones for a call."""
+    if not isinstance(case, Launch):
+        return (1, 1, 1), (1, 1, 1)
+    return dimensions(case.threads, "threads"), dimensions(case.blocks, "blocks")
 
 
 def _of_extent(what: str, size: int, block: int, grid: int) -> Iterator[str]:
-    """Features of one size, along which a block and the grid have so many threads."""
+    """Yield features of one size; ``block`` and ``grid`` are their numbers of threads along it."""
     if size == 1:
         yield f"there is only one {what.removesuffix('s')}"
     what = f"the number of {what}"
@@ -157,15 +194,23 @@ def _of_extent(what: str, size: int, block: int, grid: int) -> Iterator[str]:
 
 
 def _rare_values(array: np.ndarray) -> Iterator[str]:
-    """What few arrays hold, and kernels go wrong on."""
+    """Yield what few arrays hold, and kernels go wrong on."""
     if array.dtype.kind == "b" and array.size:
-        yield from ["no value of an array is true"] * (not array.any()) + ["all values of an array are true"] * bool(array.all())
+        if not array.any():
+            yield "no value of an array is true"
+        if array.all():
+            yield "all values of an array are true"
     if array.dtype.kind not in "iuf" or not array.size:
         return
     if array.dtype.kind == "f" and array.ndim and np.isinf(array).all(axis=-1).any():
         yield "a whole row is infinite" if array.ndim > 1 else "all values are infinite"
-    kinds = ((np.isnan, "there is a nan"), (np.isneginf, "there is a minus infinity"), (np.isposinf, "there is an infinity"))
-    yield from (said for test, said in kinds if array.dtype.kind == "f" and test(array).any())
+    if array.dtype.kind == "f":
+        if np.isnan(array).any():
+            yield "there is a nan"
+        if np.isneginf(array).any():
+            yield "there is a minus infinity"
+        if np.isposinf(array).any():
+            yield "there is an infinity"
     numbers = array[np.isfinite(array)].astype(np.float64)
     if array.dtype.kind == "f" and numbers.size and np.abs(numbers).max() > EXP_OVERFLOWS:
         yield "values are so large that exp overflows or vanishes"
@@ -174,17 +219,23 @@ def _rare_values(array: np.ndarray) -> Iterator[str]:
     elif array.dtype.kind == "f" and numbers.size > 1 and abs(numbers.mean()) > FAR * numbers.std():
         yield "values lie far from zero and close together"
     steps = np.diff(array) if array.dtype.kind in "iu" and array.ndim == 1 else numbers[:0]
-    if array.ndim == 1 and steps.size and (steps >= 0).all() and (steps == 0).any() and (steps > 0).any():
+    if (steps >= 0).all() and (steps == 0).any() and (steps > 0).any():
         yield "neighbours in an ascending array are equal"
 
 
 def _plain_values(array: np.ndarray) -> Iterator[str]:
-    """What is in many arrays: signs and order."""
-    numbers = array[np.isfinite(array)].astype(np.float64) if array.dtype.kind in "iuf" else np.empty(0)
+    """Yield what many arrays hold: signs and order."""
+    if array.dtype.kind not in "iuf":
+        return
+    numbers = array[np.isfinite(array)].astype(np.float64)
     if not numbers.size:
         return
-    steps = np.diff(array, axis=-1) if array.dtype.kind == "f" and numbers.size == array.size else np.empty(0)
-    yield from ["values ascend"] * bool(steps.size and (steps > 0).all()) + ["values descend"] * bool(steps.size and (steps < 0).all())
+    if array.dtype.kind == "f" and numbers.size == array.size:
+        steps = np.diff(array, axis=-1)
+        if steps.size and (steps > 0).all():
+            yield "values ascend"
+        if steps.size and (steps < 0).all():
+            yield "values descend"
     if (numbers < 0).any():
         yield "all values are negative" if (numbers < 0).all() else "some values are negative"
     if (numbers == 0).any():

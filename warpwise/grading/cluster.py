@@ -1,9 +1,9 @@
-"""Where submissions are graded: in this process, on worker processes of this machine, or on a cluster's workers. Both of the last are Dask.
+"""Grade submissions on Dask workers: processes of this machine, or a cluster's.
 
-A cluster's machines need this package, of the same version, and a sandbox; the course's files are sent to them. Dask's own messages
-are Python objects, and whoever speaks to a scheduler can make it run code: so the workers of this machine speak TLS with keys made for
-the run, and a cluster should too. Student code cannot speak to either, since its sandbox has no network.
-"""
+A cluster's machines need this package, of the same version, and a sandbox; the course's files are
+sent to them. Dask's own messages are Python objects, and whoever can send one to a scheduler can
+make it run code: so the workers of this machine use TLS with keys made for the run, and a cluster
+should too. Student code cannot reach either, since its sandbox has no network."""
 
 from __future__ import annotations
 
@@ -16,9 +16,18 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from distributed import Client, Future, LocalCluster, Security, WorkerPlugin, as_completed, get_worker
-from distributed.comm import CommClosedError
+from distributed import (
+    Client,
+    Future,
+    LocalCluster,
+    Security,
+    WorkerPlugin,
+    as_completed,
+    get_worker,
+)
+from distributed.comm.core import CommClosedError
 
 from warpwise.errors import GradingError
 from warpwise.grading import material, sandbox
@@ -31,11 +40,15 @@ from warpwise.labs.source import Lab
 MOST_TASKS = 10  #: in a message
 AHEAD = 2  #: messages that a worker may have waiting
 WAIT_SECONDS = 60
+APART = (
+    "the workers have another version of warpwise than this machine; install the same everywhere"
+)
+GONE = "the scheduler has gone; what was graded is kept: run the same command again"
 
 
 @dataclass(frozen=True)
 class Tls:
-    """The files that a cluster's TLS goes by, where its settings do not name them."""
+    """Files for a cluster's TLS, where Dask's settings do not name them."""
 
     ca_file: str | None = None
     certificate: str | None = None
@@ -44,10 +57,9 @@ class Tls:
 
 @dataclass(frozen=True)
 class Kit:
-    """All that a worker needs to grade: a course's files by lab, the seed, whether to run without a sandbox.
+    """Everything that a worker needs to grade, with a course's files by lab.
 
-    ``version`` is the one that its grader must have, or empty.
-    """
+    ``version`` is the one that its grader must have, or empty."""
 
     files: Mapping[str, Mapping[str, str]]
     seed: int
@@ -64,49 +76,60 @@ class Kit:
 
 
 class Graders(WorkerPlugin):
-    """What a Dask worker holds for one run: a grader for each of its threads."""
+    """A Dask worker's state for one run: a grader for each of its threads."""
 
     def __init__(self, kit: Kit):
         self.kit, self.name = kit, f"warpwise-{secrets.token_hex(8)}"
 
-    def setup(self, worker) -> None:
-        self.mine, self.open, self.folder = threading.local(), [], TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True)
+    def setup(self, worker: object) -> None:
+        self.mine = threading.local()
+        self.open: list[Grader] = []
+        self.folder = TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True)
 
-    def teardown(self, worker) -> None:
+    def teardown(self, worker: object) -> None:
         for grader in self.open:
             grader.close()
         self.folder.cleanup()
 
     def grader(self) -> Grader:
-        """This thread's. Raises GradingError where the machine has another version, or cannot keep student code apart."""
+        """Return this thread's grader.
+
+        Raises GradingError on a machine with another version, or that cannot isolate student code.
+        """
         if not hasattr(self.mine, "grader"):
             if self.kit.version not in ("", material.grader_version()):
-                raise GradingError("the workers have another version of warpwise than this machine; install the same everywhere")
+                raise GradingError(APART)
             mode = sandbox.NONE if self.kit.unsafe_local else sandbox.isolation()
-            self.mine.grader = Grader(self.kit.write(Path(self.folder.name) / str(threading.get_ident())), mode)
+            folder = Path(self.folder.name) / str(threading.get_ident())
+            self.mine.grader = Grader(self.kit.write(folder), mode)
             self.open.append(self.mine.grader)
-        return self.mine.grader
+        mine: Grader = self.mine.grader
+        return mine
 
 
-def work(name: str, tasks: list[dict]) -> list[dict]:
-    """What a worker does: grade some tasks with the plugin of this name. In and out go plain values."""
-    grader = get_worker().plugins[name].grader()
+def work(name: str, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Grade some tasks on a worker, with the plugin of this name. In and out go plain values."""
+    grader = get_worker().plugins[name].grader()  # type: ignore[attr-defined]  # a Graders
     return [asdict(grader.record(_task(fields))) for fields in tasks]
 
 
 @contextmanager
-def here(jobs: int) -> Iterator[Client]:
-    """Worker processes on this machine, one job each."""
-    settings = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
-    with LocalCluster(**settings, security=Security.temporary(), protocol="tls://", silence_logs=50) as cluster, Client(cluster) as client:
+def local_workers(jobs: int) -> Iterator[Client]:
+    """Start worker processes on this machine, one job each."""
+    workers = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": 0}
+    quiet = {"dashboard_address": None, "silence_logs": 50}
+    safe = {"security": Security.temporary(), "protocol": "tls://"}
+    with LocalCluster(**workers, **quiet, **safe) as cluster, Client(cluster) as client:
         yield client
 
 
 @contextmanager
-def at(address: str, tls: Tls) -> Iterator[Client]:
-    """A cluster that runs already. Raises GradingError if nobody answers, or no worker comes."""
-    named = {"tls_ca_file": tls.ca_file, "tls_client_cert": tls.certificate, "tls_client_key": tls.key}
-    security = Security(**{name: value for name, value in named.items() if value}, require_encryption=address.startswith("tls:"))
+def connect(address: str, tls: Tls) -> Iterator[Client]:
+    """Connect to a running cluster. Raises GradingError if nobody answers, or no worker comes."""
+    names = ("tls_ca_file", "tls_client_cert", "tls_client_key")
+    named = dict(zip(names, (tls.ca_file, tls.certificate, tls.key), strict=True))
+    files = {name: file for name, file in named.items() if file}
+    security = Security(require_encryption=address.startswith("tls:"), **files)
     try:
         client = Client(address, security=security, timeout=WAIT_SECONDS)
         client.wait_for_workers(1, timeout=WAIT_SECONDS)
@@ -116,43 +139,48 @@ def at(address: str, tls: Tls) -> Iterator[Client]:
         yield client
 
 
-def graded(tasks: Iterable[Task], count: int, kit: Kit, client: Client, labs: Mapping[str, Lab]) -> Iterator[tuple[Task, Record]]:
-    """Each of ``count`` tasks with its record, as they come. A worker that ends costs nothing: its tasks go to another.
+def graded(
+    tasks: Iterable[Task], count: int, kit: Kit, client: Client, labs: Mapping[str, Lab]
+) -> Iterator[tuple[Task, Record]]:
+    """Yield each of ``count`` tasks with its record, as they come.
 
-    Raises GradingError if the workers cannot grade at all, or the scheduler ends.
-    """
+    A worker that ends costs nothing: its tasks go to another. Raises GradingError if the workers
+    cannot grade at all, or the scheduler ends."""
     plugin = Graders(kit)
     try:
         client.register_plugin(plugin)
         yield from _gathered(_Sender(client, plugin.name, iter(tasks), count), labs)
     except (CommClosedError, CancelledError, TimeoutError) as error:
-        raise GradingError("the scheduler has gone; what was graded is kept: run the same command again") from error
+        raise GradingError(GONE) from error
     finally:
         if client.status == "running":
             client.unregister_worker_plugin(plugin.name)
 
 
 class _Sender:
-    """Sends tasks in messages of a few, the last of one each, and not far ahead, so that they are not all in memory."""
+    """Sends tasks in messages of a few, the last of one each.
+
+    It does not send far ahead, so that they are not all in memory."""
 
     def __init__(self, client: Client, name: str, tasks: Iterator[Task], count: int):
         self.client, self.name, self.tasks, self.left = client, name, tasks, count
-        self.sent: dict[Future, list[Task]] = {}
+        self.sent: dict[Future[Any], list[Task]] = {}
 
-    def start(self) -> list[Future]:
-        """The first messages."""
+    def start(self) -> list[Future[Any]]:
+        """Send the first messages."""
         return [future for _ in range(AHEAD * self._workers()) for future in self.next()]
 
-    def next(self) -> list[Future]:
-        """One more message, if there are tasks left."""
-        some = list(islice(self.tasks, max(1, min(MOST_TASKS, self.left // (2 * AHEAD * self._workers())))))
+    def next(self) -> list[Future[Any]]:
+        """Send one more message, if there are tasks left."""
+        fair = self.left // (2 * AHEAD * self._workers())
+        some = list(islice(self.tasks, max(1, min(MOST_TASKS, fair))))
         self.left -= len(some)
         return [self.send(some)] if some else []
 
     def _workers(self) -> int:
         return max(1, sum(self.client.nthreads().values()))
 
-    def send(self, tasks: list[Task]) -> Future:
+    def send(self, tasks: list[Task]) -> Future[Any]:
         future = self.client.submit(work, self.name, [asdict(task) for task in tasks], pure=False)
         self.sent[future] = tasks
         return future
@@ -169,11 +197,15 @@ def _gathered(sender: _Sender, labs: Mapping[str, Lab]) -> Iterator[tuple[Task, 
         elif len(tasks) > 1:  # workers ended over and over: which of these is to blame?
             coming.update([sender.send([task]) for task in tasks])
         else:
-            yield tasks[0], replace(tasks[0].record, problem=failure(error), results=tuple(ungraded(labs.get(tasks[0].record.lab))))
+            [task] = tasks
+            results = tuple(ungraded(labs.get(task.record.lab)))
+            yield task, replace(task.record, problem=failure(error), results=results)
         coming.update(sender.next())
 
 
-def _task(fields: dict) -> Task:
-    read = fields["notebook"]
-    cells = tuple(Cell(**cell) for cell in read["cells"]) if read else ()
-    return Task(record(fields["record"]), fields["key"], Notebook(**read | {"cells": cells}) if read else None)
+def _task(fields: dict[str, Any]) -> Task:
+    notebook, read = None, fields["notebook"]
+    if read:
+        cells = tuple(Cell(**cell) for cell in read["cells"])
+        notebook = Notebook(**read | {"cells": cells})
+    return Task(record(fields["record"]), fields["key"], notebook)

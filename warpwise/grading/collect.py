@@ -1,12 +1,13 @@
-"""Find the submissions in a folder or an archive, as people and platforms lay them out: whose they are, which lab's, and when.
+"""Find the submissions in a folder or an archive, with their students, labs and times.
 
-A plain folder has one notebook a student (``alice.ipynb``), or one folder a student (``alice/08_coalescing.ipynb``), with the time in
-a ``timestamp.txt`` beside the notebook, if at all. nbgrader's ``submitted/<student>/<assignment>/`` is that too. What Canvas, Moodle
-and Gradescope have to download says more in its names: see ``layouts`` and ``platforms``. Archives that students hand in are opened too.
+A plain folder has one notebook a student (``alice.ipynb``), or one folder a student
+(``alice/08_coalescing.ipynb``), with the time in a ``timestamp.txt`` beside the notebook, if at
+all. nbgrader's ``submitted/<student>/<assignment>/`` is one too. Downloads from Canvas, Moodle and
+Gradescope say more in their names: see ``layouts`` and ``platforms``. Archives that students hand
+in are opened too.
 
-Links are not followed, hidden files and checkpoints are passed over. Who handed in something without a notebook has a submission too:
-one with a problem.
-"""
+Links are not followed, and hidden files and checkpoints are passed over. A student who handed in
+something without a notebook has a submission too: one with a problem."""
 
 from __future__ import annotations
 
@@ -23,62 +24,82 @@ from pathlib import Path
 from warpwise.errors import GradingError
 from warpwise.grading import archives, notebook, platforms
 from warpwise.grading.archives import Refused
-from warpwise.grading.layouts import Layout, Submission, content_of, is_hidden, is_work, layout_of, said_of, stem_of, text_of, visible
+from warpwise.grading.layouts import (
+    Layout,
+    Submission,
+    content_of,
+    is_hidden,
+    is_work,
+    layout_of,
+    stem_of,
+    submissions_of,
+    text_of,
+    visible,
+)
 from warpwise.grading.platforms import GRADESCOPE, NBGRADER, PLAIN
 
 MOST_NOTEBOOKS, MOST_ARCHIVES = 100, 10  # of one student
 TIMESTAMP = "timestamp.txt"
 NO_NOTEBOOK = "there is no notebook in this {}"
 NOT_ONE = "this is no notebook"
-UNTOLD = "which lab this is cannot be told from its name or its content; name the file after the lab, or grade with --lab"
+UNKNOWN_LAB = (
+    "which lab this is cannot be told from its name or its content; "
+    "name the file after the lab, or grade with --lab"
+)
+LISTED = "the export names it and does not hold it"
+PACKED = "this is an archive, and there is no folder to unpack it into"
 
 
 def find(source: Path, unpacked: Path | None = None) -> tuple[Submission, ...]:
-    """Every submission in a folder or an archive, by student and file. Archives are unpacked below ``unpacked``, each time anew.
+    """Find every submission in a folder or an archive, by student and file.
 
-    Raises GradingError if there is no such folder, the file is no archive, or there is not one notebook in it.
-    """
-    for name in ("submissions", "students") if unpacked else ():
-        shutil.rmtree(unpacked / name, ignore_errors=True)
+    Archives are unpacked below ``unpacked``, each time anew. Raises GradingError if there is no
+    such folder, the file is no archive, or there is not one notebook in it."""
+    if unpacked is not None:
+        for name in ("submissions", "students"):
+            shutil.rmtree(unpacked / name, ignore_errors=True)
     folder, refused = (source, ()) if source.is_dir() else _unpacked(source, unpacked)
     layout = layout_of(folder, "" if folder == source else stem_of(source.name))
     found = list(_refused(refused, folder, layout))
     for entry in visible(layout.root):
-        for said in said_of(layout, entry.name, entry.is_dir(follow_symlinks=False)):
-            found += _opened(replace(said, path=Path(entry.path)), unpacked)
+        for one in submissions_of(layout, entry.name, entry.is_dir(follow_symlinks=False)):
+            found += _opened(replace(one, path=Path(entry.path)), unpacked)
     if layout.platform == GRADESCOPE:
         found += _missing(layout)
     if all(submission.problem for submission in found):
         why = f": {found[0].file!r}, {found[0].problem}" if found else ""
         raise GradingError(f"there is no notebook in {source}{why}")
-    return tuple(_told_apart(sorted(_needed(found), key=lambda s: (s.student, s.file, s.problem))))
+    return tuple(_numbered(sorted(_needed(found), key=lambda s: (s.student, s.file, s.problem))))
 
 
-def recognised(
-    submissions: Sequence[Submission], labs: Sequence[str], wanted: str | None, ids: dict[str, set[str]]
+def assign_labs(
+    submissions: Sequence[Submission],
+    labs: Sequence[str],
+    wanted: str | None,
+    ids: dict[str, set[str]],
 ) -> tuple[Submission, ...]:
-    """Submissions with their labs. ``labs`` are the stems there are, ``ids`` the exercises of each, ``wanted`` limits them to one.
+    """Give submissions their labs, of these stems and exercise ids, or only the ``wanted`` one.
 
-    The name decides first, then what the notebook says of itself, then the exercises in it. Of several notebooks by one student for
-    one lab the last one counts, if it is known when each was submitted; else the last attempt, then the one whose name is exactly the
-    lab's. The others get a problem.
-    """
-    told = [_told(s, labs, wanted, ids) for s in submissions]
-    told = [s for s in told if wanted is None or s.lab == wanted or s.problem]
+    The name decides first, then the notebook's own metadata, then the exercises in it. Of several
+    notebooks by one student for one lab the last one counts, if it is known when each was
+    submitted; else the last attempt, then the one whose name is exactly the lab's. The others get a
+    problem."""
+    found = [_with_lab(s, labs, wanted, ids) for s in submissions]
+    found = [s for s in found if wanted is None or s.lab == wanted or s.problem]
     rivals: dict[tuple[str, str], list[Submission]] = {}
-    for s in told:
+    for s in found:
         if not s.problem:
             rivals.setdefault((s.student, s.lab), []).append(s)
-    graded = {whose: _counted(theirs) for whose, theirs in rivals.items()}
-    told.sort(key=lambda s: (s.student, s.lab, s is not graded.get((s.student, s.lab)), s.file))
-    return tuple(_second(s, graded.get((s.student, s.lab))) for s in told)
+    graded = {whose: _latest(theirs) for whose, theirs in rivals.items()}
+    found.sort(key=lambda s: (s.student, s.lab, s is not graded.get((s.student, s.lab)), s.file))
+    return tuple(_unless_graded(s, graded.get((s.student, s.lab))) for s in found)
 
 
 # Archives of a class.
 
 
 def _unpacked(source: Path, unpacked: Path | None) -> tuple[Path, tuple[Refused, ...]]:
-    """The folder that an archive is unpacked into, and what of it was refused."""
+    """Unpack an archive; return the folder and the refused members."""
     if not source.exists():
         raise GradingError(f"there is no folder {source}")
     if source.suffix.lower() == ".ipynb":
@@ -90,39 +111,45 @@ def _unpacked(source: Path, unpacked: Path | None) -> tuple[Path, tuple[Refused,
 
 
 def _refused(members: Iterable[Refused], folder: Path, layout: Layout) -> Iterator[Submission]:
-    """The notebooks and archives that were not unpacked, as submissions with a problem."""
+    """Yield the notebooks and archives that were not unpacked, as submissions with a problem."""
     above = layout.root.relative_to(folder).parts if members else ()
     for member in members:
         parts = _parts(member)
         parts = parts[len(above) :] if tuple(parts[: len(above)]) == above else parts[-1:]
         if parts and is_work(parts[-1]):
-            for said in said_of(layout, parts[0], folder=len(parts) > 1):
-                yield replace(said, path=folder, file="/".join([said.file, *parts[1:]]), title=parts[-1], problem=member.why)
+            for one in submissions_of(layout, parts[0], folder=len(parts) > 1):
+                file = "/".join([one.file, *parts[1:]])
+                found = replace(one, path=folder, file=file, title=parts[-1])
+                yield replace(found, problem=member.why)
 
 
 def _parts(member: Refused) -> list[str]:
-    """The folders and the file of a refused member's name, without the steps that would lead out."""
+    """Split a refused member's name, without the steps that would lead out."""
     return [part for part in re.split(r"[\\/]", member.name) if part not in ("", ".", "..")]
 
 
 def _missing(layout: Layout) -> Iterator[Submission]:
     present = {text_of(entry.name) for entry in visible(layout.root)}
     for name in layout.handed.keys() - present:
-        for said in said_of(layout, name, folder=True):
-            yield replace(said, path=layout.root, problem="the export names it and does not hold it")
+        for one in submissions_of(layout, name, folder=True):
+            yield replace(one, path=layout.root, problem=LISTED)
 
 
-# What a student's entry holds.
+# A student's entry: a notebook, a folder or an archive.
 
 
 def _opened(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
-    """The notebooks of one entry. Files that are neither a notebook nor an archive count only where their names say whose they are."""
+    """Yield the notebooks of one entry.
+
+    Files that are neither a notebook nor an archive count only where their names say whose they
+    are."""
     name = entry.path.name.lower()
     if name.endswith(".ipynb") and not entry.path.is_dir():
         yield replace(entry, title=entry.title or entry.path.name)
     elif entry.path.is_symlink():
         if entry.path.is_dir() or archives.is_archive(name):
-            yield replace(entry, problem=f"the {'folder' if entry.path.is_dir() else 'archive'} is a link, which is not followed")
+            kind = "folder" if entry.path.is_dir() else "archive"
+            yield replace(entry, problem=f"the {kind} is a link, which is not followed")
     elif entry.path.is_dir():
         yield from _of_folder(entry, unpacked)
     elif archives.is_archive(name):
@@ -135,7 +162,8 @@ def _of_folder(entry: Submission, unpacked: Path | None) -> Iterator[Submission]
     works = _works(entry.path)
     packed = sum(archives.is_archive(path.name) for path in works)
     if packed > MOST_ARCHIVES or len(works) > MOST_NOTEBOOKS:
-        many = f"{MOST_ARCHIVES} archives" if packed > MOST_ARCHIVES else f"{MOST_NOTEBOOKS} notebooks"
+        too_packed = packed > MOST_ARCHIVES
+        many = f"{MOST_ARCHIVES} archives" if too_packed else f"{MOST_NOTEBOOKS} notebooks"
         yield replace(entry, problem=f"the folder holds more than {many}")
         return
     found: list[Submission] = []
@@ -146,16 +174,20 @@ def _of_folder(entry: Submission, unpacked: Path | None) -> Iterator[Submission]
         found += _opened(work, unpacked)
     graded = [work for work in found if not work.problem]
     broken = [work for work in found if work.problem and archives.is_archive(work.title)]
-    yield from [work for work in found if not graded or work not in broken] or [replace(entry, problem=NO_NOTEBOOK.format("folder"))]
+    kept = [work for work in found if not graded or work not in broken]
+    yield from kept or [replace(entry, problem=NO_NOTEBOOK.format("folder"))]
 
 
 def _of_archive(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
-    """The notebooks of an archive that a student handed in. Archives in it stay closed, and times in it are the student's to write."""
+    """Yield the notebooks of an archive that a student handed in.
+
+    Archives in it stay closed, and times in it are not believed."""
     if unpacked is None:
-        yield replace(entry, title=entry.path.name, problem="this is an archive, and there is no folder to unpack it into")
+        yield replace(entry, title=entry.path.name, problem=PACKED)
         return
     folder = unpacked / "students" / hashlib.sha256(os.fsencode(entry.path)).hexdigest()[:20]
-    refused, problem = (), NO_NOTEBOOK.format("archive")
+    refused: Sequence[Refused] = ()
+    problem = NO_NOTEBOOK.format("archive")
     try:
         refused = archives.unpack(entry.path, folder, archives.OF_A_STUDENT)
     except archives.Broken as error:
@@ -165,20 +197,22 @@ def _of_archive(entry: Submission, unpacked: Path | None) -> Iterator[Submission
         works, refused, problem = [], (), f"the archive holds more than {MOST_NOTEBOOKS} notebooks"
     for path in works:
         yield _below(entry, folder, path)
-    unread = [member for member in refused if member.name.lower().endswith(".ipynb")][:MOST_NOTEBOOKS]
-    for member in unread:
+    unread = [member for member in refused if member.name.lower().endswith(".ipynb")]
+    for member in unread[:MOST_NOTEBOOKS]:
         parts = _parts(member)
-        yield replace(entry, file="/".join([entry.file, *parts]), title=parts[-1], problem=member.why)
+        found = replace(entry, file="/".join([entry.file, *parts]), title=parts[-1])
+        yield replace(found, problem=member.why)
     if not works and not unread:
         yield replace(entry, title=entry.path.name, problem=problem)
 
 
 def _below(entry: Submission, folder: Path, path: Path) -> Submission:
-    return replace(entry, path=path, file=f"{entry.file}/{text_of(path.relative_to(folder).as_posix())}", title=text_of(path.name))
+    file = f"{entry.file}/{text_of(path.relative_to(folder).as_posix())}"
+    return replace(entry, path=path, file=file, title=text_of(path.name))
 
 
 def _works(folder: Path) -> list[Path]:
-    """The notebooks and archives below a folder, in order: no more than it takes to see that they are too many."""
+    """List the notebooks and archives below a folder, in order, up to too many."""
     found: list[Path] = []
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(f for f in folders if not is_hidden(f))
@@ -189,17 +223,18 @@ def _works(folder: Path) -> list[Path]:
 
 
 def _needed(found: Sequence[Submission]) -> list[Submission]:
-    """All but files and folders without a notebook whose students have handed in something else too."""
+    """Drop entries without a notebook where the student has handed in something else too."""
     nothing = {NO_NOTEBOOK.format("folder"), NOT_ONE}
-    others = {submission.student for submission in found if submission.problem not in nothing}
+    kept = [s for s in found if s.problem not in nothing]
+    others = {s.student for s in kept}
     first: dict[str, Submission] = {}
     for submission in found:
         first.setdefault(submission.student, submission)
-    return [s for s in found if s.problem not in nothing or (s.student not in others and first[s.student] is s)]
+    return kept + [s for student, s in first.items() if student not in others]
 
 
-def _told_apart(found: Iterable[Submission]) -> Iterator[Submission]:
-    """The same, no two with one ``file``."""
+def _numbered(found: Iterable[Submission]) -> Iterator[Submission]:
+    """Number submissions that have the same ``file``."""
     seen: Counter[str] = Counter()
     for submission in found:
         seen[submission.file] += 1
@@ -208,29 +243,34 @@ def _told_apart(found: Iterable[Submission]) -> Iterator[Submission]:
 
 
 def _time(folder: Path) -> datetime | None:
-    """The time in a folder's ``timestamp.txt``, if there is one that says it."""
+    """Read the time in a folder's ``timestamp.txt``, if there is one."""
     return platforms.moment(content_of(folder / TIMESTAMP, most=200).decode("utf-8", "replace"))
 
 
-# Which lab a notebook is of.
+# The lab of a notebook.
 
 
-def _told(submission: Submission, labs: Sequence[str], wanted: str | None, ids: dict[str, set[str]]) -> Submission:
+def _with_lab(
+    submission: Submission, labs: Sequence[str], wanted: str | None, ids: dict[str, set[str]]
+) -> Submission:
     only = wanted or (labs[0] if len(labs) == 1 else "")
     if submission.problem:
         return replace(submission, lab=only)
     name = stem_of(submission.title) if submission.title else submission.path.stem
-    named = _named(name, labs) or next(filter(None, (_named(f, labs) for f in submission.file.split("/")[-2:0:-1])), "")
-    if named or wanted:
-        return replace(submission, lab=named or wanted)
+    names = [name, *submission.file.split("/")[-2:0:-1]]  # then folders, the innermost first
+    named = next(filter(None, (_named(name, labs) for name in names)), "") or wanted
+    if named:
+        return replace(submission, lab=named)
     try:
         content = notebook.read(submission.path)
     except GradingError as error:
         return replace(submission, problem=str(error), lab=only)
     claimed = {cell.exercise for cell in content.cells}
-    fitting = [content.lab] if content.lab in labs else [stem for stem in labs if ids[stem] & claimed]
+    fitting = [stem for stem in labs if ids[stem] & claimed]
     lab = fitting[0] if len(fitting) == 1 else only
-    return replace(submission, lab=lab, problem="" if lab else UNTOLD)
+    if content.lab in labs:
+        lab = content.lab
+    return replace(submission, lab=lab, problem="" if lab else UNKNOWN_LAB)
 
 
 def _named(name: str, labs: Sequence[str]) -> str:
@@ -238,14 +278,19 @@ def _named(name: str, labs: Sequence[str]) -> str:
     return max((stem for stem in labs if stem in name), key=len, default="")
 
 
-def _counted(theirs: Sequence[Submission]) -> Submission:
+def _latest(theirs: Sequence[Submission]) -> Submission:
     """The one of a student's notebooks for a lab that counts."""
-    timed = all(s.submitted for s in theirs)
-    named = {s.file: stem_of(s.title or s.path.name) for s in theirs}
-    return min(theirs, key=lambda s: (-s.submitted.timestamp() if timed else 0, -s.attempt, named[s.file] != s.lab, s.file))
+    times = {s.file: s.submitted.timestamp() for s in theirs if s.submitted}
+    times = times if len(times) == len(theirs) else dict.fromkeys(times, 0.0)
+
+    def order(s: Submission) -> tuple[float, int, bool, str]:
+        misnamed = stem_of(s.title or s.path.name) != s.lab
+        return -times.get(s.file, 0.0), -s.attempt, misnamed, s.file
+
+    return min(theirs, key=order)
 
 
-def _second(submission: Submission, graded: Submission | None) -> Submission:
+def _unless_graded(submission: Submission, graded: Submission | None) -> Submission:
     if submission.problem or graded is None or graded is submission:
         return submission
     return replace(submission, problem=f"a second notebook for this lab; {graded.file} was graded")

@@ -1,10 +1,12 @@
-"""Keep student code apart in a container that is one submission's, started by root, where no namespaces can be made: on Gradescope.
+"""Isolate student code in a container that is one submission's, started by root: on Gradescope.
 
-Each run becomes a user that nobody else is, without a right to any of the grader's files, under the same limits and refused system
-calls as in the sandbox. Against the sandbox it lacks a root of its own: student code sees the system's files, and what it leaves in
-places where anybody may write goes with the container. So it is for one submission a container, and for host functions only.
+No namespaces can be made there. Each run becomes a user that nobody else is, without a right to any
+of the grader's files, under the same limits and refused system calls as in the sandbox. Unlike the
+sandbox it has no root of its own: student code sees the system's files, and what it leaves in
+places where anybody may write goes with the container. So it is for one submission a container, and
+for host functions only.
 
-    python -I -m warpwise.grading.container FOLDER      say whether this machine keeps student code from FOLDER
+    python -I -m warpwise.grading.container FOLDER      check that student code cannot read FOLDER
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import secrets
 import signal
 import sys
 import sysconfig
@@ -23,13 +26,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading import sandbox, seccomp, watch
+from warpwise.grading import parts, seccomp, watch
 
 END_SECONDS = 5.0
-# Less than a container of 768 MB has, since what passes that ends the grader too.
+# Less than a container of 768 MB has: beyond that the grader would be ended too.
 MOST_BYTES = 320 << 20  #: resident, of all processes together
 MOST_ADDRESSES = 640 << 20  #: bytes of address space, for each process
-OPEN, CLOSED = 1, 2  # what a stranger finds
+OPEN, CLOSED = 1, 2  # the folder, as a stranger finds it
 STRANGER = """
 import os
 
@@ -43,35 +46,53 @@ def look():
 
 
 def check(folder: Path) -> None:
-    """Raises GradingError unless student code runs here, and cannot look into ``folder``."""
+    """Raise GradingError unless student code runs here, and cannot look into ``folder``."""
     if os.geteuid() != 0:
         raise GradingError("this has to be started by root, who can become another user")
-    call = {"args": [], "shapes": [[]], "several": False}
     text = STRANGER.format(folder=str(folder), open=OPEN, closed=CLOSED)
-    job = {"text": text, "name": "look", "calls": [call], "stay_seconds": 0}
-    done = sandbox.run(sandbox.FUNCTIONS, job, sandbox.CONTAINER)
-    if done.result != b"q" + CLOSED.to_bytes(8, sys.byteorder):
+    job = json.dumps(parts.one_call(text, "look")).encode()
+    done = run(parts.FUNCTIONS, job, parts.FUNCTIONS.limits)
+    if done.result != parts.integer_frame(CLOSED):
         last_words = (done.chatter.strip().splitlines() or [f"{folder} is open to it"])[-1]
-        raise GradingError(f"this machine cannot keep student code apart: {last_words}")
+        raise GradingError(f"this machine cannot isolate student code: {last_words}")
 
 
-def run(part: sandbox.Part, job: bytes, limits: watch.Limits, uid: int) -> watch.Finished:
-    """Play a part on a job as the user ``uid``, of whom nothing is running when this returns."""
+def run(part: parts.Part, job: bytes, limits: watch.Limits) -> watch.Finished:
+    """Play a part on a job as a fresh user, of whom nothing is running when this returns."""
+    uid = fresh_uid()
     rules = base64.b64encode(seccomp.program(part.sockets)).decode()
     rlimits = part.rlimits | {"AS": min(part.rlimits["AS"], MOST_ADDRESSES)}
-    own = {"rlimits": rlimits, "path": [sysconfig.get_path("purelib")], "uid": uid, "seccomp": rules}
+    path = [sysconfig.get_path("purelib")]
+    own = json.dumps({"rlimits": rlimits, "path": path, "uid": uid, "seccomp": rules})
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, MOST_BYTES))
-    command = [sys.executable, "-I", "-S", str(sandbox.INSIDE / "alone.py"), part.name, json.dumps(own)]
+    command = [sys.executable, "-I", "-S", str(parts.INSIDE / "alone.py"), part.name, own]
     with tempfile.TemporaryDirectory(prefix="warpwise-") as folder:
         os.chown(folder, uid, uid)
         try:
-            return watch.run(command, job, limits, env=sandbox.ENVIRONMENT | {"HOME": folder}, cwd=folder)
+            env = parts.ENVIRONMENT | {"HOME": folder}
+            return watch.run(command, job, limits, env=env, cwd=folder)
         finally:
             end(uid)
 
 
+def fresh_uid() -> int:
+    """Draw a user number that no account and no other sandbox has: one of the upper half."""
+    first, count = uids()
+    return first + count // 2 + secrets.randbelow(count // 4)
+
+
+def uids() -> tuple[int, int]:
+    """Return the first user number that exists here, and their count: in containers a range."""
+    lines = Path("/proc/self/uid_map").read_text().splitlines()
+    ranges = [[int(number) for number in line.split()] for line in lines]
+    first, _, count = max(ranges, key=lambda r: r[2])
+    return first, count
+
+
 def end(uid: int) -> None:
-    """End every process of a user. Raises GradingError if one goes on: then nothing that comes after can be believed."""
+    """End every process of a user.
+
+    Raises GradingError if one goes on: then nothing that comes after can be believed."""
     until = time.monotonic() + END_SECONDS
     while found := list(processes(uid)):
         if time.monotonic() > until:
@@ -83,10 +104,9 @@ def end(uid: int) -> None:
 
 
 def processes(uid: int) -> Iterator[int]:
-    """The living processes of a user. Those that have ended and wait to be collected are none.
+    """Yield the living processes of a user, without those that have ended but are not collected.
 
-    The owner of a folder in /proc does not tell: a process can make it root's.
-    """
+    The owner of a folder in /proc is no evidence: a process can make it root's."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with suppress(OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Grade a folder of submissions: find them, have each graded on its own, keep what comes of it, write the gradebook and the feedback.
+"""Grade a folder of submissions: find them, grade each, keep records, write grades and feedback.
 
-Every record is kept as soon as it is there, under a key of all that decides it: a run that is killed goes on where it was, and one
-that is repeated costs nothing. What the folder holds beside the records is made from them.
-"""
+Every record is kept as soon as it is there, under a key of everything that decides it: a run that
+is killed goes on where it was, and one that is repeated costs nothing. The other files of the
+folder are made from the records."""
 
 from __future__ import annotations
 
@@ -16,33 +16,37 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from warpwise.errors import GradingError
 from warpwise.grading import collect, gpu, gradebook, material, notebook, sandbox, store
-from warpwise.grading.collect import Submission
 from warpwise.grading.grader import Grader, Task
+from warpwise.grading.layouts import Submission
 from warpwise.grading.material import Material
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import folder
 from warpwise.grading.store import Kept
 
+if TYPE_CHECKING:  # Dask takes long to import, and most runs need none
+    from warpwise.grading.cluster import Tls
+
 Progress = bool | Callable[[int, int, Record], None]
+Records = dict[tuple[str, str], Record]  # by file and lab
 
 
 @dataclass(frozen=True)
-class Where:
-    """Who does the work: this process, ``jobs`` processes of this machine, or a Dask cluster's; and which part of it.
+class Execution:
+    """A run's place of execution: this process, ``jobs`` local ones, or a Dask cluster.
 
-    ``shard`` is ``(i, n)``: the i-th of n parts, counted from 1. ``tls`` is a ``cluster.Tls``. With ``gpu``, this machine's GPU runs
-    the kernels that pass, one at a time.
-    """
+    ``shard`` is ``(i, n)``, to grade the i-th of n parts, counted from 1. With ``gpu``, this
+    machine's GPU runs the kernels that pass, one at a time."""
 
     jobs: int = 1
     scheduler: str | None = None
-    tls: object = None
+    tls: Tls | None = None
     shard: tuple[int, int] = (1, 1)
     gpu: bool = False
 
@@ -51,16 +55,18 @@ class Where:
         if not 1 <= i <= n:
             raise GradingError(f"there is no shard {i}/{n}; of {n} there are 1/{n} to {n}/{n}")
         if self.gpu and (self.jobs > 1 or self.scheduler):
-            raise GradingError("--gpu times one kernel at a time: leave out --jobs and --scheduler, or grade shards on several machines")
+            alone = "leave out --jobs and --scheduler, or grade shards on several machines"
+            raise GradingError(f"--gpu times one kernel at a time: {alone}")
 
     def has(self, submission: Submission) -> bool:
-        """Whether a submission is in this part."""
-        return int(hashlib.sha256(submission.file.encode()).hexdigest(), 16) % self.shard[1] == self.shard[0] - 1
+        """True if a submission is in this part."""
+        i, n = self.shard
+        return int(hashlib.sha256(submission.file.encode()).hexdigest(), 16) % n == i - 1
 
 
 @dataclass(frozen=True)
 class _Run:
-    """One call of ``grade``, once everything is found to be in order."""
+    """One call of ``grade``, once everything was found to be in order."""
 
     out: Path
     seed: int
@@ -69,10 +75,10 @@ class _Run:
     told: Sequence[Submission]
     again: Callable[[Record], bool]
     digests: Mapping[str, str] = field(default_factory=dict)
-    gpu: str = ""  #: its name, where kernels run on it too
+    gpu: str = ""  #: the name of the GPU, if kernels run on it too
 
     def task(self, submission: Submission) -> Task:
-        """The task that a submission is. A notebook that cannot be read is a problem."""
+        """Make a submission's task, with a problem if its notebook cannot be read."""
         s, read, problem = submission, None, submission.problem
         if not problem:
             try:
@@ -82,9 +88,11 @@ class _Run:
             except Exception as error:
                 problem = f"the grader failed on this ({type(error).__name__}: {error})"[:300]
         submitted = s.submitted.isoformat() if s.submitted else ""
-        known = Record(s.student, s.file, s.lab, (), problem, name=s.name, submitted=submitted, late=s.late)
+        known = Record(s.student, s.file, s.lab, (), problem)
+        known = replace(known, name=s.name, submitted=submitted, late=s.late)
         known = replace(known, version=read.version if read else "")
-        decides = [material.grader_version(), self.digests.get(s.lab), self.seed, self.mode, s.lab, problem, asdict(read) if read else None]
+        grader = (material.grader_version(), self.digests.get(s.lab), self.seed, self.mode)
+        decides: list[Any] = [*grader, s.lab, problem, asdict(read) if read else None]
         decides += filter(None, [self.gpu])
         return Task(known, hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32], read)
 
@@ -98,61 +106,71 @@ def grade(
     jobs: int = 1,
     progress: Progress = False,
     course: str | Path | None = None,
-    where: Where | None = None,
+    execution: Execution | None = None,
     settings: Mapping[str, str] | None = None,
     again: Callable[[Record], bool] = lambda record: False,
 ) -> tuple[Record, ...]:
-    """Grade every notebook in ``submissions``; ``out`` gets ``grades.csv``, ``feedback/``, ``records/`` and ``run.json``.
+    """Grade every notebook in ``submissions``, and return the records.
 
-    ``lab`` names the one lab to grade; without it each notebook's lab is recognised. ``seed`` draws the hidden cases, and is
-    secret and new unless given or kept in ``run.json`` from a run before. What is kept there is not graded again, unless ``again`` says
-    so of its record. ``unsafe_local`` runs student code without a sandbox and marks the grades so. ``progress`` is True for a bar on
-    standard error with a line for each submission, or is called with the number done, the number in all and the record. ``course`` is
-    the folder with solutions, labs and hidden tests. ``where`` takes the place of ``jobs`` where more is to be said. ``settings`` are
-    kept in ``run.json`` for those who read the folder.
+    ``out`` gets ``grades.csv``, ``feedback/``, ``records/`` and ``run.json``. ``lab`` names the one
+    lab to grade; without it each notebook's lab is recognised. ``seed`` draws the hidden cases, and
+    is secret and new unless given or kept in ``run.json`` from a run before. Submissions with a
+    kept record are not graded again, unless ``again`` is true of it. ``unsafe_local`` runs student
+    code without a sandbox and marks the grades so. ``progress`` is True for a bar on standard error
+    with a line for each submission, or is called with the number done, the number in all and the
+    record. ``course`` is the folder with solutions, labs and hidden tests. ``execution`` takes the
+    place of ``jobs``. ``settings`` are kept in ``run.json`` for those who read the folder.
 
-    Raises GradingError, before anything is written, if there is nothing to grade, no such lab, or no way to keep student code
-    apart; and where ``out`` cannot be written: then what was graded is kept.
-    """
-    source, target, where = Path(submissions), Path(out), where or Where(jobs)
+    Raises GradingError, before anything is written, if there is nothing to grade, no such lab, or
+    no way to isolate student code; and where ``out`` cannot be written: then what was graded is
+    kept."""
+    source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
     with TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True) as unpacked:
         found = collect.find(source, Path(unpacked))
         _check_target(target, source)
         root = material.course_folder(course, source)
         courses.find(root)
         stems = material.stems(root, lab)
-        seed = _seed(target, seed, where)
+        seed = _seed(target, seed, execution)
         materials = {stem: material.load(root, stem, seed) for stem in stems}
         ids = {stem: {e.id for e in m.lab.exercises} for stem, m in materials.items()}
-        told = collect.recognised(found, material.stems(root), Path(lab).stem if lab else None, ids)
+        told = collect.assign_labs(
+            found, material.stems(root), Path(lab).stem if lab else None, ids
+        )
         mode = sandbox.NONE if unsafe_local else sandbox.isolation()
         digests = {stem: material.digest(root, stem) for stem in stems}
-        run = _Run(target, seed, mode, materials, [s for s in told if where.has(s)], again, digests, gpu.name() if where.gpu else "")
+        mine, device = [s for s in told if execution.has(s)], gpu.name() if execution.gpu else ""
+        run = _Run(target, seed, mode, materials, mine, again, digests, device)
+        sources, settings = {lab or "": str(source.resolve())}, dict(settings or {})
         with writing(target):
             (target / "records").mkdir(parents=True, exist_ok=True)
-            _begin(run, {lab or "": str(source.resolve())}, {"course": str(root), **(settings or {})})
-            records = _records(run, where, progress)
+            _begin(run, sources, {"course": str(root)} | settings)
+            records = _records(run, execution, progress)
             write(target)
         return records
 
 
 def write(out: Path) -> None:
-    """Write what is made from the records in ``out``. Raises OSError, or GradingError for damaged records."""
+    """Write the files made from the records in ``out``.
+
+    Raises OSError, or GradingError for damaged records."""
     run, scored = store.load(out), folder.gradebook(out)
     labs = {stem: scored.labs[stem] for stem in sorted(run.about["labs"])}
     store.write_about(out, run.about | {"isolated": all(record.isolated for record in run.records)})
-    gradebook.write(run, labs, {score.file: folder.told(score) for score in scored.scores if score.file and folder.told(score)})
+    notes = {score.file: folder.note_for_student(score) for score in scored.scores if score.file}
+    gradebook.write(run, labs, {file: note for file, note in notes.items() if note})
 
 
-def _records(run: _Run, where: Where, progress: Progress) -> tuple[Record, ...]:
-    """A record for each submission, those that are kept already included."""
-    records: dict[tuple[str, str], Record] = {}
+def _records(run: _Run, execution: Execution, progress: Progress) -> tuple[Record, ...]:
+    """Grade the submissions, and return all records, those kept before included."""
+    records: Records = {}
     waiting = list(_waiting(run, records))
     say = progress if callable(progress) else lambda done, all, record: None
-    with tqdm(total=len(run.told), initial=len(records), unit="submission", smoothing=0.05, disable=progress is not True) as bar:
-        where = replace(where, jobs=min(where.jobs, len(waiting)))
+    counts: dict[str, Any] = {"total": len(run.told), "initial": len(records), "unit": "submission"}
+    with tqdm(**counts, smoothing=0.05, disable=progress is not True) as bar:
+        execution = replace(execution, jobs=min(execution.jobs, len(waiting)))
         tasks = (run.task(submission) for submission in waiting)
-        for task, record in _graded(run, where, tasks, len(waiting)) if waiting else ():
+        for task, record in _graded(run, execution, tasks, len(waiting)) if waiting else ():
             store.keep(run.out, Kept(task.key, 1, record))
             records[record.file, record.lab] = record
             if progress is True:
@@ -164,8 +182,8 @@ def _records(run: _Run, where: Where, progress: Progress) -> tuple[Record, ...]:
     return tuple(records[s.file, s.lab] for s in run.told)
 
 
-def _waiting(run: _Run, records: dict) -> Iterator[Submission]:
-    """The submissions of which no record with the same key is kept; the others' records go into ``records``."""
+def _waiting(run: _Run, records: Records) -> Iterator[Submission]:
+    """Yield the submissions to be graded; kept records of the others go into ``records``."""
     for submission in run.told:
         place = store.path(run.out, submission.file, submission.lab)
         if place.exists():
@@ -177,16 +195,20 @@ def _waiting(run: _Run, records: dict) -> Iterator[Submission]:
 
 
 def _renewed(run: _Run, kept: Kept, task: Task) -> Record:
-    """A kept record with what the platform says of it today."""
-    today = {name: getattr(task.record, name) for name in ("student", "name", "submitted", "late", "version")}
+    """Bring a kept record up to date with the platform's present data."""
+    names = ("student", "name", "submitted", "late", "version")
+    today = {name: getattr(task.record, name) for name in names}
     record = replace(kept.record, **today)
     if record != kept.record:
         store.keep(run.out, replace(kept, record=record))
     return record
 
 
-def _graded(run: _Run, where: Where, tasks: Iterable[Task], count: int) -> Iterator[tuple[Task, Record]]:
-    if where.jobs <= 1 and not where.scheduler:
+def _graded(
+    run: _Run, execution: Execution, tasks: Iterable[Task], count: int
+) -> Iterator[tuple[Task, Record]]:
+    jobs, scheduler = execution.jobs, execution.scheduler
+    if jobs <= 1 and not scheduler:
         with Grader(run.materials, run.mode, run.gpu) as grader:
             for task in tasks:
                 yield task, grader.record(task)
@@ -195,15 +217,15 @@ def _graded(run: _Run, where: Where, tasks: Iterable[Task], count: int) -> Itera
 
     labs = {stem: m.lab for stem, m in run.materials.items()}
     files = {stem: material.files(m.course, stem) for stem, m in run.materials.items()}
-    version = material.grader_version() if where.scheduler else ""
+    version = material.grader_version() if scheduler else ""
     kit = cluster.Kit(files, run.seed, run.mode == sandbox.NONE, version)
-    there = cluster.at(where.scheduler, where.tls or cluster.Tls()) if where.scheduler else cluster.here(where.jobs)
-    with there as client:
+    tls = execution.tls or cluster.Tls()
+    with cluster.connect(scheduler, tls) if scheduler else cluster.local_workers(jobs) as client:
         yield from cluster.graded(tasks, count, kit, client, labs)
 
 
-def _once_more(run: _Run, submission: Submission, records: dict) -> None:
-    """Grade once more, alone, what the wall clock ended: a busy machine may have been to blame."""
+def _once_more(run: _Run, submission: Submission, records: Records) -> None:
+    """Grade a submission that timed out again, alone: a busy machine may have been to blame."""
     record = records[submission.file, submission.lab]
     if not record.timed_out or store.read(store.path(run.out, record.file, record.lab)).tries > 1:
         return
@@ -214,22 +236,31 @@ def _once_more(run: _Run, submission: Submission, records: dict) -> None:
 
 
 def _begin(run: _Run, sources: dict[str, str], settings: dict[str, str]) -> None:
-    """Write ``run.json``: from here on the run can be killed and started again. ``sources`` says which folder each lab was found in."""
+    """Write ``run.json``, so that the run can be killed and started again from here on.
+
+    ``sources`` maps each lab to the folder that it was found in."""
     before = store.about(run.out)
     labs = {stem: m.lab.version for stem, m in run.materials.items()}
-    said = {"seed": run.seed, "warpwise": gradebook.installed(), "isolated": run.mode != sandbox.NONE}
+    isolated = run.mode != sandbox.NONE
+    said: dict[str, Any] = {
+        "seed": run.seed,
+        "warpwise": gradebook.installed(),
+        "isolated": isolated,
+    }
     for name, new in (("labs", labs), ("sources", sources), ("settings", settings)):
         said[name] = before.get(name, {}) | new
     store.write_about(run.out, said)
 
 
-def _seed(out: Path, seed: int | None, where: Where) -> int:
-    kept = store.about(out).get("seed")
-    if kept is not None and seed not in (None, kept):
-        raise GradingError(f"{out} was graded with another seed; give another folder, or leave --seed out")
-    if seed is None and kept is None and where.shard[1] > 1:
+def _seed(out: Path, seed: int | None, execution: Execution) -> int:
+    kept: int | None = store.about(out).get("seed")
+    if seed is not None and kept not in (None, seed):
+        other = "give another folder, or leave --seed out"
+        raise GradingError(f"{out} was graded with another seed; {other}")
+    given = kept if seed is None else seed
+    if given is None and execution.shard[1] > 1:
         raise GradingError("shards need one --seed: the same secret number for all of them")
-    return secrets.randbits(63) if seed is None and kept is None else kept if seed is None else seed
+    return secrets.randbits(63) if given is None else given
 
 
 def _check_target(out: Path, submissions: Path) -> None:
@@ -241,7 +272,7 @@ def _check_target(out: Path, submissions: Path) -> None:
 
 @contextmanager
 def writing(out: Path) -> Iterator[None]:
-    """Whatever keeps files from being written is said in one line; what was written stays."""
+    """Turn an OSError into one line; files that were written stay."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,7 @@
-"""From the text of cells to what is judged: a kernel to be interpreted, or the text of a host function for the sandbox.
+"""Extract a kernel, or the text of a host function, from the text of cells.
 
-Everything goes by syntax tree; nothing runs. This is called in the simulation's process, since Python's parser can be made to use
-much memory by a text that is written for it.
-"""
+Everything goes by syntax tree; nothing runs. This is called in the simulation's process, since a
+malicious text can make Python's parser use much memory."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 
 from warpwise.errors import GradingError
 from warpwise.grading.notebook import plain
-from warpwise.labs.judge import is_stub_syntax
+from warpwise.labs.lookup import is_stub_syntax
 from warpwise.simt import Kernel, kernels_in
 
 MOST_NESTED = 100
@@ -21,34 +20,43 @@ MODULES = ("collections", "functools", "itertools", "math", "numpy", "operator")
 
 
 def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()) -> Kernel:
-    """The kernel called ``name`` of an exercise's cell, which sees device functions and literal constants of the other cells too.
+    """Return the kernel called ``name`` of an exercise's cell.
 
-    Where names meet, the lab's given cells win over the student's other cells, and the exercise's own cell over both.
-    Raises GradingError if the cell is not Python or has no such kernel.
-    """
+    It sees device functions and literal constants of the other cells too. Of equal names, those of
+    the lab's given cells win over the student's other cells, and the exercise's own cell over both.
+    Raises GradingError if the cell is not Python or has no such kernel."""
     _parsed(text)
-    before = "\n".join([cell for cell in map(plain, others) if _parses(cell)] + [plain(cell) for cell in given]) + "\n"
+    cells = [cell for cell in map(plain, others) if _parses(cell)]
+    before = "\n".join([*cells, *map(plain, given)]) + "\n"
     found = kernels_in(before + plain(text), file="your cell", first_line=1 - before.count("\n"))
     if name not in found:
-        raise GradingError(f"the exercise's cell has no kernel called {name}; keep the name, and @cuda.jit above it")
+        missing = f"the exercise's cell has no kernel called {name}"
+        raise GradingError(f"{missing}; keep the name, and @cuda.jit above it")
     return found[name]
 
 
-def host_function(text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()) -> str:
-    """Python text that defines ``name`` and no more than it needs: functions it calls, literal constants, imports of ``MODULES``.
+def host_function(
+    text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()
+) -> str:
+    """Return Python text that defines ``name`` and no more than it needs.
 
-    Raises GradingError if the cell is not Python or has no such function, and returns "" for a function not begun.
-    """
+    That is functions it calls, literal constants and imports of MODULES. Returns "" for a function
+    not begun; raises GradingError if the cell is not Python or has no such function."""
     own = _parsed(text).body
-    around = [node for cell in [*others, *given] if _parses(plain(cell)) for node in ast.parse(plain(cell)).body]
+    cells = [cell for cell in map(plain, [*others, *given]) if _parses(cell)]
+    around = [node for cell in cells for node in ast.parse(cell).body]
     functions = {node.name: node for node in around + own if isinstance(node, ast.FunctionDef)}
     if name not in {node.name for node in own if isinstance(node, ast.FunctionDef)}:
         raise GradingError(f"the exercise's cell has no function called {name}; keep the name")
     if is_stub_syntax(functions[name]):
         return ""
     needed = [functions[n] for n in _needed(name, functions)]
-    names = set().union(*map(mentioned, needed))
-    kept = [node for node in around + own if _is_plain_import(node) or (_is_literal(node) and names & mentioned(node))]
+    names = {name for function in needed for name in mentioned(function)}
+    kept: list[ast.stmt] = [
+        node
+        for node in around + own
+        if _is_plain_import(node) or (_is_literal(node) and names & mentioned(node))
+    ]
     with _understood(f"{name} is not Python"):
         found = "\n".join(map(ast.unparse, [*kept, *needed]))
         compile(found, "your cell", "exec")
@@ -56,8 +64,9 @@ def host_function(text: str, name: str, others: Sequence[str] = (), given: Seque
 
 
 def _needed(name: str, functions: dict[str, ast.FunctionDef]) -> list[str]:
-    """``name`` and the functions that it mentions, and those that they mention."""
-    found, open_ends = [], [name]
+    """List ``name``, the functions that it mentions, and those that they mention."""
+    found: list[str] = []
+    open_ends = [name]
     while open_ends:
         current = open_ends.pop()
         if current not in found:
@@ -80,7 +89,9 @@ def _is_plain_import(node: ast.stmt) -> bool:
 
 
 def _is_literal(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
+    if not isinstance(node, ast.Assign):
+        return False
+    if not all(isinstance(target, ast.Name) for target in node.targets):
         return False
     try:
         ast.literal_eval(node.value)
@@ -98,26 +109,28 @@ def _parses(text: str) -> bool:
 
 
 def _parsed(text: str) -> ast.Module:
-    """The syntax tree of a cell that Python, which is asked here and runs nothing, would run. Raises GradingError."""
+    """Parse a cell that Python would run, without running it. Raises GradingError."""
     with _understood("line {} is not Python"):
         tree = ast.parse(plain(text))
-        compile(tree, "your cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # a tree may still hold a break outside of a loop
+        # a tree may still hold a break outside of a loop
+        compile(tree, "your cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     if _is_deep(tree):
-        raise GradingError(f"the cell is nested more than {MOST_NESTED} deep; an elif counts, and so does each step of a long sum")
+        deep = f"the cell is nested more than {MOST_NESTED} deep"
+        raise GradingError(f"{deep}; an elif counts, and so does each step of a long sum")
     return tree
 
 
 def _is_deep(tree: ast.AST) -> bool:
-    """Whether nodes stand in one another deeper than MOST_NESTED: who walks the tree by recursion would not come back."""
-    nodes, depth = [tree], 0
-    while nodes and depth <= MOST_NESTED:
-        nodes, depth = [child for node in nodes for child in ast.iter_child_nodes(node)], depth + 1
+    """True if a tree is nested deeper than MOST_NESTED, where recursion over it would overflow."""
+    nodes = [tree]
+    for _ in range(MOST_NESTED + 1):
+        nodes = [child for node in nodes for child in ast.iter_child_nodes(node)]
     return bool(nodes)
 
 
 @contextmanager
 def _understood(what: str) -> Iterator[None]:
-    """What Python says of a text that it cannot read, as a GradingError."""
+    """Turn Python's error on a text that it cannot read into a GradingError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

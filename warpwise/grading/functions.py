@@ -1,9 +1,9 @@
-"""Host functions: the student's text runs in the sandbox on the hidden inputs, and numbers come back, to be compared here.
+"""Judge host functions: the student's text runs in the sandbox on the hidden inputs.
 
-The sandbox gets the text and the inputs, never an expected value. What it sends has a length that is known beforehand; whatever it
-holds, it can only be right or wrong. How much memory it takes is seen from outside. No text of the student's making is passed on,
-since it could carry the hidden inputs out.
-"""
+The sandbox gets the text and the inputs, never an expected value; results are compared here. What
+it sends has a known length; whatever it holds, it can only be right or wrong. Its memory is
+measured from outside. No text of the student's is passed on, since it could carry the hidden inputs
+out."""
 
 from __future__ import annotations
 
@@ -15,23 +15,28 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.grading import sandbox, watch
+from warpwise.grading import parts, sandbox, watch
 from warpwise.grading.inside.functions import NAME_BYTES
 from warpwise.grading.record import ENDED, STOPPED, TOO_LONG, TOO_SLOW, Finding
-from warpwise.grading.simulate import public, summary
+from warpwise.grading.simulate import summary
+from warpwise.grading.student_safe import public
+from warpwise.labs.advice import A_NUMBER, AN_ARRAY, ENDLESS, ONE_TILE, OTHER_SHAPE, SEVERAL
+from warpwise.labs.calls import judge_value
 from warpwise.labs.exercise import Call, Reason, Verdict
-from warpwise.labs.judge import A_NUMBER, AN_ARRAY, ONE_TILE, OTHER_SHAPE, SEVERAL, judge_value
 
-PYTHON_BYTES = 72 << 20  # what Python, NumPy and the arguments take, and as much again
+PYTHON_BYTES = 72 << 20  # twice the memory of Python, NumPy and the arguments
 DTYPES = {b"q": np.int64, b"d": np.float64, b"?": np.int64}
-ERRORS = {name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
-TYPES = ("NoneType", "str", "bytes", "list", "tuple", "dict", "set", "range", "generator", "function", "complex", "ndarray")
+KINDS = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
+ERRORS = {kind.__name__ for kind in KINDS if issubclass(kind, BaseException)}
+TYPES = "NoneType str bytes list tuple dict set range generator function complex ndarray".split()
 ADVICE = {
-    TOO_LONG: "look for a loop whose condition never becomes false",
+    TOO_LONG: ENDLESS,
     ENDED: "return the value; do not end Python",
-    "NameError": "the grader knows NumPy, the standard modules it allows and what your cells define; spell the name as it was defined",
-    "UnboundLocalError": "give the variable a value on every way through the function",
-    "ModuleNotFoundError": "import NumPy, math, itertools, functools, operator or collections; nothing else is there",
+    "NameError": "the grader knows NumPy, the standard modules it allows and what your cells "
+    "define; spell the name as it was defined",
+    "UnboundLocalError": "give the variable a value on every path through the function",
+    "ModuleNotFoundError": "import NumPy, math, itertools, functools, operator or collections; "
+    "nothing else is there",
     "ZeroDivisionError": "which argument can be zero?",
     "IndexError": "what is the first and what is the last index of the loop?",
     "TypeError": "compare the function's parameters with those that the exercise gives it",
@@ -41,79 +46,106 @@ ANY_ERROR = "call the function yourself, with small numbers and with zero"
 
 
 def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Finding:
-    """The finding on a host function, given as text. ``mode`` is how it is kept apart: see ``sandbox.isolation``."""
-    asked = [{"args": [encode(a) for a in c.args], "shapes": shapes(c), "several": type(c.want) is tuple} for c in calls]
+    """Judge a host function, given as text, isolated in this mode (see ``sandbox.isolation``)."""
     stay = 3 * watch.POLL_SECONDS if any(call.most_bytes is not None for call in calls) else 0
-    done = sandbox.run(sandbox.FUNCTIONS, {"text": text, "name": name, "calls": asked, "stay_seconds": stay}, mode, limits(calls))
-    verdicts = []
+    asked = [_asked(call) for call in calls]
+    job = {"text": text, "name": name, "calls": asked, "stay_seconds": stay}
+    done = sandbox.run(parts.FUNCTIONS, job, mode, limits(calls))
+    verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:
         verdict, rest = _verdict(rest, call, done)
         verdicts.append(verdict)
         if not verdict.passed:
             break
-    if verdicts[-1].passed and done.stopped == "memory":  # seen when all was said
-        limited = [i for i, call in enumerate(calls) if call.most_bytes is not None]
-        strictest = min(limited, key=lambda i: calls[i].most_bytes, default=len(calls) - 1)
+    if verdicts[-1].passed and done.stopped == "memory":  # measured after the last answer
+        numbered = [(call.most_bytes, i) for i, call in enumerate(calls)]
+        limited = [(most, i) for most, i in numbered if most is not None]
+        _, strictest = min(limited, default=(0, len(calls) - 1))
         verdicts[strictest:] = [_too_much(calls[strictest])]
     return summary(verdicts, calls)
 
 
+def _asked(call: Call) -> dict[str, Any]:
+    """A call as the sandbox gets it."""
+    args = [encode(argument) for argument in call.args]
+    return {"args": args, "shapes": shapes(call), "several": type(call.want) is tuple}
+
+
 def shapes(call: Call) -> list[tuple[int, ...]]:
-    """The shape of the value that is asked for, or those of a tuple's items."""
+    """Return the shape of the value that is asked for, or those of a tuple's items."""
     return [np.shape(want) for want in (call.want if type(call.want) is tuple else (call.want,))]
 
 
 def limits(calls: Sequence[Call]) -> watch.Limits:
-    """Those of the sandbox, with no more memory than the strictest of the calls allows."""
-    usual = sandbox.FUNCTIONS.limits
+    """Return the sandbox's limits, with no more memory than the strictest of the calls allows."""
+    usual = parts.FUNCTIONS.limits
     most = [PYTHON_BYTES + call.most_bytes for call in calls if call.most_bytes is not None]
     return replace(usual, memory_bytes=min([usual.memory_bytes, *most]))
 
 
 def encode(argument: Any) -> Any:
-    """An argument as JSON: plain numbers as they are, arrays with their dtype and shape."""
+    """Encode an argument as JSON: plain numbers as they are, arrays with their dtype and shape."""
     if isinstance(argument, np.ndarray):
-        return {"dtype": argument.dtype.name, "shape": argument.shape, "data": argument.ravel().tolist()}
+        data = argument.ravel().tolist()
+        return {"dtype": argument.dtype.name, "shape": argument.shape, "data": data}
     return argument.item() if isinstance(argument, np.generic) else argument
 
 
 def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes]:
-    """The verdict on one call from the frame that should stand first, and the frames after it. For frames: ``inside/functions.py``."""
+    """Judge one call by the frame that should stand first, and return the frames after it.
+
+    For frames see ``inside/functions.py``."""
     kind, rest = frames[:1], frames[1:]
     if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
-        return _named(kind, rest[:NAME_BYTES].decode("utf-8", "replace").rstrip(), call), rest[NAME_BYTES:]
+        name = rest[:NAME_BYTES].decode("utf-8", "replace").rstrip()
+        return _named(kind, name, call), rest[NAME_BYTES:]
     values, rest = _values(frames, call)
     if values:
-        return public(judge_value(values if type(call.want) is tuple else values[0], call)), rest
+        value = values if type(call.want) is tuple else values[0]
+        return public(judge_value(value, call)), rest
     if done.stopped == "memory" and call.most_bytes is not None:
         return _too_much(call), b""
-    reason, usual = STOPPED[done.stopped], sandbox.FUNCTIONS.limits
-    details = {TOO_LONG: f"used more than {usual.cpu_seconds:g} s of CPU time", TOO_SLOW: f"gave no answer in {usual.wall_seconds:g} s"}
-    return Verdict(False, reason, details.get(reason, ""), call.label, advice=ADVICE.get(reason, "")), b""
+    reason, usual = STOPPED[done.stopped], parts.FUNCTIONS.limits
+    details = {
+        TOO_LONG: f"used more than {usual.cpu_seconds:g} s of CPU time",
+        TOO_SLOW: f"gave no answer in {usual.wall_seconds:g} s",
+    }
+    return _failed(call, reason, details.get(reason, ""), ADVICE.get(reason, "")), b""
+
+
+def _failed(call: Call, reason: str, detail: str, advice: str) -> Verdict:
+    return Verdict(False, reason, detail, call.label, advice=advice)
 
 
 def _too_much(call: Call) -> Verdict:
-    return Verdict(False, Reason.TOO_MUCH_MEMORY, "", call.label, advice=ONE_TILE)
+    return _failed(call, Reason.TOO_MUCH_MEMORY, "", ONE_TILE)
 
 
 def _named(kind: bytes, name: str, call: Call) -> Verdict:
-    """The verdict on a call that raised an error or returned no number. Only names that Python itself has are passed on."""
+    """Judge a call that raised an error or returned no number.
+
+    Only names that Python itself has are passed on."""
     if kind == b"e":
         told = name if name in ERRORS else "an error of its own"
-        return Verdict(False, Reason.RAISED, f"raised {told}", call.label, advice=ADVICE.get(told, ANY_ERROR))
+        return _failed(call, Reason.RAISED, f"raised {told}", ADVICE.get(told, ANY_ERROR))
     said = [f"an array of shape {shape}" if shape else "one number" for shape in shapes(call)]
     wanted = f"a tuple of {', '.join(said)}" if type(call.want) is tuple else said[0]
     if kind == b"s":
         told = f"returned numbers of another shape; {wanted} was asked for"
-        return Verdict(False, Reason.WRONG_RESULT, told, call.label, advice=OTHER_SHAPE)
+        return _failed(call, Reason.WRONG_RESULT, told, OTHER_SHAPE)
     told = name if name in TYPES else "an object of another type"
-    advice = SEVERAL.format(len(said)) if type(call.want) is tuple else AN_ARRAY if shapes(call)[0] else A_NUMBER
-    return Verdict(False, Reason.WRONG_TYPE, f"returned {told}; {wanted} was asked for", call.label, advice=ADVICE.get(told, advice))
+    advice = AN_ARRAY if shapes(call)[0] else A_NUMBER
+    if type(call.want) is tuple:
+        advice = SEVERAL.format(len(said))
+    detail = f"returned {told}; {wanted} was asked for"
+    return _failed(call, Reason.WRONG_TYPE, detail, ADVICE.get(told, advice))
 
 
-def _values(frames: bytes, call: Call) -> tuple[tuple, bytes]:
-    """The numbers and arrays of a call from their frames, and the frames after them; nothing if they are not as they should be."""
+def _values(frames: bytes, call: Call) -> tuple[tuple[Any, ...], bytes]:
+    """Read a call's numbers and arrays from their frames, and return the frames after them.
+
+    Nothing is returned if they are malformed."""
     found = []
     for shape in shapes(call):
         kind, end = frames[:1], 1 + 8 * math.prod(shape)
@@ -125,7 +157,7 @@ def _values(frames: bytes, call: Call) -> tuple[tuple, bytes]:
 
 
 def _value(kind: bytes, content: bytes, shape: tuple[int, ...]) -> Any:
-    """Numbers of a frame: a plain Python number for a single one, an array otherwise."""
+    """Read a frame: a plain Python number if it is a single one, an array otherwise."""
     numbers = np.frombuffer(content, DTYPES[kind]).reshape(shape)
     numbers = numbers != 0 if kind == b"?" else numbers
     return numbers if shape else numbers.item()

@@ -1,12 +1,12 @@
-"""``grade --gpu``: a kernel that passed in the simulator runs on this machine's GPU too, beside the lab's solution.
+"""``grade --gpu``: run a kernel that passed on this machine's GPU too, beside the lab's solution.
 
     python -P -m warpwise.grading.gpu            the name of the GPU, on standard output
     python -P -m warpwise.grading.gpu run < job  outputs and times of one exercise, packed
 
-Each exercise has a process of its own, with a CUDA context that no other kernel has used. It gets kernels as text and inputs, and gives
-back outputs: expected values stay here, where they are compared. Racy and wild kernels never come this far, and no Python of a student
-runs (``compiled``). What the GPU says decides no points.
-"""
+Each exercise has a process of its own, with a CUDA context that no other kernel has used. It gets
+kernels as text and inputs, and returns outputs: expected values stay here, where they are compared.
+Racy and wild kernels never come this far, and no Python of a student runs (``gpu_kernel``). The
+GPU's results decide no points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ import numpy as np
 from warpwise import trace
 from warpwise.errors import GradingError, WarpwiseError
 from warpwise.grading import extract, hidden, watch
-from warpwise.grading.compiled import compiled
+from warpwise.grading.gpu_kernel import compiled
 from warpwise.grading.material import Material
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import STOPPED, OnGpu
@@ -36,32 +36,39 @@ from warpwise.labs.source import role, unmarked
 from warpwise.model.bound import bound
 from warpwise.simt import Kernel
 
-LIMITS = watch.Limits(cpu_seconds=60, wall_seconds=180, memory_bytes=8 << 30, result_bytes=256 << 20)
+LIMITS = watch.Limits(60, 180, memory_bytes=8 << 30, result_bytes=256 << 20)
 COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.gpu")
 ANOTHER = "another result than in the simulator"
+Json = dict[str, Any]
+Arrays = Mapping[str, np.ndarray]
 
 
 def name() -> str:
-    """The name of this machine's GPU. Raises GradingError where there is none that Numba can use."""
+    """Return the name of this machine's GPU. Raises GradingError if Numba can use none."""
     done = watch.run(COMMAND, b"", LIMITS, env=environment("gpu"))
     if done.exit:
         said = (done.chatter.strip().splitlines() or [f"status {done.exit}"])[-1]
-        raise GradingError(f"--gpu needs a GPU that Numba can use ({said}): `warpwise doctor` says what is missing")
+        need = f"--gpu needs a GPU that Numba can use ({said})"
+        raise GradingError(f"{need}: `warpwise doctor` says what is missing")
     return done.result.decode().strip()
 
 
-def looked_at(answer: Answer, material: Material, gpu: str) -> OnGpu:
-    """How an answer's kernel does on the GPU, on the lab's hidden cases. Whatever goes wrong is said, and costs nothing."""
+def run_on_gpu(answer: Answer, material: Material, gpu: str) -> OnGpu:
+    """Run an answer's kernel on the GPU, on the lab's hidden cases.
+
+    Whatever goes wrong is reported, and costs nothing."""
     try:
-        return _looked_at(answer, material, gpu)
+        return _run_on_gpu(answer, material, gpu)
     except Exception as error:
         return OnGpu(gpu, on_gpu.one_line(error))
 
 
-def _looked_at(answer: Answer, material: Material, gpu: str) -> OnGpu:
-    cases = [case for case in hidden.cases(material.tests, answer.id, material.seed) if isinstance(case, Launch)]
-    about, arrays = _told(cases)
-    job = {"answers": [asdict(answer), asdict(_solution(answer, material))], "given": material.given, "launches": about}
+def _run_on_gpu(answer: Answer, material: Material, gpu: str) -> OnGpu:
+    drawn = hidden.cases(material.tests, answer.id, material.seed)
+    cases = [case for case in drawn if isinstance(case, Launch)]
+    about, arrays = _encoded(cases)
+    answers = [asdict(answer), asdict(_solution(answer, material))]
+    job = {"answers": answers, "given": material.given, "launches": about}
     done = watch.run([*COMMAND, "run"], _packed(job, arrays), LIMITS, env=environment("gpu"))
     if done.stopped or done.exit:
         return OnGpu(gpu, STOPPED[done.stopped])
@@ -72,60 +79,70 @@ def _looked_at(answer: Answer, material: Material, gpu: str) -> OnGpu:
 
 def _solution(answer: Answer, material: Material) -> Answer:
     """The lab's own answer to an exercise."""
-    solved = {cell.metadata["warpwise"]["id"]: unmarked(cell.source) for cell in material.lab.cells if role(cell) == "exercise"}
-    return Answer(answer.id, answer.kind, answer.name, solved.pop(answer.id), tuple(solved.values()))
+    cells = [cell for cell in material.lab.cells if role(cell) == "exercise"]
+    solved = {cell.metadata["warpwise"]["id"]: unmarked(cell.source) for cell in cells}
+    text = solved.pop(answer.id)
+    return Answer(answer.id, answer.kind, answer.name, text, tuple(solved.values()))
 
 
-def _differs(cases: Sequence[Launch], outputs: Mapping[str, np.ndarray]) -> bool:
-    wanted = {f"{i}-{k}": (case, want) for i, case in enumerate(cases) for k, want in enumerate(case.want)}
+def _differs(cases: Sequence[Launch], outputs: Arrays) -> bool:
+    listed = (
+        (i, k, case, want) for i, case in enumerate(cases) for k, want in enumerate(case.want)
+    )
+    wanted = {f"{i}-{k}": (case, want) for i, k, case, want in listed}
     return wanted.keys() != outputs.keys() or any(
-        outputs[key].shape != want.shape or on_gpu.differs(outputs[key], want, case.rtol, case.atol) for key, (case, want) in wanted.items()
+        outputs[key].shape != want.shape or on_gpu.differs(outputs[key], want, case.rtol, case.atol)
+        for key, (case, want) in wanted.items()
     )
 
 
-# What goes between the processes: JSON and arrays in one file of NumPy's, without pickles.
+# Between the processes goes JSON with arrays, in one file of NumPy's without pickles.
 
 
-def _packed(said: dict, arrays: Mapping[str, np.ndarray]) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, said=np.frombuffer(json.dumps(said).encode(), np.uint8), **arrays)
+def _packed(said: Json, arrays: Arrays) -> bytes:
+    file, text = io.BytesIO(), np.frombuffer(json.dumps(said).encode(), np.uint8)
+    np.savez(file, allow_pickle=False, said=text, **arrays)
     return file.getvalue()
 
 
-def _unpacked(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
+def _unpacked(data: bytes) -> tuple[Json, dict[str, np.ndarray]]:
     with np.load(io.BytesIO(data), allow_pickle=False) as file:
         arrays = dict(file)
     return json.loads(arrays.pop("said").tobytes()), arrays
 
 
-def _told(launches: Sequence[Launch]) -> tuple[list, dict[str, np.ndarray]]:
-    """Launches as JSON, without what is expected of them, and the arrays that it names."""
-    about, arrays = [], {}
+def _encoded(launches: Sequence[Launch]) -> tuple[list[Any], dict[str, np.ndarray]]:
+    """Encode launches as JSON without their expected results, and the arrays that it names."""
+    arrays: dict[str, np.ndarray] = {}
+    about = []
     for launch in launches:
-        told = []
-        for arg in launch.args:
-            key = f"a{len(arrays)}"
-            if isinstance(arg, Out):
-                told.append(["out", list(shape_of(arg)), arg.dtype])
-            elif isinstance(arg, InOut | np.ndarray | np.generic):
-                arrays[key] = np.asarray(arg.start if isinstance(arg, InOut) else arg)
-                told.append(["inout" if isinstance(arg, InOut) else "scalar" if isinstance(arg, np.generic) else "array", key])
-            else:
-                told.append(["plain", arg])
-        about.append([launch.blocks, launch.threads, told])
+        args = [_encoded_argument(arg, arrays) for arg in launch.args]
+        about.append([launch.blocks, launch.threads, args])
     return about, arrays
 
 
-def _launches(about: list, arrays: Mapping[str, np.ndarray]) -> Iterator[Launch]:
-    """The launches again, with arrays of the right shape in place of what is expected."""
-    for i, (blocks, threads, told) in enumerate(about):
-        args = tuple(_argument(one, arrays) for one in told)
+def _encoded_argument(arg: Any, arrays: dict[str, np.ndarray]) -> list[Any]:
+    if isinstance(arg, Out):
+        return ["out", list(shape_of(arg)), arg.dtype]
+    key = f"a{len(arrays)}"
+    for kind, name in ((InOut, "inout"), (np.generic, "scalar"), (np.ndarray, "array")):
+        if isinstance(arg, kind):
+            arrays[key] = np.asarray(arg.start if isinstance(arg, InOut) else arg)
+            return [name, key]
+    return ["plain", arg]
+
+
+def _decoded(about: list[Any], arrays: Arrays) -> Iterator[Launch]:
+    """Decode launches, with blank arrays of the right shapes as expected results."""
+    for i, (blocks, threads, encoded) in enumerate(about):
+        grid, block = (tuple(n) if isinstance(n, list) else n for n in (blocks, threads))
+        args = tuple(_decoded_argument(one, arrays) for one in encoded)
         blank = tuple(np.zeros_like(fresh(arg)) for arg in args if isinstance(arg, Out | InOut))
-        yield Launch(str(i), *(tuple(n) if isinstance(n, list) else n for n in (blocks, threads)), args, blank)
+        yield Launch(str(i), grid, block, args, blank)
 
 
-def _argument(told: list, arrays: Mapping[str, np.ndarray]) -> Any:
-    match told:
+def _decoded_argument(encoded: list[Any], arrays: Arrays) -> Any:
+    match encoded:
         case ["out", shape, dtype]:
             return Out(tuple(shape), dtype)
         case ["inout", key]:
@@ -134,7 +151,7 @@ def _argument(told: list, arrays: Mapping[str, np.ndarray]) -> Any:
             return arrays[key][()]
         case ["array", key]:
             return arrays[key]
-    return told[1]
+    return encoded[1]
 
 
 # From here on: what runs in the process.
@@ -142,13 +159,14 @@ def _argument(told: list, arrays: Mapping[str, np.ndarray]) -> Any:
 
 def main() -> None:
     with os.fdopen(os.dup(1), "wb") as result:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a kernel prints on the GPU comes out there
+        # a kernel that prints on the GPU writes there
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         warnings.simplefilter("ignore")
         if sys.argv[1:] != ["run"]:
             result.write(_here().encode())
             return
         job, arrays = _unpacked(sys.stdin.buffer.read())
-        said, outputs = _run(job, list(_launches(job["launches"], arrays)))
+        said, outputs = _run(job, list(_decoded(job["launches"], arrays)))
         result.write(_packed(said, outputs))
 
 
@@ -159,25 +177,32 @@ def _here() -> str:
         raise SystemExit(on_gpu.one_line(error)) from error
 
 
-def _run(job: dict, launches: Sequence[Launch]) -> tuple[dict, dict[str, np.ndarray]]:
-    """Outputs by launch and number, and three times. What the device refuses, or its compiler, is a problem in words."""
+def _run(job: Json, launches: Sequence[Launch]) -> tuple[Json, dict[str, np.ndarray]]:
+    """Return outputs by launch and number, and three times.
+
+    Errors of the device or its compiler are a problem in words."""
     outputs: dict[str, np.ndarray] = {}
+    answers, given = job["answers"], job["given"]
     try:
-        kernels = [extract.kernel(a["text"], a["name"], a["others"], job["given"]) for a in job["answers"]]
+        kernels = [extract.kernel(a["text"], a["name"], a["others"], given) for a in answers]
         theirs, ours = map(compiled, kernels)
         for i, launch in enumerate(launches):
             outputs |= {f"{i}-{k}": output for k, output in enumerate(on_gpu.run(theirs, launch))}
         largest = max(launches, key=on_gpu.threads)
-        times = [on_gpu.timed(theirs, largest), on_gpu.timed(ours, largest), _least(kernels[0], largest)]
-        return {"problem": "", "times": times}, outputs
-    except Exception as error:  # the driver's, the compiler's, the linker's: each has a class of its own
-        return {"problem": str(error) if isinstance(error, WarpwiseError) else on_gpu.one_line(error)}, {}
+        times = [on_gpu.timed(theirs, largest), on_gpu.timed(ours, largest)]
+        return {"problem": "", "times": [*times, _least(kernels[0], largest)]}, outputs
+    # the driver, the compiler and the linker each have classes of their own
+    except Exception as error:
+        of_warpwise = isinstance(error, WarpwiseError)
+        return {"problem": str(error) if of_warpwise else on_gpu.one_line(error)}, {}
 
 
 def _least(kernel: Kernel, case: Launch) -> float:
-    """The least seconds that the GPU allows a launch, 0 if its figures are not known."""
+    """Return the least seconds that the GPU allows a launch, 0 if its figures are not known."""
     device = on_gpu.this_device()[1]
-    return bound(trace(kernel, case.blocks, case.threads, *map(fresh, case.args)), device).seconds if device else 0.0
+    if device is None:
+        return 0.0
+    return bound(trace(kernel, case.blocks, case.threads, *map(fresh, case.args)), device).seconds
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""From one notebook to its record: kernels are simulated, host functions run in the sandbox, the notebook is run again for its checks.
+"""Grade one notebook: simulate kernels, run host functions in the sandbox, run its checks again.
 
-Whatever a notebook does, it ends in a record. A grader keeps warm processes, so it belongs to one thread, and it is closed when done.
-"""
+Whatever a notebook does, it gets a record. A grader keeps warm processes, so it belongs to one
+thread, and has to be closed."""
 
 from __future__ import annotations
 
@@ -9,42 +9,52 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from warpwise.errors import GradingError
-from warpwise.grading import gpu, hidden, notebook, sandbox, simulate, visible
+from warpwise.grading import gpu, hidden, notebook, parts, sandbox, simulate, visible
 from warpwise.grading.functions import judge_function
 from warpwise.grading.material import Material
-from warpwise.grading.record import NOT_GRADED, NOT_REACHED, Finding, Record, Result, Visible, missing
+from warpwise.grading.record import (
+    NOT_GRADED,
+    NOT_REACHED,
+    Finding,
+    Record,
+    Result,
+    Visible,
+    missing,
+)
 from warpwise.grading.warm import Broken, Warm
 from warpwise.labs.source import Exercise, Lab
 
-JOBS_PER_PROCESS = 200  #: then a warm process is started anew, whatever memory it may have gathered
+JOBS_PER_PROCESS = 200  #: then a warm process is restarted, in case it gathers memory
 
 
 @dataclass(frozen=True)
 class Task:
-    """A submission to be graded: what is known of it (``record``, with a ``problem`` if it cannot be graded) and its code."""
+    """A submission to be graded: its record so far, perhaps with a ``problem``, and its code."""
 
     record: Record
-    key: str  #: of what decides its record
+    key: str  #: digest of everything that decides its record
     notebook: notebook.Notebook | None = None
 
 
 class Grader:
-    """Grades submissions of some labs, one after another. ``mode`` is how student code is kept apart: see ``sandbox.isolation``.
+    """Grades submissions of some labs, one after another.
 
-    ``gpu`` is the name of the GPU on which kernels that passed run too; empty for none.
-    """
+    ``mode`` isolates student code, as ``sandbox.isolation`` returns it. ``gpu`` is the name of the
+    GPU on which kernels that passed run too; empty for none."""
 
     def __init__(self, materials: Mapping[str, Material], mode: str, gpu: str = ""):
         self.materials, self.mode, self.gpu = materials, mode, gpu
         self.simulation = Served(simulate.serving)
-        self.notebooks = Served(lambda: sandbox.warm(sandbox.NOTEBOOK, mode)) if mode != sandbox.NONE else None
+        start = partial(sandbox.warm, parts.NOTEBOOK, mode)
+        self.notebooks = Served(start) if mode != sandbox.NONE else None
 
     def __enter__(self) -> Grader:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -53,21 +63,22 @@ class Grader:
             served.close()
 
     def record(self, task: Task) -> Record:
-        """The record of one submission; an error of whatever kind becomes its problem."""
+        """Grade one submission; an error of whatever kind becomes its record's problem."""
         start = time.monotonic()
         material = self.materials.get(task.record.lab)
         record = replace(task.record, isolated=self.mode != sandbox.NONE)
         try:
-            if record.problem:
-                raise GradingError(record.problem)
+            if record.problem or material is None or task.notebook is None:
+                raise GradingError(record.problem or "there is nothing to grade")
             record = replace(record, results=self._tried(material, task.notebook))
         except Exception as error:
             problem = str(error) if isinstance(error, GradingError) else failure(error)
-            record = replace(record, problem=problem, results=tuple(ungraded(material and material.lab)))
+            results = tuple(ungraded(material.lab if material else None))
+            record = replace(record, problem=problem, results=results)
         return replace(record, seconds=time.monotonic() - start)
 
     def _tried(self, material: Material, submitted: notebook.Notebook) -> tuple[Result, ...]:
-        """The results; once more where a warm process broke, which is nobody's fault that is graded."""
+        """Return the results; try again where a warm process broke, no fault of the student's."""
         try:
             return tuple(self._results(material, submitted))
         except Broken:
@@ -77,31 +88,49 @@ class Grader:
         answers = notebook.answers(submitted, material.lab.exercises)
         judged = self._simulated(material, [a for a in answers.values() if a])
         again = visible.with_answers(material.reference, answers)
-        shown = visible.run_again(again, self.mode, self.notebooks.get() if self.notebooks else None)
+        warm = self.notebooks.get() if self.notebooks else None
+        shown = visible.run_again(again, self.mode, warm)
         for exercise in material.lab.exercises:
             answer, found = answers[exercise.id], judged.get(exercise.id)
-            finding = missing(exercise.name) if found is None else found.finding or self._called(material, exercise, found.text)
-            seen, prints = shown.get(exercise.id, Visible(NOT_REACHED)), found.prints if found else ()
-            text = answer.text if answer else ""
-            on_gpu = gpu.looked_at(answer, material, self.gpu) if self.gpu and exercise.kind == "kernel" and finding.passed else None
-            yield Result(exercise.id, exercise.points, finding, seen, exercise.choice, text, prints, on_gpu)
+            result = Result(
+                exercise.id,
+                exercise.points,
+                missing(exercise.name),
+                shown.get(exercise.id, Visible(NOT_REACHED)),
+                exercise.choice,
+                answer.text if answer else "",
+            )
+            if answer is None or found is None:
+                yield result
+                continue
+            finding = found.finding or self._called(material, exercise, found.text)
+            result = replace(result, finding=finding, prints=found.prints)
+            if self.gpu and exercise.kind == "kernel" and finding.passed:
+                result = replace(result, gpu=gpu.run_on_gpu(answer, material, self.gpu))
+            yield result
 
-    def _simulated(self, material: Material, answers: Sequence[notebook.Answer]) -> dict[str, simulate.Simulated]:
+    def _simulated(
+        self, material: Material, answers: Sequence[notebook.Answer]
+    ) -> dict[str, simulate.Simulated]:
         if not answers:
             return {}
-        return simulate.simulate(material.course, material.lab.stem, material.seed, answers, material.given, self.simulation.get())
+        about = (material.course, material.lab.stem, material.seed)
+        return simulate.simulate(*about, answers, material.given, self.simulation.get())
 
     def _called(self, material: Material, exercise: Exercise, text: str) -> Finding:
-        return judge_function(text, exercise.name, hidden.cases(material.tests, exercise.id, material.seed), self.mode)
+        calls = hidden.calls(material.tests, exercise.id, material.seed)
+        return judge_function(text, exercise.name, calls, self.mode)
 
 
 class Served:
-    """A warm process, started when it is first needed and anew when it has served long; None from ``get`` where none starts here."""
+    """Keeps a warm process: started when first needed, and again when it has served long."""
 
     def __init__(self, start: Callable[[], Warm]):
-        self.start, self.warm, self.jobs, self.cold = start, None, 0, False
+        self.start, self.jobs, self.cold = start, 0, False
+        self.warm: Warm | None = None
 
     def get(self) -> Warm | None:
+        """Return the process, or None where none starts here."""
         if self.warm is None or self.warm.broken or self.jobs >= JOBS_PER_PROCESS:
             self.close()
             if not self.cold:
@@ -121,11 +150,12 @@ class Served:
 
 
 def failure(error: BaseException) -> str:
-    """The problem of a submission on which this program failed."""
+    """Return the problem of a submission on which this program failed."""
     return f"the grader failed on this ({type(error).__name__}: {error})"[:300]
 
 
 def ungraded(lab: Lab | None) -> Iterator[Result]:
-    """The results of a submission that was not graded: one for each exercise of its lab, if that is known."""
+    """Yield the results of a submission that was not graded: one for each exercise of its lab."""
+    finding = Finding(False, NOT_GRADED)
     for exercise in lab.exercises if lab else ():
-        yield Result(exercise.id, exercise.points, Finding(False, NOT_GRADED), choice=exercise.choice)
+        yield Result(exercise.id, exercise.points, finding, choice=exercise.choice)

@@ -1,14 +1,14 @@
-"""Hidden tests: ``tests/hidden/<lab>.py``, one function per exercise that draws its cases from a seeded generator.
+"""Hidden tests: ``tests/course/<lab>/hidden.py``, a function per exercise that draws its cases.
 
-All submissions of a run meet the same cases. The seed is secret until the grades are out: who knows the sizes can write for them.
-This is the instructor's own code, so it is imported; a course folder inside the submissions is refused before it comes to that.
-"""
+All submissions of a run meet the same cases, drawn from a seed. It is secret until the grades are
+out: who knows the sizes can write for them. This is the instructor's own code, so it is imported; a
+course folder inside the submissions is refused before it comes to that."""
 
 from __future__ import annotations
 
 import importlib.util
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -18,32 +18,50 @@ import numpy as np
 from warpwise.errors import GradingError
 from warpwise.labs.exercise import Call, Case, Launch
 
+FOLDER = Path("tests", "course")
+
 
 def load(course: Path, stem: str) -> ModuleType:
-    """The hidden tests of a lab as a module. Raises GradingError if there are none or they cannot be imported."""
-    path = course / "tests" / "hidden" / f"{stem}.py"
+    """Import the hidden tests of a lab. Raises GradingError if they are missing or broken."""
+    path = course / FOLDER / stem / "hidden.py"
     if not path.is_file():
         raise GradingError(f"lab {stem} has no hidden tests: {path} is missing")
     spec = importlib.util.spec_from_file_location(f"warpwise_hidden_{stem}", path)
+    assert spec is not None and spec.loader is not None  # as the name ends in .py
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise GradingError(f"the hidden tests {path} cannot be imported: {type(error).__name__}: {error}") from error
+        why = f"{type(error).__name__}: {error}"
+        raise GradingError(f"the hidden tests {path} cannot be imported: {why}") from error
     return module
 
 
 @lru_cache(maxsize=64)
 def cases(module: ModuleType, exercise: str, seed: int) -> tuple[Case, ...]:
-    """The cases of one exercise: the same for the same seed, whatever other exercises draw. Raises GradingError if there are none."""
-    draw: Callable | None = getattr(module, exercise, None)
+    """Draw the cases of one exercise: the same for the same seed, whatever other exercises draw.
+
+    Raises GradingError if there are none."""
+    name = f"{exercise}(rng)"
+    draw: Callable[[np.random.Generator], Iterable[Case]] | None = getattr(module, exercise, None)
     if not callable(draw):
-        raise GradingError(f"{module.__file__} has no function {exercise}(rng)")
+        raise GradingError(f"{module.__file__} has no function {name}")
     rng = np.random.default_rng([seed, zlib.crc32(exercise.encode())])
     try:
-        drawn: Sequence[Case] = tuple(draw(rng))
+        drawn = tuple(draw(rng))
     except Exception as error:
-        raise GradingError(f"{module.__file__}: {exercise}(rng) raised {type(error).__name__}: {error}") from error
+        raised = f"{name} raised {type(error).__name__}: {error}"
+        raise GradingError(f"{module.__file__}: {raised}") from error
     if not drawn or not all(isinstance(case, (Launch, Call)) for case in drawn):
-        raise GradingError(f"{module.__file__}: {exercise}(rng) must yield launches or calls, at least one")
-    return tuple(drawn)
+        must = f"{name} must yield launches or calls, at least one"
+        raise GradingError(f"{module.__file__}: {must}")
+    return drawn
+
+
+def calls(module: ModuleType, exercise: str, seed: int) -> tuple[Call, ...]:
+    """Draw the cases of an exercise that asks for a host function. Raises GradingError."""
+    drawn = cases(module, exercise, seed)
+    found = tuple(case for case in drawn if isinstance(case, Call))
+    if len(found) < len(drawn):
+        raise GradingError(f"{module.__file__}: {exercise}(rng) must yield calls only")
+    return found

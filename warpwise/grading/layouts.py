@@ -1,7 +1,7 @@
-"""How a folder of submissions is laid out, and whose each of its entries is: by the marks that a platform leaves in it, else plainly.
+"""Tell by a platform's marks how a folder of submissions is laid out, and whose its entries are.
 
-Only the folder's own entries are looked at here, and of the folder's files only Gradescope's ``submission_metadata.yml`` is read.
-"""
+Only the folder's own entries are looked at here, and only Gradescope's ``submission_metadata.yml``
+is read."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ NBGRADER_FILES = ("nbgrader_config.py", "gradebook.db", "source", "release")
 
 @dataclass(frozen=True)
 class Submission:
-    """One notebook of one student. ``file`` is its path below the submissions folder, as text that can be written anywhere.
+    """One notebook of one student.
 
-    ``name``, ``submitted`` (aware) and ``late`` are what the platform says, empty where it says nothing. ``title`` is the notebook's
-    name as the student gave it, and ``attempt`` counts what was handed in again under that name.
-    """
+    ``file`` is its path below the submissions folder, as text that can be written anywhere.
+    ``name``, ``submitted`` (aware) and ``late`` come from the platform, and are empty where it says
+    nothing. ``title`` is the notebook's name as the student gave it, and ``attempt`` counts
+    resubmissions under that name."""
 
     student: str
     path: Path
@@ -44,7 +45,9 @@ class Submission:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a folder's entries are to be read. ``handed`` is by folder; ``shared`` are the names of several of Moodle's participants."""
+    """A folder's layout.
+
+    ``handed`` is by folder; ``shared`` are names that several of Moodle's participants have."""
 
     platform: str
     root: Path
@@ -53,10 +56,10 @@ class Layout:
 
 
 def layout_of(folder: Path, archive: str) -> Layout:
-    """How a folder is to be read: by a platform's marks in it, or in the one folder that it holds; else as a plain folder.
+    """Find a folder's layout by a platform's marks in it, or in the one folder that it holds.
 
-    ``archive`` is the stem of the archive that the folder was unpacked from: a folder packed whole lies in a folder of that name.
-    """
+    Without marks it is a plain folder. ``archive`` is the stem of the archive that the folder was
+    unpacked from: a folder packed whole lies in a folder of that name."""
     found = _of_a_platform(folder)
     if found:
         return found
@@ -72,30 +75,37 @@ def layout_of(folder: Path, archive: str) -> Layout:
 def _of_a_platform(folder: Path) -> Layout | None:
     names = [entry.name for entry in visible(folder)]
     if METADATA in names:
-        return Layout(GRADESCOPE, folder, {handed.folder: handed for handed in platforms.gradescope(_metadata(folder))})
+        handed = platforms.gradescope(_metadata(folder))
+        return Layout(GRADESCOPE, folder, {one.folder: one for one in handed})
     participants = [(said.name, said.file) for said in map(platforms.moodle, names) if said]
     if len(participants) > len(names) / 2:
         counts = Counter(name for name, _ in set(participants))
-        return Layout(MOODLE, folder, shared=frozenset(name for name, count in counts.items() if count > 1))
+        shared = frozenset(name for name, count in counts.items() if count > 1)
+        return Layout(MOODLE, folder, shared=shared)
     if _is_canvas([name for name in names if is_work(name)]):
         return Layout(CANVAS, folder)
     if folder.name == SUBMITTED:
         return Layout(NBGRADER, folder)
-    if (folder / SUBMITTED).is_dir() and (names == [SUBMITTED] or any(name in names for name in NBGRADER_FILES)):
+    of_nbgrader = names == [SUBMITTED] or any(name in names for name in NBGRADER_FILES)
+    if of_nbgrader and (folder / SUBMITTED).is_dir():
         return Layout(NBGRADER, folder / SUBMITTED)
     return None
 
 
 def _is_canvas(names: Sequence[str]) -> bool:
-    """Whether most names are Canvas's. ``lab_2026_1_alice.ipynb`` looks like one: but uploads have numbers of their own, users a name."""
+    """True if most names are Canvas's.
+
+    ``lab_2026_1_alice.ipynb`` looks like one: but each upload has its own number, each user one
+    name."""
     said = [named for named in map(platforms.canvas, names) if named]
+    students = {named.student for named in said}
     own_numbers = len({named.file for named in said}) == len(said)
-    one_name = len({(named.student, named.name) for named in said}) == len({named.student for named in said})
+    one_name = len({(named.student, named.name) for named in said}) == len(students)
     return len(said) > len(names) / 2 and own_numbers and one_name
 
 
-def said_of(layout: Layout, name: str, folder: bool) -> Iterator[Submission]:
-    """What an entry's name says of who submitted it: several submissions where a group handed in one work."""
+def submissions_of(layout: Layout, name: str, folder: bool) -> Iterator[Submission]:
+    """Read from an entry's name who submitted it, yielding one submission per group member."""
     text = text_of(name)
     plain = Submission(text if folder else stem_of(text), Path(), text, platform=layout.platform)
     handed = layout.handed.get(text)
@@ -103,14 +113,17 @@ def said_of(layout: Layout, name: str, folder: bool) -> Iterator[Submission]:
         people = handed.submitters or ((text, ""),)
         for student, person in people:
             file = text if len(people) == 1 else f"{text} ({student})"
-            yield replace(plain, student=student, file=file, name=person, submitted=handed.submitted)
+            mine = replace(plain, student=student, file=file, name=person)
+            yield replace(mine, submitted=handed.submitted)
         return
-    named = {CANVAS: platforms.canvas, MOODLE: platforms.moodle}.get(layout.platform, lambda text: None)(text)
+    read = {CANVAS: platforms.canvas, MOODLE: platforms.moodle}.get(layout.platform)
+    named = read(text) if read else None
     if named is None:
         yield plain
     else:
         student = f"{named.student} {named.file}" if named.name in layout.shared else named.student
-        yield replace(plain, student=student, name=named.name, late=named.late, title=named.original, attempt=named.attempt)
+        mine = replace(plain, student=student, name=named.name, late=named.late)
+        yield replace(mine, title=named.original, attempt=named.attempt)
 
 
 def _metadata(folder: Path) -> str:
@@ -121,7 +134,7 @@ def _metadata(folder: Path) -> str:
 
 
 def content_of(path: Path, most: int) -> bytes:
-    """A regular file's bytes; none if it is something else, is not there, or has more than ``most``."""
+    """Return a regular file's bytes; none if it is missing, irregular, or larger than ``most``."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -131,10 +144,11 @@ def content_of(path: Path, most: int) -> bytes:
         return file.read(most) if stat.S_ISREG(about.st_mode) and about.st_size <= most else b""
 
 
-def visible(folder: Path) -> list[os.DirEntry]:
-    """A folder's entries by name, without hidden ones. Raises GradingError if it cannot be read."""
+def visible(folder: Path) -> list[os.DirEntry[str]]:
+    """List a folder's entries by name, without hidden ones. Raises GradingError."""
     try:
-        return sorted((e for e in os.scandir(folder) if not is_hidden(e.name)), key=lambda e: e.name)
+        shown = (entry for entry in os.scandir(folder) if not is_hidden(entry.name))
+        return sorted(shown, key=lambda entry: entry.name)
     except OSError as error:
         raise GradingError(f"{folder} cannot be read: {error.strerror}") from error
 
@@ -148,11 +162,12 @@ def is_work(name: str) -> bool:
 
 
 def stem_of(name: str) -> str:
-    """A file's name without the suffix of a notebook or an archive."""
+    """Return a file's name without the suffix of a notebook or an archive."""
     suffixes = sorted((".ipynb", *archives.SUFFIXES), key=len, reverse=True)
-    return next((name[: -len(suffix)] for suffix in suffixes if name.lower().endswith(suffix)), name)
+    found = (suffix for suffix in suffixes if name.lower().endswith(suffix))
+    return name[: len(name) - len(next(found, ""))]
 
 
 def text_of(name: str) -> str:
-    """A file's name as text: bytes that are not UTF-8 are written out, as ``\\xff``."""
+    """Return a file's name as text: bytes that are not UTF-8 are written out, as ``\\xff``."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,4 +1,6 @@
-"""What a lab is graded with, the trusted side: its source, hidden tests and reference notebook, and what tells versions of these apart."""
+"""A lab's trusted files for grading: its source, hidden tests and reference notebook.
+
+Digests of these, and of the grader itself, tell versions apart."""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import warpwise
 from warpwise.errors import GradingError, LabError
@@ -18,18 +21,18 @@ PACKAGE = Path(warpwise.__file__).parent
 
 @dataclass(frozen=True)
 class Material:
-    """What one lab is graded with, the same for all its submissions."""
+    """Everything that one lab is graded with, the same for all its submissions."""
 
     course: Path
     lab: Lab
     tests: ModuleType
-    reference: dict
+    reference: dict[str, Any]  #: a notebook
     given: tuple[str, ...]
     seed: int
 
 
 def load(course: Path, stem: str, seed: int) -> Material:
-    """Everything that one lab is graded with. Raises GradingError if a part is missing or an exercise has no hidden case."""
+    """Load a lab's material. Raises GradingError if a part, or an exercise's case, is missing."""
     lab = source(course, stem)
     tests = hidden.load(course, stem)
     for exercise in lab.exercises:
@@ -39,7 +42,7 @@ def load(course: Path, stem: str, seed: int) -> Material:
 
 
 def source(course: Path, stem: str) -> Lab:
-    """A lab of a course. Raises GradingError."""
+    """Read a lab of a course. Raises GradingError."""
     try:
         return load_lab(course / "solutions" / f"{stem}.md")
     except LabError as error:
@@ -47,43 +50,49 @@ def source(course: Path, stem: str) -> Lab:
 
 
 def course_folder(course: str | Path | None, submissions: Path) -> Path:
-    """The folder with hidden tests: the one given, else the checkout of this package, else the current folder.
+    """Find the folder with hidden tests: the one given, else this package's checkout, else ".".
 
-    Its code is imported, so it must not lie among the submissions.
-    """
+    Its code is imported, so it must not lie among the submissions."""
     choices = [Path(course)] if course else [CHECKOUT, Path.cwd()]
     for root in (choice.resolve() for choice in choices):
-        if (root / "tests" / "hidden").is_dir():
+        if (root / hidden.FOLDER).is_dir():
             if submissions.resolve() in (root, *root.parents):
                 raise GradingError(f"the course folder {root} lies inside the submissions folder")
             return root
-    raise GradingError(f"no hidden tests: there is no folder {choices[-1] / 'tests' / 'hidden'}")
+    raise GradingError(f"no hidden tests: there is no folder {choices[-1] / hidden.FOLDER}")
 
 
 def stems(course: Path, lab: str | None = None) -> list[str]:
-    """The labs that can be graded: those with hidden tests; or the one that is asked for."""
-    found = sorted(path.stem for path in (course / "tests" / "hidden").glob("[0-9]*.py"))
-    if lab is not None and Path(lab).stem not in found:
-        raise GradingError(f"there is no lab {Path(lab).stem!r} with hidden tests; there are {', '.join(found) or 'none'}")
-    return [Path(lab).stem] if lab else found
+    """List the labs that can be graded: those with hidden tests; or the one that is asked for."""
+    found = sorted(path.parent.name for path in (course / hidden.FOLDER).glob("[0-9]*/hidden.py"))
+    stem = Path(lab).stem if lab is not None else ""
+    if lab is not None and stem not in found:
+        there = f"there are {', '.join(found) or 'none'}"
+        raise GradingError(f"there is no lab {stem!r} with hidden tests; {there}")
+    return [stem] if lab else found
 
 
 def files(course: Path, stem: str) -> dict[str, str]:
-    """The files of a course, by their paths in it, that one lab is graded with: to be sent to another machine."""
-    names = (f"solutions/{stem}.md", f"tests/hidden/{stem}.py", f"labs/{stem}.ipynb")
-    helpers = (path for path in (course / "tests" / "hidden").glob("*.py") if not path.name[0].isdigit())
-    return {path.relative_to(course).as_posix(): path.read_text("utf-8") for path in [*(course / name for name in names), *helpers]}
+    """Read the files that one lab is graded with, by their paths in the course.
+
+    They can be sent to another machine."""
+    folder = course / hidden.FOLDER / stem
+    paths = [course / f"solutions/{stem}.md", folder / "hidden.py", course / f"labs/{stem}.ipynb"]
+    beside = (path for path in folder.glob("*.py") if not path.name.startswith("test_"))
+    paths += [path for path in beside if path.name != "hidden.py"]  # which the tests import
+    return {path.relative_to(course).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 def digest(course: Path, stem: str) -> str:
-    """A number for a lab as it is graded: it changes with the lab, its hidden tests and its reference notebook."""
+    """Return a digest of a lab's source, hidden tests and reference notebook."""
     return _digest(sorted(files(course, stem).items()))
 
 
 @cache
 def grader_version() -> str:
-    """A number for this grader: it changes with any line of the package."""
-    return _digest([(path.relative_to(PACKAGE).as_posix(), path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))])
+    """Return a digest of this grader: it changes with any line of the package."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return _digest([(p.relative_to(PACKAGE).as_posix(), p.read_text("utf-8")) for p in paths])
 
 
 def _digest(content: object) -> str:

@@ -1,8 +1,8 @@
-"""Read a submission: a file of unknown origin in, the text of each exercise out, or one line that says why not.
+"""Read a submission: from a file of unknown origin the text of each exercise, or a problem.
 
-Only the text of code cells is looked at. Outputs, metadata, tags and the kernel's name are the student's to change, so nothing
-here depends on them, except that a cell's id says where to look first. Nothing of the text is parsed as Python in this process.
-"""
+Only the text of code cells is looked at. Outputs, metadata, tags and the kernel's name are the
+student's to change, so nothing here depends on them, except that a cell's id tells where to look
+first. None of the text is parsed as Python in this process."""
 
 from __future__ import annotations
 
@@ -13,24 +13,35 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from warpwise.errors import GradingError
 
-if TYPE_CHECKING:  # that module reads lab sources with jupytext, which a simulation has no use for
-    from warpwise.labs.source import Exercise
-
 MOST_BYTES = 10 * (1 << 20)
-MOST_CELLS, MOST_CHARACTERS = 1_000, 1_000_000  # many times what a lab has; each exercise looks at all of them
+# many times those of a lab; each exercise looks at all of them
+MOST_CELLS, MOST_CHARACTERS = 1_000, 1_000_000
 MOST_CELL_CHARACTERS = 100_000
 MOST_CLAIM_CHARACTERS = 80
 
-# What nbval would read in a cell's text as an order to skip it, to expect an error, or not to compare its output.
-NBVAL_MARKER = re.compile(
-    r"^[ \t]*#+[ \t]*(PYTEST_VALIDATE_IGNORE_OUTPUT|NBVAL_IGNORE_OUTPUT|NBVAL_CHECK_OUTPUT|NBVAL_RAISES_EXCEPTION|NBVAL_SKIP)[ \t]*$", re.M
+# nbval's orders in a cell's text, such as to skip it or not to compare its output
+NBVAL_MARKERS = (
+    "PYTEST_VALIDATE_IGNORE_OUTPUT|NBVAL_IGNORE_OUTPUT|NBVAL_CHECK_OUTPUT|"
+    "NBVAL_RAISES_EXCEPTION|NBVAL_SKIP"
 )
+NBVAL_MARKER = re.compile(rf"^[ \t]*#+[ \t]*({NBVAL_MARKERS})[ \t]*$", re.M)
 # Lines that IPython reads and Python does not: %magic, !command, help?
 IPYTHON_LINE = re.compile(r"^[ \t]*([%!?].*|[\w.]+\?{1,2}[ \t]*)$", re.M)
+
+
+class Exercise(Protocol):
+    """The fields of an exercise (``labs.source``, ``autograder``) by which its answer is found."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """The code of a submission, and the lab that it says it belongs to, with that lab's version."""
+    """The code of a submission, and the lab and version that its metadata claims."""
 
     cells: tuple[Cell, ...]
     lab: str = ""
@@ -52,7 +63,9 @@ class Notebook:
 
 @dataclass(frozen=True)
 class Answer:
-    """A student's text for one exercise; ``others`` are the notebook's other code cells, where device functions may stand."""
+    """A student's text for one exercise.
+
+    ``others`` are the notebook's other code cells, where device functions may stand."""
 
     id: str
     kind: str
@@ -62,7 +75,7 @@ class Answer:
 
 
 def read(path: Path) -> Notebook:
-    """The notebook in a file. Raises GradingError for anything that is not a notebook of format 4 within the size limit."""
+    """Read a notebook. Raises GradingError unless it has format 4 and is within the size limit."""
     try:
         found = json.loads(_content(path).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -70,30 +83,35 @@ def read(path: Path) -> Notebook:
     except RecursionError as error:
         raise GradingError("the file is nested too deeply to be a notebook") from error
     except ValueError as error:
-        raise GradingError(f"the file is not a notebook: its JSON breaks off or is wrong ({str(error)[:100]})") from error
+        wrong = f"its JSON breaks off or is wrong ({str(error)[:100]})"
+        raise GradingError(f"the file is not a notebook: {wrong}") from error
     if not isinstance(found, dict) or "nbformat" not in found:
         raise GradingError("the file is JSON, but not a notebook")
     if found["nbformat"] != 4:
-        raise GradingError(f"the notebook has format {ascii(found['nbformat'])[:20]}, not 4; open it in JupyterLab and save it again")
+        old = f"the notebook has format {ascii(found['nbformat'])[:20]}, not 4"
+        raise GradingError(f"{old}; open it in JupyterLab and save it again")
     if not isinstance(found.get("cells"), list):
         raise GradingError("the notebook has no list of cells")
     cells = tuple(cell for cell in map(_cell, found["cells"]) if cell is not None)
     if len(cells) > MOST_CELLS or sum(len(cell.text) for cell in cells) > MOST_CHARACTERS:
-        raise GradingError(f"the notebook has more than {MOST_CELLS:,} code cells, or more than {MOST_CHARACTERS:,} characters of code")
+        cells_or = f"more than {MOST_CELLS:,} code cells, or "
+        raise GradingError(
+            f"the notebook has {cells_or}more than {MOST_CHARACTERS:,} characters of code"
+        )
     return Notebook(cells, _claim(found, "lab"), _claim(found, "version"))
 
 
 def answers(notebook: Notebook, exercises: Sequence[Exercise]) -> dict[str, Answer | None]:
-    """Each exercise's answer by id, None where no cell has it.
+    """Map each exercise's id to its answer, or None where no cell has it.
 
-    A cell that claims the exercise and defines its function comes first, then any cell that defines the function, then a cell that
-    only claims it. Of several the last one counts, as it does when a notebook runs from top to bottom.
-    """
+    A cell that claims the exercise and defines its function comes first, then any cell that defines
+    the function, then a cell that only claims it. Of several the last one counts, as it does when a
+    notebook runs from top to bottom."""
     return {exercise.id: _answer(notebook, exercise) for exercise in exercises}
 
 
 def plain(text: str) -> str:
-    """A cell's text without IPython's own lines, line numbers kept."""
+    """Blank out IPython's own lines of a cell, so that line numbers stay."""
     return IPYTHON_LINE.sub("", text)
 
 
@@ -109,26 +127,28 @@ def _answer(notebook: Notebook, exercise: Exercise) -> Answer | None:
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of a regular file, at most MOST_BYTES; links are not followed, pipes and devices not opened for good."""
+    """Read a regular file of at most MOST_BYTES. Links are not followed, pipes do not block."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        why = "is a link, which is not followed" if path.is_symlink() else f"cannot be opened: {error.strerror}"
-        raise GradingError(f"the file {why}") from error
+        if path.is_symlink():
+            raise GradingError("the file is a link, which is not followed") from error
+        raise GradingError(f"the file cannot be opened: {error.strerror}") from error
     with open(handle, "rb") as file:
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
             raise GradingError("this is not a regular file")
         content = b"" if about.st_size > MOST_BYTES else file.read(MOST_BYTES + 1)
     if about.st_size > MOST_BYTES or len(content) > MOST_BYTES:
-        raise GradingError(f"the file has more than {MOST_BYTES // (1 << 20)} MB; clear the outputs and save it again")
+        large = f"the file has more than {MOST_BYTES // (1 << 20)} MB"
+        raise GradingError(f"{large}; clear the outputs and save it again")
     if not content.strip():
         raise GradingError("the file is empty")
     return content
 
 
 def _cell(cell: object) -> Cell | None:
-    """A code cell's text; None for other cells and for what is not a cell."""
+    """Read a code cell; None for other cells and for anything else."""
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
         return None
     source = cell.get("source")
@@ -136,14 +156,18 @@ def _cell(cell: object) -> Cell | None:
         source = "".join(line for line in source if isinstance(line, str))
     if not isinstance(source, str) or len(source) > MOST_CELL_CHARACTERS:
         return None
-    source = source.encode("utf-8", "replace").decode()  # JSON can hold half of a surrogate pair, which no file can
-    claim = _claim(cell, "id") or (cell["id"].removeprefix("exercise-") if isinstance(cell.get("id"), str) else "")
+    # JSON can hold half of a surrogate pair, which no file can
+    source = source.encode("utf-8", "replace").decode()
+    id = cell.get("id")
+    claim = _claim(cell, "id") or (id.removeprefix("exercise-") if isinstance(id, str) else "")
     return Cell(NBVAL_MARKER.sub("#", source), claim)
 
 
-def _claim(holder: dict, key: str) -> str:
-    """``metadata["warpwise"][key]`` if it is text, of which no more is kept than a name of ours has."""
+def _claim(holder: dict[str, Any], key: str) -> str:
+    """``metadata["warpwise"][key]`` if it is text, cut to the length of our names."""
     metadata = holder.get("metadata")
     ours = metadata.get("warpwise") if isinstance(metadata, dict) else None
     claim = ours.get(key) if isinstance(ours, dict) else None
-    return claim[:MOST_CLAIM_CHARACTERS].encode("utf-8", "replace").decode() if isinstance(claim, str) else ""
+    if not isinstance(claim, str):
+        return ""
+    return claim[:MOST_CLAIM_CHARACTERS].encode("utf-8", "replace").decode()

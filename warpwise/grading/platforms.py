@@ -1,8 +1,7 @@
-"""What the platforms that collect submissions put into names and files: who handed in, when, and whether late.
+"""Read the names and files of the platforms that collect submissions: students, times, lateness.
 
-Each function reads one text and returns what it says, or None where the text is of another shape. Nothing is opened here, and no
-time is guessed: what a platform does not say stays unknown.
-"""
+Each function parses one text, and returns None for a text of another shape. Nothing is opened here,
+and no time is guessed: what a platform does not say stays unknown."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import yaml
@@ -20,18 +20,30 @@ from warpwise.errors import GradingError
 PLAIN, CANVAS, MOODLE, GRADESCOPE, NBGRADER = "plain", "canvas", "moodle", "gradescope", "nbgrader"
 
 CANVAS_NAME = re.compile(
-    r"(?P<name>\w*?)_?(?:(?P<late>LATE|late)_)?(?P<student>(?<![^_])(?:anon_[^\W_]+|\d+))_(?P<file>\d+)_(?P<original>.+)", re.DOTALL
+    r"(?P<name>\w*?)_?(?:(?P<late>LATE|late)_)?"
+    r"(?P<student>(?<![^_])(?:anon_[^\W_]+|\d+))_(?P<file>\d+)_(?P<original>.+)",
+    re.S,
 )
-RESUBMITTED = re.compile(r"(?P<stem>.+)-(?P<number>[1-9]\d{0,5})(?P<suffix>(?:\.tar)?\.\w+)", re.DOTALL)
-MOODLE_NAME = re.compile(r"(?P<name>[^_]*)(?:_(?P<id>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<original>.*))?", re.DOTALL)
-TIMESTAMP = re.compile(r"(20\d\d-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?", re.ASCII)
+RESUBMITTED = re.compile(r"(?P<stem>.+)-(?P<number>[1-9]\d{0,5})(?P<suffix>(?:\.tar)?\.\w+)", re.S)
+MOODLE_NAME = re.compile(
+    r"(?P<name>[^_]*)(?:_(?P<id>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<original>.*))?",
+    re.S,
+)
+TIMESTAMP = re.compile(
+    r"(20\d\d-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?"
+    r"\s*(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?",
+    re.A,
+)
 MOST_NESTED = 40
 SYMBOL = ":"  # Gradescope writes its keys as Ruby symbols
+NOT_GRADESCOPES = "submission_metadata.yml is not what Gradescope writes"
 
 
 @dataclass(frozen=True)
 class Named:
-    """What a platform's name for a file or a folder says. ``attempt`` counts resubmissions from 0; ``file`` tells uploads apart."""
+    """A platform's name for a file or a folder, parsed.
+
+    ``attempt`` counts resubmissions from 0; ``file`` tells uploads apart."""
 
     student: str
     name: str
@@ -43,7 +55,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Handed:
-    """One submission as Gradescope's metadata has it: a folder of the export, and each (student, name) that handed it in."""
+    """A submission in Gradescope's metadata: a folder, and each (student, name) behind it."""
 
     folder: str
     submitters: tuple[tuple[str, str], ...]
@@ -51,29 +63,34 @@ class Handed:
 
 
 def canvas(name: str) -> Named | None:
-    """A file of Canvas's "Download Submissions": ``lovelaceada_LATE_4711_90210_08_coalescing-1.ipynb``.
+    """Parse a file name of Canvas's "Download Submissions".
 
-    Before the first number stands the student's name in sorting order, lower case, letters and digits only; the numbers are the
-    user's id, which is the student here, and the upload's. Where students are anonymous it is ``anon_`` and a code instead. Canvas
-    numbers a file name that the student has used before with ``-1``, ``-2``.
-    Source: ``lib/content_zipper.rb`` (``get_filename``, ``add_upload_submission``) and ``Attachment.make_unique_filename`` in
-    instructure/canvas-lms.
-    """
+    An example is ``lovelaceada_LATE_4711_90210_08_coalescing-1.ipynb``. Before the first number
+    stands the student's name in sorting order, lower case, letters and digits only; the numbers are
+    the user's id, which is the student here, and the upload's. Where students are anonymous it is
+    ``anon_`` and a code instead. Canvas numbers a file name that the student has used before with
+    ``-1``, ``-2``. Source: ``lib/content_zipper.rb``
+    (``get_filename``, ``add_upload_submission``) and ``Attachment.make_unique_filename`` in
+    instructure/canvas-lms."""
     found = CANVAS_NAME.fullmatch(name)
     if found is None:
         return None
-    again = RESUBMITTED.fullmatch(found["original"])
-    original, attempt = (again["stem"] + again["suffix"], int(again["number"])) if again else (found["original"], 0)
-    return Named(found["student"], found["name"], original, bool(found["late"]), attempt, found["file"])
+    original, attempt = found["original"], 0
+    if again := RESUBMITTED.fullmatch(original):
+        original, attempt = again["stem"] + again["suffix"], int(again["number"])
+    late = bool(found["late"])
+    return Named(found["student"], found["name"], original, late, attempt, found["file"])
 
 
 def moodle(name: str) -> Named | None:
-    """A folder or a file of Moodle's "Download all submissions": ``Ada Lovelace_1234_assignsubmission_file_``.
+    """Parse a folder or a file name of Moodle's "Download all submissions".
 
-    With "Download submissions in folders" the name ends there, in newer versions without the last ``_``; otherwise the file's own
-    name follows. The number, kept in ``file``, is the participant's in this one assignment, so the student is told by the name.
-    Source: ``mod/assign/classes/downloader.php`` (``get_student_prefix``, ``load_submissionplugin_filelist``) in moodle/moodle.
-    """
+    An example is ``Ada Lovelace_1234_assignsubmission_file_``. With "Download submissions in
+    folders" the name ends there, in newer versions without the last ``_``; otherwise the file's own
+    name follows. The number, kept in ``file``, is the participant's in this one assignment, so the
+    student is known by the name. Source:
+    ``mod/assign/classes/downloader.php`` (``get_student_prefix``,
+    ``load_submissionplugin_filelist``) in moodle/moodle."""
     found = MOODLE_NAME.fullmatch(name)
     if found is None or not (found["name"] or found["id"]):
         return None
@@ -82,11 +99,12 @@ def moodle(name: str) -> Named | None:
 
 
 def gradescope(text: str) -> tuple[Handed, ...]:
-    """The submissions in an export's ``submission_metadata.yml``. Raises GradingError if it is not what Gradescope writes.
+    """Parse the submissions in an export's ``submission_metadata.yml``. Raises GradingError.
 
-    The file maps each folder to ``:submitters`` (a list of ``:name``, ``:sid``, ``:email``), ``:created_at`` and more. A student is
-    told by the ``:sid``, without one by the ``:email``, then by the name. All is read as text: no tag in the file makes an object.
-    Source: the keys that otter-grader's ``GradescopeParser`` reads; Gradescope documents the download, and not the file.
+    The file maps each folder to ``:submitters`` (a list of ``:name``, ``:sid``, ``:email``),
+    ``:created_at`` and more. A student is told by the ``:sid``, without one by the ``:email``, then
+    by the name. All is read as text: no tag in the file makes an object. Source: the keys that
+    otter-grader's ``GradescopeParser`` reads; Gradescope documents the download, and not the file.
     """
     try:
         if _is_deep(text):
@@ -94,30 +112,36 @@ def gradescope(text: str) -> tuple[Handed, ...]:
         found = yaml.load(text, Loader=yaml.CBaseLoader)
     except (yaml.YAMLError, ValueError) as error:
         why = " ".join(str(error).split())[:120]
-        raise GradingError(f"submission_metadata.yml is not what Gradescope writes ({why})") from error
+        raise GradingError(f"{NOT_GRADESCOPES} ({why})") from error
     if not isinstance(found, dict) or not all(isinstance(about, dict) for about in found.values()):
-        raise GradingError("submission_metadata.yml is not what Gradescope writes: it should map folders to submissions")
-    return tuple(Handed(str(folder), tuple(_submitters(about)), _created(about)) for folder, about in found.items())
+        raise GradingError(f"{NOT_GRADESCOPES}: it should map folders to submissions")
+    parsed = ((str(f), tuple(_submitters(about)), _created(about)) for f, about in found.items())
+    return tuple(Handed(*fields) for fields in parsed)
 
 
 def moment(text: str) -> datetime | None:
-    """The time in nbgrader's ``timestamp.txt`` and in Gradescope's metadata, aware; None if it is no time, or its zone is unknown.
+    """Parse a time of nbgrader's ``timestamp.txt`` or Gradescope's metadata; None if it is none.
 
-    nbgrader writes ``2026-02-03 14:15:16.171819 UTC`` and reads a time without a zone as UTC (``Exchange.timestamp_format`` in
-    ``nbgrader/exchange/abc/exchange.py``, ``parse_utc`` in ``nbgrader/utils.py``).
-    """
+    The time is aware; None is also for an unknown zone.
+
+    nbgrader writes ``2026-02-03 14:15:16.171819 UTC`` and reads a time without a zone as UTC
+    (``Exchange.timestamp_format`` in ``nbgrader/exchange/abc/exchange.py``, ``parse_utc`` in
+    ``nbgrader/utils.py``)."""
     found = TIMESTAMP.fullmatch(text.strip())
     if found is None:
         return None
     day, clock, fraction, zone = found.groups()
     with suppress(ValueError, KeyError, OSError, OverflowError):
-        naive = datetime.fromisoformat(f"{day}T{clock}") + timedelta(microseconds=int((fraction or "0").ljust(6, "0")[:6]))
+        microseconds = int((fraction or "0").ljust(6, "0")[:6])
+        naive = datetime.fromisoformat(f"{day}T{clock}") + timedelta(microseconds=microseconds)
         return naive.replace(tzinfo=_zone(zone or "UTC"))
     return None
 
 
 def _zone(name: str) -> timezone | ZoneInfo:
-    """A time zone by its offset or its name. Raises ValueError or KeyError (ZoneInfoNotFoundError is one) if there is none."""
+    """Find a time zone by its offset or name.
+
+    Raises ValueError or KeyError (ZoneInfoNotFoundError is one) if there is none."""
     if name in ("Z", "UTC", "GMT"):
         return UTC
     if name[0] in "+-":
@@ -126,29 +150,30 @@ def _zone(name: str) -> timezone | ZoneInfo:
     return ZoneInfo(name)
 
 
-def _submitters(about: dict) -> Iterator[tuple[str, str]]:
+def _submitters(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     people = about.get(f"{SYMBOL}submitters")
     for person in people if isinstance(people, list) else ():
         if isinstance(person, dict):
-            said = {key: value.strip() for key, value in person.items() if isinstance(key, str) and isinstance(value, str)}
+            said = {key: value.strip() for key, value in person.items() if isinstance(value, str)}
             name = said.get(":name", "")
             student = said.get(":sid") or said.get(":email") or name
             if student:
                 yield student, name
 
 
-def _created(about: dict) -> datetime | None:
-    """``:created_at``: plain, or, as older exports have it, what Rails makes of a time: its ``utc`` is the plain one."""
+def _created(about: dict[str, Any]) -> datetime | None:
+    """Read ``:created_at``: a plain time, or in older exports Rails's form of it, with ``utc``."""
     said = about.get(f"{SYMBOL}created_at")
     said = said.get("utc") if isinstance(said, dict) else said
     return moment(said) if isinstance(said, str) else None
 
 
 def _is_deep(text: str) -> bool:
-    """Whether lists and mappings stand in one another deeper than MOST_NESTED: the fast reader, in C, would not survive any depth."""
+    """True if a text is nested deeper than MOST_NESTED, which the fast reader may not survive."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CBaseLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MOST_NESTED:
             return True
     return False

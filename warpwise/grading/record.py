@@ -1,4 +1,4 @@
-"""What grading one submission comes to: plain frozen values, from which gradebook and feedback are written."""
+"""The outcome of grading one submission, as frozen values that gradebook and feedback show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from warpwise.labs.exercise import MORE_IS_BETTER, Reason, within
 
-# Reasons that only a grader can have; those of a verdict are in ``labs.exercise.Reason`` and ``labs.judge.REASONS``.
+# Reasons that only the grader gives; those of a verdict are in ``labs.exercise.Reason`` and
+# ``labs.judge.REASONS``.
 MISSING = "no answer"
 NOT_PYTHON = "not Python"
 NOT_GRADED = "not graded"
@@ -15,17 +16,26 @@ TOO_LONG = "does not end"
 TOO_SLOW = "timed out"
 TOO_MUCH_MEMORY = "too much memory"
 TOO_MUCH_OUTPUT = "too much output"
-STOPPED = {"cpu": TOO_LONG, "wall": TOO_SLOW, "memory": TOO_MUCH_MEMORY, "result": TOO_MUCH_OUTPUT, "chatter": TOO_MUCH_OUTPUT, "": ENDED}
+STOPPED = {
+    "cpu": TOO_LONG,
+    "wall": TOO_SLOW,
+    "memory": TOO_MUCH_MEMORY,
+    "result": TOO_MUCH_OUTPUT,
+    "chatter": TOO_MUCH_OUTPUT,
+    "": ENDED,
+}
 
 UNTOUCHED = (Reason.NOT_DONE, MISSING)
 
-# How the student's own check came out when the notebook was run again.
+# Outcomes of the student's own check when the notebook was run again.
 SHOWN_PASSED, SHOWN_FAILED, NOT_REACHED = "passes", "fails", "not reached"
 
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter against its budget: the worst of all cases that were judged. ``limit`` is the most it may be, or the least."""
+    """A counter against its budget, from the worst of all cases that were judged.
+
+    ``limit`` is its maximum, or for counters that should be large its minimum."""
 
     name: str
     value: float
@@ -37,18 +47,18 @@ class Counter:
 
     @property
     def excess(self) -> float:
-        """How far it is beyond its limit; negative within."""
+        """The distance beyond the limit; negative within it."""
         return self.limit - self.value if self.name in MORE_IS_BETTER else self.value - self.limit
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the trusted side found about one exercise. ``detail`` and ``advice`` never hold an expected value.
+    """The trusted side's finding on one exercise. ``detail`` and ``advice`` hold no expected value.
 
-    ``case`` is the label of the hidden case that failed, which only the instructor may read; ``behaviour`` says in words what sets it
-    apart from the cases that were right. ``tried`` of ``cases`` were judged, all but a failed last one right. ``picture`` is a
-    self-contained still of the student's kernel, as HTML.
-    """
+    ``case`` is the label of the hidden case that failed, for the instructor's eyes only;
+    ``behaviour`` says in words what sets it apart from the cases that were right. ``tried`` of
+    ``cases`` were judged, all but a failed last one right. ``picture`` is a self-contained still of
+    the student's kernel, as HTML."""
 
     passed: bool
     reason: str
@@ -63,13 +73,20 @@ class Finding:
 
 
 def missing(name: str) -> Finding:
-    """The finding on an exercise of which no cell defines the function."""
-    return Finding(False, MISSING, f"no cell defines {name}", "take the exercise's cell from a fresh copy of the lab")
+    """Return the finding on an exercise whose function no cell defines."""
+    return Finding(
+        False,
+        MISSING,
+        f"no cell defines {name}",
+        "take the exercise's cell from a fresh copy of the lab",
+    )
 
 
 @dataclass(frozen=True)
 class Visible:
-    """How one visible check came out in the re-run. It ran next to student code, so it is shown and never counted."""
+    """The outcome of a visible check in the re-run: shown, never counted.
+
+    It ran next to student code."""
 
     outcome: str
     why: str = ""
@@ -77,11 +94,12 @@ class Visible:
 
 @dataclass(frozen=True)
 class OnGpu:
-    """How a kernel that passed did on a GPU as well: on all hidden cases, and its time on the largest. It is shown and never counted.
+    """The outcome on a GPU of a kernel that passed: shown, never counted.
 
-    ``problem`` is empty where its results were right there too. Times are in seconds, 0 where there was no clock: the median of launches,
-    that of the lab's own solution in the same process, and the least that the GPU's bandwidth and arithmetic allow, 0 where not known.
-    """
+    ``problem`` is empty if it was right on all hidden cases there too. Times on the largest case
+    are in seconds, 0 where there was no clock: the median of launches, that of the lab's own
+    solution in the same process, and the least that the GPU's bandwidth and arithmetic allow, 0 if
+    not known."""
 
     gpu: str
     problem: str = ""
@@ -100,7 +118,8 @@ class Result:
     visible: Visible = Visible(NOT_REACHED)
     choice: str = ""  #: of exercises with the same choice, the best counts
     text: str = field(default="", repr=False)  #: of the student's cell
-    prints: tuple[int, ...] = field(default=(), repr=False)  #: what the text has in common with others: ``grading.prints``
+    #: the text's fingerprint: ``grading.fingerprints``
+    prints: tuple[int, ...] = field(default=(), repr=False)
     gpu: OnGpu | None = None
 
     @property
@@ -111,11 +130,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Record:
-    """One submission. ``problem`` says in one line why it could not be graded; then all its exercises have no points.
+    """One submission. ``problem`` says in one line why it could not be graded, for no points.
 
-    ``name``, ``submitted`` (ISO 8601, with its offset) and ``late`` are what the platform that collected it says, empty where it says
-    nothing; ``version`` is what the notebook says of its lab.
-    """
+    ``name``, ``submitted`` (ISO 8601, with its offset) and ``late`` come from the platform that
+    collected it, empty where it gives none; ``version`` is the lab's, as the notebook states it."""
 
     student: str
     file: str
@@ -131,19 +149,22 @@ class Record:
 
     @property
     def points(self) -> float:
-        return sum(result.points for result in self.counted)
+        return sum(result.points for result in self.scored)
 
     @property
     def possible(self) -> float:
-        return sum(result.possible for result in self.counted)
+        return sum(result.possible for result in self.scored)
 
     @property
-    def counted(self) -> tuple[Result, ...]:
-        """The results that count: all but those of a choice that are not its best, the first of equals."""
-        best = {r.choice: r for r in sorted(reversed(self.results), key=lambda r: (r.points, r.finding.reason not in UNTOUCHED))}
-        return tuple(result for result in self.results if not result.choice or result is best[result.choice])
+    def scored(self) -> tuple[Result, ...]:
+        """The results that count; of a choice that is the best one, the first of equals."""
+        ascending = sorted(
+            reversed(self.results), key=lambda r: (r.points, r.finding.reason not in UNTOUCHED)
+        )
+        best = {result.choice: result for result in ascending}
+        return tuple(r for r in self.results if not r.choice or r is best[r.choice])
 
     @property
     def timed_out(self) -> bool:
-        """Whether the wall clock, which a busy machine can be to blame for, cost points."""
+        """True if the wall clock cost points, for which a busy machine can be to blame."""
         return any(result.finding.reason == TOO_SLOW for result in self.results)

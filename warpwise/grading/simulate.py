@@ -1,12 +1,12 @@
-"""The simulation's process: a student's kernels, interpreted on the hidden cases, under limits of steps, CPU time and memory.
+"""Interpret a student's kernels on the hidden cases, in a process of their own.
 
-    python -P -m warpwise.grading.simulate < job      one line of JSON per exercise on standard output
-    python -P -m warpwise.grading.simulate SOCKET     serve many jobs, each in a fork (``inside/serve.py``)
+    python -P -m warpwise.grading.simulate < job      write a line of JSON per exercise
+    python -P -m warpwise.grading.simulate SOCKET     serve jobs, each in a fork (``serve``)
 
-Everything that runs here is ours: kernels are text that is interpreted. So its verdicts can be believed; the process is its own
-because a kernel may still ask for more steps or memory than there should be. It also cuts out the text of host functions, since
-that takes a parser; they run elsewhere, in the sandbox.
-"""
+Everything that runs here is ours: kernels are text that is interpreted. So its verdicts can be
+believed; it has limits of steps, CPU time and memory because a kernel may ask for more than it
+should. It also cuts out the text of host functions, since that takes a parser; they run elsewhere,
+in the sandbox."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from warpwise.errors import GradingError, WarpwiseError
 from warpwise.grading import extract, hidden, store, watch
 from warpwise.grading.behaviour import behaviour
+from warpwise.grading.fingerprints import fingerprint
 from warpwise.grading.notebook import Answer
-from warpwise.grading.prints import fingerprint
 from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
-from warpwise.grading.told import public, shapes_blanked
+from warpwise.grading.student_safe import public, shapes_blanked
 from warpwise.grading.warm import Warm
 from warpwise.labs import still
-from warpwise.labs.exercise import Case, Launch, Reason, Verdict, counted
+from warpwise.labs.exercise import Case, Launch, Reason, Verdict, counter_value
 from warpwise.labs.judge import judge
+from warpwise.simt import Kernel
 
 LIMITS = watch.Limits(cpu_seconds=20, wall_seconds=120, memory_bytes=2 << 30, result_bytes=1 << 20)
 RLIMITS = {"CPU": 30, "AS": 6 << 30, "FSIZE": 0, "NOFILE": 64, "CORE": 0}
@@ -40,7 +42,7 @@ COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.simulate")
 
 @dataclass(frozen=True)
 class Simulated:
-    """What the simulation says of one exercise: a finding, or None and the text of a host function, which is to run in the sandbox."""
+    """A finding on one exercise, or None and the text of a host function for the sandbox."""
 
     finding: Finding | None
     text: str = ""
@@ -48,41 +50,51 @@ class Simulated:
 
 
 def simulate(
-    course: Path, stem: str, seed: int, answers: Sequence[Answer], given: Sequence[str], warm: Warm | None = None,
+    course: Path,
+    stem: str,
+    seed: int,
+    answers: Sequence[Answer],
+    given: Sequence[str],
+    warm: Warm | None = None,
     limits: watch.Limits = LIMITS,
 ) -> dict[str, Simulated]:
-    """What is said of each answer, by exercise id.
+    """Judge each answer, by exercise id.
 
-    An exercise that takes the process with it is found wrong for that reason, and the others are judged in a new one. ``warm`` is a
-    process that was started for many submissions: see ``serving``.
-    """
+    An exercise that ends the process is wrong for that reason, and the others are judged in a new
+    one. ``warm`` is a process that was started for many submissions: see ``serving``."""
     found: dict[str, Simulated] = {}
     waiting = list(answers)
     about = {"course": str(course), "stem": stem, "seed": seed}
     kernels = [answer.id for answer in answers if answer.kind != "host"]
     while waiting:
-        job = json.dumps(about | {"given": list(given), "answers": [asdict(a) for a in waiting]}).encode()
-        done = warm.run(job, limits, about | {"kernels": kernels}) if warm else watch.run(COMMAND, job, limits, env=environment())
+        fields = about | {"given": list(given), "answers": [asdict(a) for a in waiting]}
+        job = json.dumps(fields).encode()
+        if warm:
+            done = warm.run(job, limits, about | {"kernels": kernels})
+        else:
+            done = watch.run(COMMAND, job, limits, env=environment())
         lines = [json.loads(line) for line in done.result.splitlines() if line.endswith(b"}")]
         found |= {line["id"]: _simulated(line) for line in lines}
         waiting = waiting[len(lines) :]
         if waiting:
-            found[waiting.pop(0).id] = Simulated(Finding(False, STOPPED[done.stopped], "the simulation was ended"))
+            ended = Finding(False, STOPPED[done.stopped], "the simulation was ended")
+            found[waiting.pop(0).id] = Simulated(ended)
     return found
 
 
 def serving() -> Warm:
-    """A process that has drawn the hidden cases of each lab it meets, and forks for each submission."""
+    """Start a process that draws the hidden cases of each lab once, and forks per submission."""
     return Warm(COMMAND, environment())
 
 
 def environment(backend: str = "simulator") -> dict[str, str]:
-    """The variables of a process that runs this package on one core, with kernels in the simulator or on the GPU."""
-    ours = {"WARPWISE_BACKEND": backend, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    return os.environ | ours | {"PYTHONPATH": os.pathsep.join([str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    """Return variables for a process with this package, on one core and this backend."""
+    path = os.pathsep.join(filter(None, [str(PACKAGES), os.environ.get("PYTHONPATH")]))
+    one_core = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return os.environ | one_core | {"WARPWISE_BACKEND": backend, "PYTHONPATH": path}
 
 
-def _simulated(line: dict) -> Simulated:
+def _simulated(line: dict[str, Any]) -> Simulated:
     found = store.finding(line["finding"]) if "finding" in line else None
     return Simulated(found, line.get("text", ""), tuple(line["prints"]))
 
@@ -100,7 +112,7 @@ def main() -> None:
         _play()
 
 
-def _draw(about: dict) -> None:
+def _draw(about: dict[str, Any]) -> None:
     """Draw a lab's cases, once for all submissions."""
     tests = _tests(about["course"], about["stem"])
     for exercise in about["kernels"]:
@@ -121,44 +133,60 @@ def _play() -> None:
     for fields in job["answers"]:
         answer = Answer(**fields)
         with contextlib.redirect_stdout(None):  # what a kernel prints must not pass for a finding
-            found = look_at(answer, tests, job["seed"], job["given"])
+            found = judge_answer(answer, tests, job["seed"], job["given"])
         print(json.dumps({"id": answer.id, "prints": fingerprint(answer.text)} | found), flush=True)
 
 
-def look_at(answer: Answer, tests, seed: int, given: Sequence[str]) -> dict:
-    """``{"text": ...}`` for a host function, ``{"finding": ...}`` for a kernel and for what cannot be judged."""
-    cut = extract.host_function if answer.kind == "host" else extract.kernel
+def judge_answer(
+    answer: Answer, tests: ModuleType, seed: int, given: Sequence[str]
+) -> dict[str, Any]:
+    """Return ``{"text": ...}`` for a host function, and ``{"finding": ...}`` otherwise."""
     try:
-        subject = cut(answer.text, answer.name, answer.others, given)
         if answer.kind == "host":
-            return {"text": subject} if subject else {"finding": asdict(Finding(False, Reason.NOT_DONE))}
-        cases = hidden.cases(tests, answer.id, seed)
-        verdicts = judge(subject, cases)
-        found = summary([public(verdict, case) for verdict, case in zip(verdicts, cases, strict=False)], cases)
-        return {"finding": asdict(replace(found, picture="" if found.passed else picture(verdicts)))}
+            text = extract.host_function(answer.text, answer.name, answer.others, given)
+            if text:
+                return {"text": text}
+            found = Finding(False, Reason.NOT_DONE)
+        else:
+            kernel = extract.kernel(answer.text, answer.name, answer.others, given)
+            found = finding(kernel, hidden.cases(tests, answer.id, seed))
     except (GradingError, WarpwiseError) as error:
-        return {"finding": asdict(Finding(False, NOT_PYTHON, str(error)))}
+        found = Finding(False, NOT_PYTHON, str(error))
     except MemoryError:
-        return {"finding": asdict(Finding(False, STOPPED["memory"]))}
-    except Exception as error:  # whatever a text can bring about in the interpreter, the batch goes on
-        return {"finding": asdict(Finding(False, Reason.RAISED, f"this could not be simulated ({type(error).__name__})"))}
+        found = Finding(False, STOPPED["memory"])
+    except Exception as error:  # whatever a text does to the interpreter, the batch goes on
+        failed = f"this could not be simulated ({type(error).__name__})"
+        found = Finding(False, Reason.RAISED, failed)
+    return {"finding": asdict(found)}
+
+
+def finding(kernel: Kernel, cases: Sequence[Case]) -> Finding:
+    """Judge a kernel on its cases, with a picture if it fails."""
+    verdicts = judge(kernel, cases)
+    pairs = zip(verdicts, cases, strict=False)
+    found = summary([public(verdict, case) for verdict, case in pairs], cases)
+    return found if found.passed else replace(found, picture=picture(verdicts))
 
 
 def summary(verdicts: Sequence[Verdict], cases: Sequence[Case]) -> Finding:
-    """One finding from the verdicts on an exercise's cases, of which the last is the first that failed."""
-    last = verdicts[-1]
+    """Summarize the verdicts on an exercise's cases, of which the last is the first that failed."""
+    last, counters = verdicts[-1], tuple(worst(verdicts, cases))
     passed = len(verdicts) == len(cases) and all(verdict.passed for verdict in verdicts)
-    found = Finding(passed, last.reason, last.detail, last.advice, cases=len(cases), counters=tuple(worst(verdicts, cases)))
+    found = Finding(passed, last.reason, last.detail, last.advice, cases=len(cases))
+    found = replace(found, counters=counters)
     if last.reason == Reason.NOT_DONE:
         return found
-    apart = "" if passed else behaviour(cases, len(verdicts) - 1, last.reason)
-    detail = shapes_blanked(last.detail, cases)
-    return replace(found, detail=detail, case="" if passed else last.case, tried=len(verdicts), behaviour=apart)
+    found = replace(found, detail=shapes_blanked(last.detail, cases), tried=len(verdicts))
+    if passed:
+        return found
+    apart = behaviour(cases, len(verdicts) - 1, last.reason)
+    return replace(found, case=last.case, behaviour=apart)
 
 
 def picture(verdicts: Sequence[Verdict]) -> str:
-    """A still of the failed case, or of the last one that was right if an error left no trace."""
-    trace = next((verdict.trace for verdict in reversed(verdicts) if verdict.trace is not None), None)
+    """Draw the failed case, or the last one that was right if an error left no trace."""
+    traces = [verdict.trace for verdict in verdicts if verdict.trace is not None]
+    trace = traces[-1] if traces else None
     try:
         return still.picture(trace, verdicts[-1].reason) if trace else ""
     except Exception:  # a verdict needs no picture
@@ -166,12 +194,14 @@ def picture(verdicts: Sequence[Verdict]) -> str:
 
 
 def worst(verdicts: Iterable[Verdict], cases: Iterable[Case]) -> Iterator[Counter]:
-    """Each counter that has a budget, as it was in the case that came nearest to it or went furthest beyond."""
+    """Yield each counter with a budget, from the case that came nearest to it or went furthest."""
     seen: dict[str, list[Counter]] = {}
     for verdict, case in zip(verdicts, cases, strict=False):
         if isinstance(case, Launch) and verdict.trace is not None:
             for name, limit in case.budget.items():
-                seen.setdefault(name, []).append(Counter(name, counted(verdict.trace, name), limit))
+                seen.setdefault(name, []).append(
+                    Counter(name, counter_value(verdict.trace, name), limit)
+                )
     for counters in seen.values():
         yield max(counters, key=lambda c: c.excess)
 

@@ -1,32 +1,38 @@
-"""What a run of the grader keeps: ``run.json`` and one JSON file per submission in ``records/``, each whole or not there.
+"""The files that a run keeps: ``run.json``, and one JSON file per submission in ``records/``.
 
-A run that is killed goes on from these. Everything else in the folder is made from them and can be made again.
-"""
+Each is whole or not there, and a run that is killed goes on from these. Everything else in the
+folder is made from them and can be made again."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from warpwise.errors import GradingError
 from warpwise.grading.record import Counter, Finding, OnGpu, Record, Result, Visible
 
+MOST_NAME_CHARACTERS = 60
+
 
 @dataclass(frozen=True)
 class Run:
-    """A finished, or interrupted, run of the grader. ``about`` is ``run.json``, which tells the seed: it is not for students."""
+    """A finished, or interrupted, run of the grader.
+
+    ``about`` is ``run.json``, which holds the seed: it is not for students."""
 
     folder: Path
-    about: dict
+    about: dict[str, Any]
     records: tuple[Record, ...]  #: by student and lab, those with a problem last
 
 
 def load(folder: str | Path) -> Run:
-    """What is kept in a folder that ``grade`` wrote. Raises GradingError if it is none, or a file of it is damaged."""
+    """Load a folder that ``grade`` wrote. Raises GradingError if it is none, or is damaged."""
     folder = Path(folder)
     said = about(folder)
     if not said:
@@ -35,14 +41,18 @@ def load(folder: str | Path) -> Run:
 
 
 def all_kept(folder: Path) -> list[Kept]:
-    """Every kept record, by student and lab, those with a problem last."""
-    found = [read(path) for path in (folder / "records").glob("*.json")]
-    return sorted(found, key=lambda kept: (kept.record.student, kept.record.lab, kept.record.problem != "", kept.record.file))
+    """Read every kept record, by student and lab, those with a problem last."""
+
+    def order(kept: Kept) -> tuple[str, str, bool, str]:
+        record = kept.record
+        return record.student, record.lab, record.problem != "", record.file
+
+    return sorted(map(read, (folder / "records").glob("*.json")), key=order)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A record as it is kept: with the key of what decided it, and how often it was graded."""
+    """A record as it is kept, with a digest of all that decided it and the number of tries."""
 
     key: str
     tries: int
@@ -50,43 +60,47 @@ class Kept:
 
 
 def path(folder: Path, file: str, lab: str) -> Path:
-    """Where a submission's record is kept, which its file and its lab decide."""
-    return folder / "records" / f"{hashlib.sha256(json.dumps([file, lab]).encode()).hexdigest()[:24]}.json"
+    """Return the path of a submission's record, which its file and its lab decide."""
+    digest = hashlib.sha256(json.dumps([file, lab]).encode()).hexdigest()
+    return folder / "records" / f"{digest[:24]}.json"
 
 
 def read(path: Path) -> Kept:
-    """One kept record. Raises GradingError if the file is damaged."""
+    """Read one kept record. Raises GradingError if the file is damaged."""
     try:
         found = json.loads(path.read_text("utf-8"))
         return Kept(found["key"], found["tries"], record(found["record"]))
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise GradingError(f"{path} is damaged ({error}); delete it and grade again, the others are kept") from error
+        again = "delete it and grade again, the others are kept"
+        raise GradingError(f"{path} is damaged ({error}); {again}") from error
 
 
 def keep(folder: Path, kept: Kept) -> None:
     """Write a record where it belongs. Raises OSError."""
+    fields = {"key": kept.key, "tries": kept.tries, "record": asdict(kept.record)}
     target = path(folder, kept.record.file, kept.record.lab)
-    whole(target, json.dumps({"key": kept.key, "tries": kept.tries, "record": asdict(kept.record)}), private=True)
+    whole(target, json.dumps(fields), private=True)
 
 
-def about(folder: Path) -> dict:
-    """What ``run.json`` says; nothing where there is none. Raises GradingError if it is damaged."""
+def about(folder: Path) -> dict[str, Any]:
+    """Read ``run.json``; nothing where there is none. Raises GradingError if it is damaged."""
     try:
-        found = json.loads((folder / "run.json").read_text("utf-8"))
+        found: dict[str, Any] = json.loads((folder / "run.json").read_text("utf-8"))
         return found | {"seed": int(found["seed"]), "labs": dict(found["labs"])}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise GradingError(f"{folder / 'run.json'} is damaged ({error}); grade into a new folder") from error
+        damaged = f"{folder / 'run.json'} is damaged ({error})"
+        raise GradingError(f"{damaged}; grade into a new folder") from error
 
 
-def write_about(folder: Path, about: dict) -> None:
-    """Write ``run.json``, which tells the seed. Raises OSError."""
+def write_about(folder: Path, about: dict[str, Any]) -> None:
+    """Write ``run.json``, which holds the seed. Raises OSError."""
     whole(folder / "run.json", json.dumps(about, indent=2) + "\n", private=True)
 
 
 def whole(path: Path, text: str, private: bool = False) -> None:
-    """Write a file so that a reader, or a crash, meets the old one or the new one. Raises OSError."""
+    """Write a file so that a reader, or a crash, meets the old or the new one. Raises OSError."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-")
     try:
         with open(handle, "w", encoding="utf-8", newline="") as file:
@@ -98,15 +112,26 @@ def whole(path: Path, text: str, private: bool = False) -> None:
         raise
 
 
-def record(fields: dict) -> Record:
-    """A record from its JSON form."""
+def record(fields: dict[str, Any]) -> Record:
+    """Make a record from its JSON form."""
     return Record(**fields | {"results": tuple(result(r) for r in fields["results"])})
 
 
-def result(fields: dict) -> Result:
-    kept = {"finding": finding(fields["finding"]), "visible": Visible(**fields["visible"]), "prints": tuple(fields["prints"])}
-    return Result(**fields | kept | {"gpu": OnGpu(**fields["gpu"]) if fields.get("gpu") else None})
+def result(fields: dict[str, Any]) -> Result:
+    """Make a result from its JSON form."""
+    own = {"finding": finding(fields["finding"]), "visible": Visible(**fields["visible"])}
+    gpu = OnGpu(**fields["gpu"]) if fields.get("gpu") else None
+    return Result(**fields | own | {"prints": tuple(fields["prints"]), "gpu": gpu})
 
 
-def finding(fields: dict) -> Finding:
+def finding(fields: dict[str, Any]) -> Finding:
+    """Make a finding from its JSON form."""
     return Finding(**fields | {"counters": tuple(Counter(**c) for c in fields["counters"])})
+
+
+def file_name(student: str) -> str:
+    """Return a plain file name for a student's page, different for different students."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", student)[:MOST_NAME_CHARACTERS].lstrip(".") or "student"
+    if plain == student:
+        return plain
+    return f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"

@@ -1,8 +1,8 @@
-"""The visible part of a verdict: our notebook, with our checks and reference outputs and the student's answers in it, run again.
+"""Run our notebook, with our checks and reference outputs, on the student's answers.
 
-nbval compares the outputs of our check cells with the reference. It runs in the sandbox, but in one process family with student
-code, which could make it say anything: what it says is shown to the student and is never worth a point.
-"""
+nbval compares the outputs of our check cells with the reference. It runs in the sandbox, but in one
+process family with student code, which could make it report anything: its results are shown to the
+student and are never worth a point."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from warpwise.errors import GradingError
-from warpwise.grading import sandbox
+from warpwise.grading import parts, sandbox
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_REACHED, SHOWN_FAILED, SHOWN_PASSED, STOPPED, Visible
 from warpwise.grading.warm import Warm
@@ -24,19 +25,22 @@ PLAINLY = {
     "Cell execution caused an exception": "the cell ends with an error",
 }
 TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+Json = dict[str, Any]  # a notebook
 
 
-def reference(course: Path, stem: str) -> dict:
-    """Our own notebook of a lab, with reference outputs. Raises GradingError."""
+def reference(course: Path, stem: str) -> Json:
+    """Read our own notebook of a lab, with reference outputs. Raises GradingError."""
     path = course / "labs" / f"{stem}.ipynb"
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found: Json = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise GradingError(f"lab {stem} has no notebook {path} to compare with: run `warpwise labs build`") from error
+        missing = f"lab {stem} has no notebook {path} to compare with"
+        raise GradingError(f"{missing}: run `warpwise labs build`") from error
+    return found
 
 
-def with_answers(notebook: dict, answers: Mapping[str, Answer | None]) -> dict:
-    """Our notebook with the student's text in the exercise cells that have an answer; nothing else of the submission gets in."""
+def with_answers(notebook: Json, answers: Mapping[str, Answer | None]) -> Json:
+    """Put the student's answers into our notebook's exercise cells, and nothing else of theirs."""
     cells = []
     for cell in notebook["cells"]:
         answer = answers.get(cell["metadata"].get("warpwise", {}).get("id", ""))
@@ -44,9 +48,11 @@ def with_answers(notebook: dict, answers: Mapping[str, Answer | None]) -> dict:
     return notebook | {"cells": cells}
 
 
-def run_again(notebook: dict, mode: str, warm: Warm | None = None) -> dict[str, Visible]:
-    """How each check came out, by exercise id. ``warm`` is a sandbox that was started for many notebooks: see ``sandbox.warm``."""
-    job, part = {"notebook": notebook, "cell_seconds": CELL_SECONDS}, sandbox.NOTEBOOK
+def run_again(notebook: Json, mode: str, warm: Warm | None = None) -> dict[str, Visible]:
+    """Run a notebook again, and return the result of each check by exercise id.
+
+    ``warm`` is a sandbox that was started for many notebooks: see ``sandbox.warm``."""
+    job, part = {"notebook": notebook, "cell_seconds": CELL_SECONDS}, parts.NOTEBOOK
     done = warm.run(json.dumps(job).encode(), part.limits) if warm else sandbox.run(part, job, mode)
     found: dict[str, Visible] = {}
     for line in done.result.splitlines():
@@ -57,7 +63,7 @@ def run_again(notebook: dict, mode: str, warm: Warm | None = None) -> dict[str, 
 
 
 def _reported(line: bytes) -> dict[str, Visible]:
-    """What one line of the sandbox says about a check; nothing for lines that are not as they should be."""
+    """Read the result of a check from one line of the sandbox; nothing for malformed lines."""
     try:
         said = json.loads(line)
         id, passed, why = said["about"]["check"], said["passed"] is True, str(said["why"])

@@ -1,4 +1,6 @@
-"""The grader's side of a warm process: it was started once, has imported what its jobs need, and forks for each (``inside/serve.py``)."""
+"""The grader's side of a warm process, which was started once and forks for each job.
+
+Its own side is ``inside/serve.py``: it has imported what its jobs need."""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ import struct
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import BinaryIO
+from io import BufferedReader, FileIO
+from typing import cast
 
 from warpwise.errors import GradingError
 from warpwise.grading import watch
@@ -20,7 +23,8 @@ from warpwise.grading.inside.serve import ENDED, READY
 START_SECONDS = 60
 LEAVE_SECONDS = 0.5
 END_SECONDS = 10
-CREDENTIALS = struct.Struct("3i")  # unix(7), struct ucred: process, user and group number of who wrote
+# unix(7), struct ucred: process, user and group number of the sender
+CREDENTIALS = struct.Struct("3i")
 PASS_CREDENTIALS, SENT_CREDENTIALS = 16, 2  # SO_PASSCRED, SCM_CREDENTIALS
 
 
@@ -29,25 +33,34 @@ class Broken(GradingError):
 
 
 class Warm:
-    """A warm process. One job at a time; raises Broken when it is of no more use."""
+    """A warm process, for one job at a time; raises Broken when it is of no more use."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str]):
         self.control, theirs = socket.socketpair()
         self.control.setsockopt(socket.SOL_SOCKET, PASS_CREDENTIALS, 1)
         with theirs:
-            whole = [*command, str(theirs.fileno())]
-            quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-            self.process = subprocess.Popen(whole, **quiet, env=env, pass_fds=(theirs.fileno(),), start_new_session=True)
+            self.process = subprocess.Popen(
+                [*command, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=env,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        self.chatter = cast(BufferedReader, self.process.stderr)
         self.broken = False
         self.control.settimeout(START_SECONDS)
         if self._heard(1) != READY:
-            said = self.process.stderr.read1().decode("utf-8", "replace").strip().splitlines()
+            said = self.chatter.read1().decode("utf-8", "replace").strip().splitlines()
             self.close()
             raise Broken(f"a warm process did not start: {said[-1] if said else 'it said nothing'}")
 
-    def run(self, job: bytes, limits: watch.Limits, header: Mapping[str, object] | None = None) -> watch.Finished:
-        """What one job comes to, in a fork of its own."""
-        self.broken = True  # until it is told how the fork ended
+    def run(
+        self, job: bytes, limits: watch.Limits, header: Mapping[str, object] | None = None
+    ) -> watch.Finished:
+        """Run one job in a fork of its own."""
+        self.broken = True  # until the fork's end is known
         result, chatter = os.pipe(), os.pipe()
         try:
             with watch.as_file(job) as given:
@@ -61,33 +74,35 @@ class Warm:
         finally:
             os.close(result[1])
             os.close(chatter[1])
-        return watch.follow(_Fork(self, pid, os.fdopen(result[0], "rb", 0), os.fdopen(chatter[0], "rb", 0)), limits)
+        ends = [os.fdopen(pipe[0], "rb", 0) for pipe in (result, chatter)]
+        return watch.follow(_Fork(self, pid, *ends), limits)
 
     def close(self) -> None:
-        """End it, with all that it started."""
+        """End the process, with all that it started."""
         self.control.close()
         watch.kill_descendants(self.process.pid)
         with suppress(OSError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        self.process.stderr.close()
+        self.chatter.close()
 
     def ended(self, seconds: float) -> tuple[int, float] | None:
-        """Exit status and CPU seconds of the fork, if it ends within so many seconds."""
+        """Return the fork's exit status and CPU seconds, if it ends within so many seconds."""
         if not select.select([self.control], [], [], seconds)[0]:
             return None
         said = self._heard(ENDED.size)
         if len(said) < ENDED.size:
             raise Broken("a warm process ended")
         self.broken = False
-        return ENDED.unpack(said)
+        exit, cpu_seconds = ENDED.unpack(said)
+        return exit, cpu_seconds
 
     def _started(self) -> int:
-        """The number that the fork, which writes one byte, has here."""
+        """Return the process number, as seen here, of the fork, which writes one byte."""
         byte, told, _, _ = self.control.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
         for level, kind, content in told:
             if byte and (level, kind) == (socket.SOL_SOCKET, SENT_CREDENTIALS):
-                return CREDENTIALS.unpack(content)[0]
+                return int(CREDENTIALS.unpack(content)[0])
         raise Broken("a warm process ended")
 
     def _heard(self, count: int) -> bytes:
@@ -101,11 +116,13 @@ class Warm:
 class _Fork:
     """A fork of a warm process, as ``watch`` follows it."""
 
-    def __init__(self, warm: Warm, pid: int, stdout: BinaryIO, stderr: BinaryIO):
-        self.warm, self.pid, self.stdout, self.stderr = warm, pid, stdout, stderr
+    def __init__(self, warm: Warm, pid: int, stdout: FileIO, stderr: FileIO):
+        self.warm, self.pid = warm, pid
+        self.stdout: watch.Pipe = stdout
+        self.stderr: watch.Pipe = stderr
 
     def end(self, stopped: str) -> tuple[int, float]:
-        """The first process of a room is among the descendants: with it the kernel ends the whole room."""
+        """End the fork. With a room's first process, a descendant, all of the room ends."""
         found = None if stopped else self.warm.ended(LEAVE_SECONDS)
         if found is None:
             watch.kill_descendants(self.pid)

@@ -1,9 +1,9 @@
-"""Run a command and end it, with everything it started, once it has used up its share.
+"""Run a command and end it, with everything it started, once it passes a limit.
 
-Limits of the operating system hold for one process at a time: forty processes get forty times as much. So the use of the whole
-tree is read from /proc while it runs. CPU time is what decides: the wall limit is generous, since a busy machine slows correct
-submissions too. Nothing that the command writes is believed beyond its length.
-"""
+Limits of the operating system hold for one process at a time: forty processes get forty times as
+much. So the use of the whole tree is read from /proc while it runs. CPU time decides: the wall
+limit is generous, since a busy machine slows correct submissions too. Nothing that the command
+writes is believed beyond its length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 POLL_SECONDS = 0.05
 LEAVE_SECONDS = 0.5
@@ -25,7 +25,7 @@ CHUNK_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Limits:
-    """What one command, with all its descendants, may use."""
+    """Limits on one command, with all its descendants."""
 
     cpu_seconds: float
     wall_seconds: float
@@ -36,7 +36,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Finished:
-    """How a command ended. ``stopped`` is empty, or which limit ended it: "cpu", "wall", "memory", "result" or "chatter"."""
+    """A command's end.
+
+    ``stopped`` is empty, or the limit that ended it: cpu, wall, memory, result or chatter."""
 
     result: bytes
     chatter: str
@@ -46,29 +48,40 @@ class Finished:
     wall_seconds: float
 
 
+class Pipe(Protocol):
+    """The readable end of a pipe."""
+
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
 class Running(Protocol):
     """A process under watch: its number, what it writes, and how it is ended."""
 
     pid: int
-    stdout: BinaryIO
-    stderr: BinaryIO
+    stdout: Pipe
+    stderr: Pipe
 
     def end(self, stopped: str) -> tuple[int, float]:
-        """End it with everything it started, and collect it: exit status and CPU seconds. ``stopped`` is the limit it passed, if any."""
+        """End it with everything it started, and return exit status and CPU seconds.
+
+        ``stopped`` is the limit it passed, if any."""
 
 
 @dataclass
 class _Use:
-    """What the tree has used so far, as last seen."""
+    """The use of the tree so far, as last seen."""
 
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
     started: float = field(default_factory=time.monotonic)
-    own_seconds: dict[int, float] = field(default_factory=dict)  #: by process, gone ones too: what nobody collects is in no parent's time
+    #: by process, gone ones too: a process that nobody collects is in no parent's time
+    own_seconds: dict[int, float] = field(default_factory=dict)
 
     def look(self, pid: int) -> None:
         seen = {p: _usage(p) for p in tree(pid)}
-        self.own_seconds |= {p: max(own, self.own_seconds.get(p, 0.0)) for p, (own, _, _) in seen.items()}
+        for p, (own, _, _) in seen.items():
+            self.own_seconds[p] = max(own, self.own_seconds.get(p, 0.0))
         collected = sum(own + children for own, children, _ in seen.values())
         self.cpu_seconds = max(self.cpu_seconds, collected, sum(self.own_seconds.values()))
         self.memory_bytes = sum(memory for _, _, memory in seen.values())
@@ -81,6 +94,19 @@ class _Use:
         return "wall" if time.monotonic() - self.started > limits.wall_seconds else ""
 
 
+@dataclass
+class _Read:
+    """A pipe and the bytes that were read from it, which may be some more than ``most_bytes``."""
+
+    name: str
+    pipe: Pipe
+    most_bytes: int
+    held: bytearray = field(default_factory=bytearray)
+
+    def content(self) -> bytes:
+        return bytes(self.held[: self.most_bytes])
+
+
 def run(
     command: Sequence[str],
     stdin: bytes,
@@ -90,54 +116,63 @@ def run(
     fds: Sequence[int] = (),
     cwd: str | None = None,
 ) -> Finished:
-    """Run ``command`` to its end or to the first limit it passes. Its standard output is the result, standard error is chatter."""
+    """Run ``command`` to its end or to the first limit it passes.
+
+    Its standard output is the result, its standard error chatter."""
     with as_file(stdin) as given:
-        pipes = {"stdin": given, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        process = subprocess.Popen(command, **pipes, env=env, pass_fds=tuple(fds), cwd=cwd, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+            pass_fds=tuple(fds),
+            cwd=cwd,
+            start_new_session=True,
+        )
     return follow(_Command(process), limits)
 
 
 def follow(running: Running, limits: Limits) -> Finished:
-    """Read what a process writes until it ends or passes a limit, and end it."""
+    """Read a process's output until it ends or passes a limit, and end it."""
     use, stopped = _Use(), "wall"
-    read = {running.stdout: bytearray(), running.stderr: bytearray()}
-    caps = {running.stdout: ("result", limits.result_bytes), running.stderr: ("chatter", limits.chatter_bytes)}
+    result = _Read("result", running.stdout, limits.result_bytes)
+    chatter = _Read("chatter", running.stderr, limits.chatter_bytes)
     try:
-        stopped = _follow(running, read, caps, limits, use)
+        stopped = _follow(running, (result, chatter), limits, use)
     finally:
         exit, cpu_seconds = running.end(stopped)
-        for pipe in read:
-            pipe.close()
-    result, chatter = (bytes(held[: caps[pipe][1]]) for pipe, held in read.items())
-    seconds = time.monotonic() - use.started
-    return Finished(result, chatter.decode("utf-8", "replace"), exit, stopped, max(cpu_seconds, use.cpu_seconds), seconds)
+        running.stdout.close()
+        running.stderr.close()
+    seconds, cpu_seconds = time.monotonic() - use.started, max(cpu_seconds, use.cpu_seconds)
+    said = chatter.content().decode("utf-8", "replace")
+    return Finished(result.content(), said, exit, stopped, cpu_seconds, seconds)
 
 
 @contextmanager
 def as_file(content: bytes) -> Iterator[BinaryIO]:
-    """An open file without a name that holds ``content``, to be read from its beginning."""
+    """Open a file without a name that holds ``content``, at its beginning."""
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
         yield file
 
 
-def _follow(running: Running, read, caps, limits: Limits, use: _Use) -> str:
-    """Read both pipes until all writers have gone or a limit is passed; returns the limit."""
+def _follow(running: Running, reads: Sequence[_Read], limits: Limits, use: _Use) -> str:
+    """Read both pipes until all writers have gone or a limit is passed; return the limit."""
     with selectors.DefaultSelector() as ready:
-        for pipe in read:
-            os.set_blocking(pipe.fileno(), False)
-            ready.register(pipe, selectors.EVENT_READ)
+        for read in reads:
+            os.set_blocking(read.pipe.fileno(), False)
+            ready.register(read.pipe, selectors.EVENT_READ, read)
         look_again = 0.0
         while ready.get_map():
             for key, _ in ready.select(POLL_SECONDS):
-                piece = os.read(key.fd, CHUNK_BYTES)
-                read[key.fileobj] += piece
+                piece, read = os.read(key.fd, CHUNK_BYTES), key.data
+                read.held += piece
                 if not piece:
                     ready.unregister(key.fileobj)
-                name, cap = caps[key.fileobj]
-                if len(read[key.fileobj]) > cap:
-                    return name
+                if len(read.held) > read.most_bytes:
+                    return str(read.name)
             if time.monotonic() >= look_again:
                 use.look(running.pid)
                 look_again = time.monotonic() + POLL_SECONDS
@@ -149,15 +184,16 @@ def _follow(running: Running, read, caps, limits: Limits, use: _Use) -> str:
 class _Command:
     """A command that this process started."""
 
-    def __init__(self, process: subprocess.Popen):
-        self.process, self.pid, self.stdout, self.stderr = process, process.pid, process.stdout, process.stderr
+    def __init__(self, process: subprocess.Popen[bytes]):
+        self.process, self.pid = process, process.pid
+        self.stdout, self.stderr = cast(Pipe, process.stdout), cast(Pipe, process.stderr)
 
     def end(self, stopped: str) -> tuple[int, float]:
         """Kill every descendant, the command and its process group, and collect it.
 
-        The first process of a sandbox is among the descendants, and with it the kernel ends the whole process namespace; bubblewrap
-        then collects it and goes by itself. Without a sandbox, a process that left the tree and the group can escape: this is what
-        "not isolated" means.
+        The first process of a sandbox is among the descendants, and with it the kernel ends the
+        whole process namespace; bubblewrap then collects it and goes by itself. Without a sandbox,
+        a process that left the tree and the group can escape: this is what "not isolated" means.
         """
         descendants = kill_descendants(self.pid)
         if not (descendants and _leaves(self.pid)):
@@ -169,7 +205,7 @@ class _Command:
 
 
 def kill_descendants(pid: int) -> list[int]:
-    """Kill all living descendants of a process, the youngest first; which they were."""
+    """Kill all living descendants of a process, the youngest first, and return their numbers."""
     descendants = list(tree(pid))[1:]
     for one in reversed(descendants):
         with suppress(OSError):
@@ -178,7 +214,7 @@ def kill_descendants(pid: int) -> list[int]:
 
 
 def _leaves(pid: int) -> bool:
-    """Whether a child ends within LEAVE_SECONDS. It stays to be collected."""
+    """True if a child ends within LEAVE_SECONDS. It stays to be collected."""
     until = time.monotonic() + LEAVE_SECONDS
     while time.monotonic() < until:
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
@@ -188,7 +224,7 @@ def _leaves(pid: int) -> bool:
 
 
 def tree(pid: int) -> Iterator[int]:
-    """A process and its living descendants, parents first. Only the process itself where the system has no /proc."""
+    """Yield a process and its living descendants, parents first; without /proc only itself."""
     yield pid
     with suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -197,17 +233,18 @@ def tree(pid: int) -> Iterator[int]:
 
 
 def _usage(pid: int) -> tuple[float, float, int]:
-    """CPU seconds, those of children already collected, and the most bytes of no file resident so far; zeros for one that is gone.
+    """Return CPU seconds, those of collected children, and the peak of anonymous resident bytes.
 
-    What was resident at most is asked for, not what is now: a peak between two looks counts.
-    """
+    They are zero for a process that is gone. The peak counts, not the present use: it may have been
+    between two looks."""
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
         status = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines())
         most, of_files = (int(status[name].split()[0]) for name in ("VmHWM", "RssFile"))  # KiB
     except (OSError, ValueError, KeyError):
         return 0.0, 0.0, 0
-    own, children = (sum(map(int, fields[i : i + 2])) / os.sysconf("SC_CLK_TCK") for i in (11, 13))  # of proc(5), counted from the state
+    # of proc(5), counted from the state
+    own, children = (sum(map(int, fields[i : i + 2])) / os.sysconf("SC_CLK_TCK") for i in (11, 13))
     return own, children, max(0, 1024 * (most - of_files))
 
 

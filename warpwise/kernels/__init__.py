@@ -1,5 +1,6 @@
-"""Reference kernels: what fast Numba-CUDA looks like, in numbered steps with one idea each.
+"""Reference kernels: fast Numba-CUDA in numbered steps with one idea each.
 
-A module is one computation, from the plain kernel to the fastest one here. Its ``STEPS`` are what ``warpwise measure`` times, what the
-tests run in the simulator, and what they compile to hold registers, spills and machine instructions against what is claimed.
+A module is one computation, from the plain kernel to the fastest one here. ``warpwise measure``
+times its ``STEPS``, and the tests run them in the simulator and compile them to compare registers,
+spills and machine instructions with the claims.
 """

@@ -1,6 +1,7 @@
-"""The AdamW update in float32, in place, with the weight decay apart from the gradient (Loshchilov and Hutter, arXiv 1711.05101).
+"""The AdamW update in float32, in place, with decoupled weight decay.
 
-``mean`` and ``square`` are the running means of the gradient and of its square. ``step``, from 1: how many updates this one makes it.
+The algorithm: Loshchilov and Hutter, arXiv 1711.05101. ``mean`` and ``square`` are the running
+means of the gradient and of its square. ``step`` counts updates from 1.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ SMALL, KEPT = np.float32(EPSILON), np.float32(1 - RATE * DECAY)
 
 @cuda.jit(device=True, forceinline=True)
 def updated(grad, mean, square, weight, rate, root):
-    """The new mean, square and weight. ``rate``: over 1 - BETA1^step; ``root``: 1 over the root of 1 - BETA2^step."""
+    """Return the new mean, square and weight.
+
+    ``rate`` is divided by 1 - BETA1^step; ``root`` is 1 over the root of 1 - BETA2^step.
+    """
     mean += NEW1 * (grad - mean)
     square += NEW2 * (grad * grad - square)
     return mean, square, KEPT * weight - rate * mean / (math.sqrt(square) * root + SMALL)
@@ -36,7 +40,10 @@ def adamw_1_plain(grad, mean, square, weight, rate, root, n):
 
 @cuda.jit(fastmath=True)
 def adamw_2_wide(grad, mean, square, weight, rate, root, quads):
-    """A thread loads 16 bytes of each array before it uses the first; ``quads`` is a quarter of the elements."""
+    """A thread loads 16 bytes of each array before it uses the first.
+
+    ``quads``: a quarter of the elements.
+    """
     i = np.uint32(cuda.grid(1))
     if i < quads:
         at = i * np.uint32(4)
@@ -54,24 +61,37 @@ def adamw_2_wide(grad, mean, square, weight, rate, root, quads):
 
 
 def corrections(step: int) -> tuple[np.float32, np.float32]:
-    """For means that began at 0: what ``updated`` takes as ``rate`` and ``root``."""
+    """Return the ``rate`` and ``root`` of ``updated``, for means that began at 0."""
     return np.float32(RATE / (1 - BETA1**step)), np.float32(1 / math.sqrt(1 - BETA2**step))
 
 
 def run_1_plain(step, grad, mean, square, weight) -> None:
     n = grad.size
-    adamw_1_plain[-(-n // THREADS), THREADS](grad, mean, square, weight, *corrections(step), np.uint32(n))
+    adamw_1_plain[-(-n // THREADS), THREADS](
+        grad, mean, square, weight, *corrections(step), np.uint32(n)
+    )
 
 
 def run_2_wide(step, grad, mean, square, weight) -> None:
     """``grad.size``: a multiple of 4."""
     quads = grad.size // 4
-    adamw_2_wide[-(-quads // THREADS), THREADS](grad, mean, square, weight, *corrections(step), np.uint32(quads))
+    adamw_2_wide[-(-quads // THREADS), THREADS](
+        grad, mean, square, weight, *corrections(step), np.uint32(quads)
+    )
 
 
 TYPES = "float32[::1], float32[::1], float32[::1], float32[::1], float32, float32, uint32"
 STEPS = (
-    Step("adamw_1_plain", "one element a thread", run_1_plain, (Built(adamw_1_plain, TYPES, THREADS, 8),)),
-    Step("adamw_2_wide", "16 bytes a thread of each array", run_2_wide,
-         (Built(adamw_2_wide, TYPES, THREADS, 5, opcodes=("LDG.E.128", "STG.E.128")),)),
-)  # fmt: skip
+    Step(
+        "adamw_1_plain",
+        "one element a thread",
+        run_1_plain,
+        (Built(adamw_1_plain, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "adamw_2_wide",
+        "16 bytes a thread of each array",
+        run_2_wide,
+        (Built(adamw_2_wide, TYPES, THREADS, 5, opcodes=("LDG.E.128", "STG.E.128")),),
+    ),
+)

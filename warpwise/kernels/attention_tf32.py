@@ -1,18 +1,23 @@
-"""Attention in float32 on tensor cores: each product of two numbers is three, of numbers that these take.
+"""Attention in float32 on tensor cores, with three TF32 products for one of float32.
 
-A tensor core multiplies numbers of TF32: float32 with 10 bits behind the point in place of 23. So x is split in a high part, which is x
-rounded so far, and a low part, which is the rest; of (a + a')(b + b') only a'b', which is 2^-22 of the whole, is left out. CUTLASS calls
-it "3xTF32". The arrays are those of ``attention``.
+A tensor core multiplies numbers of TF32: float32 with 10 bits after the binary point in place of
+23. So x is split into a high part, x rounded to those bits, and a low part, the rest. Of (a + a')(b
++ b') only a'b', which is 2^-22 of the whole, is left out. CUTLASS calls this "3xTF32". The arrays
+are those of ``attention``.
 
 A block has four warps, and a warp 16 queries. With ``g = lane // 4`` and ``q = lane % 4``:
 
-- ``mma_tf32`` multiplies A (16 x 8) with B (8 x 8). ``a0``: row g, column q; ``a1``: row g + 8; ``a2, a3``: column q + 4. ``b0``: row q,
-  column g; ``b1``: row q + 4. ``c0, c1``: row g, columns 2q and 2q + 1; ``c2, c3``: row g + 8 (PTX ISA, "mma.m16n8k8").
-- Which of eight elements is which column of A is free, if B's rows are in the same order. For scores, columns q and q + 4 are two
-  neighbours of the four elements that a lane reads at once. For the sums they are keys 2q and 2q + 1: so a lane's scores are its part of A.
-- Column g of B, of the eight such matrices that make up the values, are elements 8g, 8g + 1 ...: a lane reads all of them at once.
+- ``mma_tf32`` multiplies A (16 x 8) with B (8 x 8). ``a0``: row g, column q; ``a1``: row g + 8;
+  ``a2, a3``: column q + 4. ``b0``: row q, column g; ``b1``: row q + 4. ``c0, c1``: row g, columns
+  2q and 2q + 1; ``c2, c3``: row g + 8 (PTX ISA, "mma.m16n8k8").
+- The assignment of eight elements to the columns of A is free, if B's rows are in the same order.
+  For scores, columns q and q + 4 are two neighbours of the four elements that a lane reads at once.
+  For the sums they are keys 2q and 2q + 1: so a lane's scores are its part of A.
+- Column g of B, of the eight such matrices that make up the values, are elements 8g, 8g + 1 ...: a
+  lane reads all of them at once.
 
-In shared memory vector v (four elements) of query or key i lies at v ^ 4 (i & 1), of value i at v ^ (0, 1, 4, 5)[i / 2 & 3]: no bank twice.
+In shared memory vector v (four elements) of query or key i is at v ^ 4 (i & 1), of value i at v ^
+(0, 1, 4, 5)[i / 2 & 3], without bank conflicts.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ import math
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.attention_tiles import LN2, LOWEST, SCALE2
+from warpwise.kernels.attention.constants import LN2, LOWEST, SCALE2
 from warpwise.kernels.native import native, ptx
 from warpwise.kernels.step import Built, Step
 from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_wait
@@ -30,7 +35,7 @@ from warpwise.kernels.wide import load4, store4
 
 ALL = 0xFFFFFFFF
 THREADS = 128
-TILE = 64  # queries, and keys, that a block has at once
+TILE = 64  # queries, and keys, in a block at once
 
 
 # --- products of three ---
@@ -38,13 +43,16 @@ TILE = 64  # queries, and keys, that a block has at once
 
 @cuda.jit(device=True)
 def _of_lane(x, lane):
-    """A number that another lane holds, without the bits that a tensor core does not look at."""
-    return cuda.libdevice.int_as_float(np.int32(cuda.libdevice.float_as_int(cuda.shfl_sync(ALL, x, lane)) & -8192))
+    """Return another lane's number, without the bits that a tensor core ignores."""
+    return cuda.libdevice.int_as_float(
+        np.int32(cuda.libdevice.float_as_int(cuda.shfl_sync(ALL, x, lane)) & -8192)
+    )
 
 
 def _mma(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
     lane = np.int32(cuda.laneid)
-    row, column = lane // 4 * 4, lane % 4 * 8  # the first lane that holds row g of A, and that holds column 2q of B
+    # the first lanes that hold row g of A, and column 2q of B
+    row, column = lane // 4 * 4, lane % 4 * 8
     for half in range(2):
         above, below, b = (a0, a1, b0) if half == 0 else (a2, a3, b1)
         for k in range(4):
@@ -59,30 +67,40 @@ def _mma(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
 
 @native(_mma)
 def mma_tf32(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-    """``d0, d1, d2, d3 = mma_tf32(...)``: C + A B for a warp, all of float32, of whose A and B the lowest 13 bits do not count."""
+    """``d0, d1, d2, d3 = mma_tf32(...)``: C + A B of a warp in float32.
+
+    The lowest 13 bits of A and B are ignored.
+    """
     from llvmlite import ir
     from numba import types
 
-    text = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+    text = (
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+    )
 
     def generate(context, builder, signature, args):
         words = [builder.bitcast(value, ir.IntType(32)) for value in args[:6]]
         four = ir.LiteralStructType([ir.FloatType()] * 4)
-        sums = ptx(builder, text, four, "ffff", list(zip("rrrrrrffff", [*words, *args[6:]], strict=True)))
-        return context.make_tuple(builder, signature.return_type, [builder.extract_value(sums, k) for k in range(4)])
+        sums = ptx(
+            builder, text, four, "ffff", list(zip("rrrrrrffff", [*words, *args[6:]], strict=True))
+        )
+        return context.make_tuple(
+            builder, signature.return_type, [builder.extract_value(sums, k) for k in range(4)]
+        )
 
     return types.UniTuple(types.float32, 4)(*[types.float32] * 10), generate
 
 
 @cuda.jit(device=True, forceinline=True)
 def high(x):
-    """The nearest number that has no more bits than a tensor core looks at."""
+    """Return the nearest number with no more bits than a tensor core uses."""
     return cuda.libdevice.int_as_float(np.int32((cuda.libdevice.float_as_int(x) + 4096) & -8192))
 
 
 @cuda.jit(device=True, forceinline=True)
 def add_product(c, at, h0, h1, h2, h3, l0, l1, l2, l3, b0, b1):
-    """``c[at]`` ... ``c[at + 3]`` += A B; A comes split, B does not."""
+    """Add A B to ``c[at]`` ... ``c[at + 3]``; A comes split, B does not."""
     g0, g1 = high(b0), high(b1)
     c0, c1, c2, c3 = mma_tf32(l0, l1, l2, l3, g0, g1, c[at], c[at + 1], c[at + 2], c[at + 3])
     c0, c1, c2, c3 = mma_tf32(h0, h1, h2, h3, b0 - g0, b1 - g1, c0, c1, c2, c3)
@@ -94,10 +112,12 @@ def add_product(c, at, h0, h1, h2, h3, l0, l1, l2, l3, b0, b1):
 
 @cuda.jit(device=True, forceinline=True)
 def copy_rows(tile, source, first, t):
-    """Begins to copy 64 rows of queries or keys."""
+    """Start copying 64 rows of queries or keys."""
     for part in range(8):
         row, vector = (t >> np.uint32(4)) + np.uint32(8 * part), t & np.uint32(15)
-        to = (row << np.uint32(6)) + ((vector ^ ((row & np.uint32(1)) << np.uint32(2))) << np.uint32(2))
+        to = (row << np.uint32(6)) + (
+            (vector ^ ((row & np.uint32(1)) << np.uint32(2))) << np.uint32(2)
+        )
         cp_async16(tile, np.uint32(to), source, first + t * np.uint32(4) + np.uint32(512 * part))
 
 
@@ -112,12 +132,36 @@ def copy_values(tile, source, first, t):
 
 @cuda.jit(device=True, forceinline=True)
 def add_scores(s, Qs, Ks, mine, g, q, part):
-    """s += Q K^T over elements ``16 part`` ... ``16 part + 15``: two products for eight keys. ``mine``: where the warp's queries begin."""
-    at = np.uint32((g << np.uint32(6)) + (((q + np.uint32(4 * part)) ^ ((g & np.uint32(1)) << np.uint32(2))) << np.uint32(2)))
+    """Add Q K^T over elements ``16 part`` ... ``16 part + 15`` to s: two products for eight keys.
+
+    ``mine``: the warp's first query.
+    """
+    at = np.uint32(
+        (g << np.uint32(6))
+        + (((q + np.uint32(4 * part)) ^ ((g & np.uint32(1)) << np.uint32(2))) << np.uint32(2))
+    )
     a0, a2, e0, e2 = load4(Qs, mine + at)
     a1, a3, e1, e3 = load4(Qs, mine + at + np.uint32(512))
-    h0, h1, h2, h3, f0, f1, f2, f3 = high(a0), high(a1), high(a2), high(a3), high(e0), high(e1), high(e2), high(e3)
-    l0, l1, l2, l3, r0, r1, r2, r3 = a0 - h0, a1 - h1, a2 - h2, a3 - h3, e0 - f0, e1 - f1, e2 - f2, e3 - f3
+    h0, h1, h2, h3, f0, f1, f2, f3 = (
+        high(a0),
+        high(a1),
+        high(a2),
+        high(a3),
+        high(e0),
+        high(e1),
+        high(e2),
+        high(e3),
+    )
+    l0, l1, l2, l3, r0, r1, r2, r3 = (
+        a0 - h0,
+        a1 - h1,
+        a2 - h2,
+        a3 - h3,
+        e0 - f0,
+        e1 - f1,
+        e2 - f2,
+        e3 - f3,
+    )
     for j in range(8):
         k0, k1, k2, k3 = load4(Ks, at + np.uint32(512 * j))
         add_product(s, 4 * j, h0, h1, h2, h3, l0, l1, l2, l3, k0, k1)
@@ -126,7 +170,7 @@ def add_scores(s, Qs, Ks, mine, g, q, part):
 
 @cuda.jit(device=True, forceinline=True)
 def to_weights(s, sums, m, total):
-    """Scores to weights, for a lane's two rows; sums and totals are corrected where the largest score grows."""
+    """Turn scores into weights for a lane's two rows; rescale if the largest score grows."""
     for row in range(2):
         largest = m[row]
         for j in range(8):
@@ -146,7 +190,7 @@ def to_weights(s, sums, m, total):
 
 @cuda.jit(device=True, forceinline=True)
 def add_values(sums, s, Vs, g, q, part):
-    """sums += P V over keys ``8 part`` ... ``8 part + 7``."""
+    """Add P V over keys ``8 part`` ... ``8 part + 7`` to the sums."""
     other = (q & np.uint32(1)) + ((q & np.uint32(2)) << np.uint32(1))
     at = np.uint32((q << np.uint32(7)) + (((g + g) ^ other) << np.uint32(2)))
     p0, p1, p2, p3 = s[4 * part], s[4 * part + 2], s[4 * part + 1], s[4 * part + 3]
@@ -164,23 +208,31 @@ def add_values(sums, s, Vs, g, q, part):
 
 @cuda.jit(device=True, forceinline=True)
 def finish(out, lse, first, sums, m, total, q):
-    """Rows ``first`` and ``first + 8``: a lane has 16 elements of each, from 16 q on."""
+    """Store rows ``first`` and ``first + 8``: a lane has 16 elements of each, from 16 q on."""
     for row in range(2):
         total[row] += cuda.shfl_xor_sync(ALL, total[row], 1)
         total[row] += cuda.shfl_xor_sync(ALL, total[row], 2)
         f = np.float32(1) / total[row]
         here = first + np.uint32(8 * row)
         at = here * np.uint32(64) + q * np.uint32(16)
-        for k in range(4):  # elements 4k ... of the 16 are in columns 2q, or from 8 on in 2q + 1, of four products
+        # elements 4k ... of the 16 are in columns 2q, or from 8 on in 2q + 1, of four products
+        for k in range(4):
             i = 16 * (k & 1) + 2 * row + (k >> 1)
-            store4(out, at + np.uint32(4 * k), sums[i] * f, sums[i + 4] * f, sums[i + 8] * f, sums[i + 12] * f)
+            store4(
+                out,
+                at + np.uint32(4 * k),
+                sums[i] * f,
+                sums[i + 4] * f,
+                sums[i + 8] * f,
+                sums[i + 12] * f,
+            )
         if q == 0:
             lse[here] = (m[row] * SCALE2 + math.log2(total[row])) * LN2
 
 
 @cuda.jit(fastmath=True, launch_bounds=(128, 3))
 def attention_6_tensor(query, key, value, lse, out, n):
-    """Values arrive while scores are computed, and the next keys while values are summed up."""
+    """Values arrive during the scores' computation, and the next keys during the values' sums."""
     Qs = cuda.shared.array(4096, "float32", alignment=16)
     Ks = cuda.shared.array(4096, "float32", alignment=16)
     Vs = cuda.shared.array(4096, "float32", alignment=16)
@@ -190,7 +242,10 @@ def attention_6_tensor(query, key, value, lse, out, n):
     total = cuda.local.array(2, "float32")
     t, head = np.uint32(cuda.threadIdx.x), np.uint32(cuda.blockIdx.y) * n
     g, q = np.uint32((t >> np.uint32(2)) & np.uint32(7)), np.uint32(t & np.uint32(3))
-    first, mine = head + np.uint32(cuda.blockIdx.x) * np.uint32(64), np.uint32((t >> np.uint32(5)) << np.uint32(10))
+    first, mine = (
+        head + np.uint32(cuda.blockIdx.x) * np.uint32(64),
+        np.uint32((t >> np.uint32(5)) << np.uint32(10)),
+    )
     copy_rows(Qs, query, first * np.uint32(64), t)
     copy_rows(Ks, key, head * np.uint32(64), t)
     cp_async_commit()
@@ -229,11 +284,25 @@ def attention_6_tensor(query, key, value, lse, out, n):
 
 
 def run_6_tensor(n, query, key, value, lse, out) -> None:
-    attention_6_tensor[(n // TILE, lse.size // n), THREADS](query, key, value, lse, out, np.uint32(n))
+    attention_6_tensor[(n // TILE, lse.size // n), THREADS](
+        query, key, value, lse, out, np.uint32(n)
+    )
 
 
 TYPES = "float32[::1], float32[::1], float32[::1], float32[::1], float32[::1], uint32"
 STEPS = (
-    Step("attention_6_tensor", "on tensor cores, three products for one", run_6_tensor,
-         (Built(attention_6_tensor, TYPES, THREADS, 3, opcodes=("HMMA.1688.F32.TF32", "LDS.128", "LDGSTS.E.BYPASS.128")),)),
-)  # fmt: skip
+    Step(
+        "attention_6_tensor",
+        "on tensor cores, three products for one",
+        run_6_tensor,
+        (
+            Built(
+                attention_6_tensor,
+                TYPES,
+                THREADS,
+                3,
+                opcodes=("HMMA.1688.F32.TF32", "LDS.128", "LDGSTS.E.BYPASS.128"),
+            ),
+        ),
+    ),
+)

@@ -1,8 +1,9 @@
-"""Bank conflicts: what a load from shared memory takes when lanes want different words of one bank.
+"""Bank conflicts: loads from shared memory whose lanes address different words of one bank.
 
-Lane i begins at word ``stride * i`` and follows links from there, each a word of the same bank. The loads wait for each other, so none
-can be left out, joined or moved, and there are warps enough to keep the banks busy while one waits: then the time of a step is that of
-its passes over the banks, which ``wavefronts`` models.
+Lane i begins at word ``stride * i`` and follows links from there, each to a word of the same bank.
+The loads depend on each other, so none can be removed, merged or reordered, and there are enough
+warps to keep the banks busy while one waits: so the time of a step is that of its passes over the
+banks, which ``wavefronts`` models.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from warpwise.kernels.step import Built, Step
 THREADS = 256
 BANKS = 32
 WORDS = 1024  # 4 KB: strides up to 33
-UNROLLED = 16  # loads to a trip of the loop
+UNROLLED = 16  # loads per iteration of the loop
 
 
 @cuda.jit
 def banks_1_strided(links, target, stride, trips):
-    """Every warp walks the same way: lane i of each to the word that ``target`` names for it."""
+    """Every warp takes the same walk: lane i goes from link to link and stores its last word."""
     near = cuda.shared.array(WORDS, np.uint32)
     t = np.uint32(cuda.threadIdx.x)
     for k in range(WORDS // THREADS):
@@ -37,31 +38,46 @@ def banks_1_strided(links, target, stride, trips):
 
 
 def run_1_strided(links, target, stride: int, steps: int) -> None:
-    """``links``: WORDS uint32, each below WORDS. ``target``: uint32, a multiple of THREADS of them. ``stride``: 0 to 33 words.
+    """``links``: WORDS uint32, each below WORDS. ``target``: uint32, a multiple of THREADS of them.
 
-    ``steps``: loads of a thread, a multiple of UNROLLED.
+    ``stride``: 0 to 33 words. ``steps``: loads of a thread, a multiple of UNROLLED.
     """
-    banks_1_strided[target.size // THREADS, THREADS](links, target, np.uint32(stride), np.uint32(steps // UNROLLED))
+    banks_1_strided[target.size // THREADS, THREADS](
+        links, target, np.uint32(stride), np.uint32(steps // UNROLLED)
+    )
 
 
 def linked() -> np.ndarray:
-    """Links that stay in their bank: each word leads to the one 32 words on, and the last ones to the first."""
+    """Return links that stay in their bank: from each word 32 words on, at last to the first."""
     return ((np.arange(WORDS) + BANKS) % WORDS).astype(np.uint32)
 
 
 def expected(threads: int, stride: int, steps: int) -> np.ndarray:
-    """Where each thread's walk through ``linked()`` ends."""
+    """Return the end of each thread's walk through ``linked()``."""
     return (stride * (np.arange(threads) % BANKS) + BANKS * steps) % WORDS
 
 
 def wavefronts(stride: int) -> int:
-    """Passes over the banks for a full warp's load of 4-byte words ``stride`` apart: the most lanes that name different words of a bank."""
+    """Return the passes over the banks for a full warp's load of 4-byte words ``stride`` apart.
+
+    It is the maximum over banks of the number of different words addressed.
+    """
     return gcd(stride, BANKS) if stride else 1
 
 
 STEPS = (
     Step(
-        "banks_1_strided", "lanes read words with a stride", run_1_strided,
-        (Built(banks_1_strided, "uint32[::1], uint32[::1], uint32, uint32", THREADS, 8, opcodes=("LDS",)),),
+        "banks_1_strided",
+        "lanes read words with a stride",
+        run_1_strided,
+        (
+            Built(
+                banks_1_strided,
+                "uint32[::1], uint32[::1], uint32, uint32",
+                THREADS,
+                8,
+                opcodes=("LDS",),
+            ),
+        ),
     ),
-)  # fmt: skip
+)

@@ -1,6 +1,7 @@
-"""bfloat16: the upper half of a float32, with 8 bits of significand. NumPy has no such type, so these numbers lie in arrays of uint16.
+"""bfloat16: the upper half of a float32, with 8 bits of significand, in arrays of uint16.
 
-Kernels move them in pairs, as uint32: of two neighbours the first is the lower half, as it lies in memory.
+NumPy has no such type. Kernels move these numbers in pairs, as uint32: the first of two neighbours
+is the lower half, as in memory.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import numpy as np
 from warpwise import cuda
 from warpwise.kernels.native import native, ptx
 
-NAN = 0x7FFF  # what every NaN becomes, as in PTX's cvt
-EPSILON = 2.0**-8  # the largest relative error of rounding to nearest: half of the distance from 1 to the next number
+NAN = 0x7FFF  # every NaN, as PTX's cvt makes it
+# the largest relative error of rounding to nearest: half the distance from 1 to the next number
+EPSILON = 2.0**-8
 
 
 def to_bfloat16(numbers: Any) -> Any:
-    """float32, an array of NumPy's or CuPy's, as bfloat16 in uint16: rounded to nearest, halves to even."""
+    """Return float32 (NumPy or CuPy) as bfloat16 in uint16, rounded to nearest, ties to even."""
     bits = numbers.view("uint32")
     odd = (bits >> np.uint32(16)) & np.uint32(1)
     rounded = ((bits + (np.uint32(0x7FFF) + odd)) >> np.uint32(16)).astype("uint16")
@@ -26,7 +28,7 @@ def to_bfloat16(numbers: Any) -> Any:
 
 
 def from_bfloat16(halves: Any) -> Any:
-    """bfloat16 in uint16 as float32, which holds every one of them exactly."""
+    """Return bfloat16 in uint16 as float32, which holds all of them exactly."""
     return (halves.astype("uint32") << np.uint32(16)).view("float32")
 
 
@@ -35,7 +37,9 @@ def _pack(low, high):
     for place in range(2):
         number = low if place == 0 else high
         bits = np.uint32(cuda.libdevice.float_as_int(number))
-        rounded = np.uint32(bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+        rounded = np.uint32(
+            bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+        ) >> np.uint32(16)
         if number != number:
             rounded = np.uint32(NAN)
         word = np.uint32(word | np.uint32(rounded << np.uint32(16 * place)))
@@ -44,13 +48,25 @@ def _pack(low, high):
 
 @native(_pack)
 def pack_bfloat16(typingctx, low, high):
-    """``word = pack_bfloat16(low, high)``: two float32 as a uint32 of two bfloat16, rounded to nearest, halves to even."""
+    """``word = pack_bfloat16(low, high)``: two float32 as two bfloat16 in a uint32.
+
+    They are rounded to nearest, ties to even.
+    """
     from llvmlite import ir
     from numba import types
 
     def generate(context, builder, signature, args):
-        low, high = (context.cast(builder, value, t, types.float32) for value, t in zip(args, signature.args, strict=True))
-        return ptx(builder, "cvt.rn.bf16x2.f32 $0, $1, $2;", ir.IntType(32), ["r"], [("f", high), ("f", low)])
+        low, high = (
+            context.cast(builder, value, t, types.float32)
+            for value, t in zip(args, signature.args, strict=True)
+        )
+        return ptx(
+            builder,
+            "cvt.rn.bf16x2.f32 $0, $1, $2;",
+            ir.IntType(32),
+            ["r"],
+            [("f", high), ("f", low)],
+        )
 
     return types.uint32(low, high), generate
 

@@ -1,4 +1,4 @@
-"""Copying an array: the most bytes a second that a kernel can move, which other kernels are held against."""
+"""Copying an array: the highest bandwidth of a kernel, with which other kernels are compared."""
 
 from __future__ import annotations
 
@@ -40,9 +40,16 @@ def run_2_wide(source, target) -> None:
 
 TYPES = "float32[::1], float32[::1], uint32"
 STEPS = (
-    Step("copy_1_plain", "one element a thread", run_1_plain, (Built(copy_1_plain, TYPES, THREADS, 8),)),
     Step(
-        "copy_2_wide", "16 bytes a thread", run_2_wide,
+        "copy_1_plain",
+        "one element a thread",
+        run_1_plain,
+        (Built(copy_1_plain, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "copy_2_wide",
+        "16 bytes a thread",
+        run_2_wide,
         (Built(copy_2_wide, TYPES, THREADS, 8, opcodes=("LDG.E.128", "STG.E.128")),),
     ),
-)  # fmt: skip
+)

@@ -1,7 +1,8 @@
-"""z = a x + y, element by element, in float64, float32 and float16: work that waits for memory and for nothing else.
+"""z = a x + y, element by element, in float64, float32 and float16: purely memory-bound work.
 
-Numbers of float16 come as their bits, since memory has no wide accesses of them and Numba's float16 arithmetic is a call of a library:
-one in an int16, or a pair in a uint32, the first in the low half. They are computed with in float32.
+Numbers of float16 come as their bits, because Numba has no wide accesses to them and calls a
+library for float16 arithmetic: one in an int16, or a pair in a uint32, the first in the low half.
+The arithmetic is in float32.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from warpwise.kernels.step import Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
-SCALE = 0.75  # the a of all steps: a number that float16 holds too
+SCALE = 0.75  # the a of all steps, exact in float16 too
 A = np.float32(SCALE)
 QUAD = np.uint32(4)
 LOW, HALF_BITS = np.uint32(0xFFFF), np.uint32(16)
@@ -44,7 +45,7 @@ def elementwise_2_wide(x, y, z, quads):
 
 @cuda.jit
 def elementwise_3_in_flight(x, y, z, quads):
-    """A thread has two quads, a block's width apart, and asks for all of them before it computes."""
+    """A thread loads two quads, a block's width apart, before it computes."""
     i = np.uint32(cuda.blockIdx.x * np.uint32(2 * THREADS) + cuda.threadIdx.x)
     j = np.uint32(i + np.uint32(THREADS))
     if j < quads:
@@ -63,24 +64,26 @@ def elementwise_3_in_flight(x, y, z, quads):
 def elementwise_half_1_plain(x, y, z, n):
     i = np.uint32(cuda.grid(1))
     if i < n:
-        z[i] = cuda.libdevice.float2half_rn(A * cuda.libdevice.half2float(x[i]) + cuda.libdevice.half2float(y[i]))
+        z[i] = cuda.libdevice.float2half_rn(
+            A * cuda.libdevice.half2float(x[i]) + cuda.libdevice.half2float(y[i])
+        )
 
 
 @cuda.jit(device=True)
 def low(word):
-    """The first float16 of a word, as float32."""
+    """Return the first float16 of a word as float32."""
     return cuda.libdevice.half2float(np.int16(np.uint16(word & LOW)))
 
 
 @cuda.jit(device=True)
 def high(word):
-    """The second float16 of a word, as float32."""
+    """Return the second float16 of a word as float32."""
     return cuda.libdevice.half2float(np.int16(np.uint16(word >> HALF_BITS)))
 
 
 @cuda.jit(device=True)
 def packed(first, second):
-    """Two numbers as float16 in one word."""
+    """Return two numbers as float16 in one word."""
     below = np.uint32(np.uint16(cuda.libdevice.float2half_rn(first)))
     above = np.uint32(np.uint16(cuda.libdevice.float2half_rn(second)))
     return np.uint32(above << HALF_BITS | below)
@@ -100,13 +103,20 @@ def elementwise_half_2_pairs(x, y, z, words):
 
 @cuda.jit
 def elementwise_half_3_wide(x, y, z, quads):
-    """A thread has eight neighbouring elements, in four words; ``quads`` is an eighth of the elements."""
+    """A thread has eight neighbouring elements in four words; ``quads`` is an eighth of all."""
     i = np.uint32(cuda.grid(1))
     if i < quads:
         at = i * QUAD
         x0, x1, x2, x3 = load4(x, at)
         y0, y1, y2, y3 = load4(y, at)
-        store4(z, at, scaled_pair(x0, y0), scaled_pair(x1, y1), scaled_pair(x2, y2), scaled_pair(x3, y3))
+        store4(
+            z,
+            at,
+            scaled_pair(x0, y0),
+            scaled_pair(x1, y1),
+            scaled_pair(x2, y2),
+            scaled_pair(x3, y3),
+        )
 
 
 def _blocks(threads: int) -> int:
@@ -114,7 +124,7 @@ def _blocks(threads: int) -> int:
 
 
 def run_1_plain(x, y, z) -> None:
-    """Of float32 or float64."""
+    """``x``, ``y``, ``z``: float32 or float64."""
     elementwise_1_plain[_blocks(x.size), THREADS](x, y, z, np.uint32(x.size))
 
 
@@ -129,18 +139,18 @@ def run_3_in_flight(x, y, z) -> None:
 
 
 def run_half_1_plain(x, y, z) -> None:
-    """Of uint32, as the other steps in float16, so that one call serves all; each element is taken by itself."""
+    """``x``, ``y``, ``z``: uint32, as in the other float16 steps, viewed as single elements."""
     x, y, z = x.view(np.int16), y.view(np.int16), z.view(np.int16)
     elementwise_half_1_plain[_blocks(x.size), THREADS](x, y, z, np.uint32(x.size))
 
 
 def run_half_2_pairs(x, y, z) -> None:
-    """Of uint32: ``x.size`` pairs."""
+    """``x``, ``y``, ``z``: uint32, ``x.size`` pairs."""
     elementwise_half_2_pairs[_blocks(x.size), THREADS](x, y, z, np.uint32(x.size))
 
 
 def run_half_3_wide(x, y, z) -> None:
-    """Of uint32: ``x.size`` pairs, a multiple of 4."""
+    """``x``, ``y``, ``z``: uint32, ``x.size`` pairs, a multiple of 4."""
     elementwise_half_3_wide[_blocks(x.size // 4), THREADS](x, y, z, np.uint32(x.size // 4))
 
 
@@ -150,23 +160,46 @@ def _types(element: str) -> str:
 
 WIDE = ("LDG.E.128", "STG.E.128")
 SINGLE = (
-    Step("elementwise_1_plain", "one element a thread", run_1_plain, (
-        Built(elementwise_1_plain, _types("float32"), THREADS, 8), Built(elementwise_1_plain, _types("float64"), THREADS, 8),
-    )),
-    Step("elementwise_2_wide", "16 bytes an access", run_2_wide, (Built(elementwise_2_wide, _types("float32"), THREADS, 8, WIDE),)),
-    Step("elementwise_3_in_flight", "four loads under way in each thread", run_3_in_flight, (
-        Built(elementwise_3_in_flight, _types("float32"), THREADS, 8, WIDE),
-    )),
-)  # fmt: skip
+    Step(
+        "elementwise_1_plain",
+        "one element a thread",
+        run_1_plain,
+        (
+            Built(elementwise_1_plain, _types("float32"), THREADS, 8),
+            Built(elementwise_1_plain, _types("float64"), THREADS, 8),
+        ),
+    ),
+    Step(
+        "elementwise_2_wide",
+        "16 bytes an access",
+        run_2_wide,
+        (Built(elementwise_2_wide, _types("float32"), THREADS, 8, WIDE),),
+    ),
+    Step(
+        "elementwise_3_in_flight",
+        "four loads in flight in each thread",
+        run_3_in_flight,
+        (Built(elementwise_3_in_flight, _types("float32"), THREADS, 8, WIDE),),
+    ),
+)
 HALF = (
-    Step("elementwise_half_1_plain", "one float16 a thread, 2 bytes an access", run_half_1_plain, (
-        Built(elementwise_half_1_plain, _types("int16"), THREADS, 8),
-    )),
-    Step("elementwise_half_2_pairs", "two float16 in a word", run_half_2_pairs, (
-        Built(elementwise_half_2_pairs, _types("uint32"), THREADS, 8),
-    )),
-    Step("elementwise_half_3_wide", "eight float16 in an access of 16 bytes", run_half_3_wide, (
-        Built(elementwise_half_3_wide, _types("uint32"), THREADS, 8, WIDE),
-    )),
-)  # fmt: skip
+    Step(
+        "elementwise_half_1_plain",
+        "one float16 a thread, 2 bytes an access",
+        run_half_1_plain,
+        (Built(elementwise_half_1_plain, _types("int16"), THREADS, 8),),
+    ),
+    Step(
+        "elementwise_half_2_pairs",
+        "two float16 in a word",
+        run_half_2_pairs,
+        (Built(elementwise_half_2_pairs, _types("uint32"), THREADS, 8),),
+    ),
+    Step(
+        "elementwise_half_3_wide",
+        "eight float16 in an access of 16 bytes",
+        run_half_3_wide,
+        (Built(elementwise_half_3_wide, _types("uint32"), THREADS, 8, WIDE),),
+    ),
+)
 STEPS = SINGLE + HALF

@@ -1,7 +1,7 @@
-"""The most multiply-adds that a kernel can do: nothing else is in its loop, and every scheduler has enough of them that do not wait.
+"""The highest rate of multiply-adds: a loop of nothing else, with enough independent ones.
 
-A thread turns ``PAIRS`` points (x, y) round and round: x += c y, then y -= c x. The points keep their distance from the centre, so the
-numbers stay as mixed as the first ones were, however long it takes.
+A thread rotates ``PAIRS`` points (x, y): x += c y, then y -= c x. The points keep their distance
+from the centre, so the numbers stay as varied as the first ones, however long it takes.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from warpwise import cuda
 from warpwise.kernels.step import Built, Step
 
 THREADS = 256
-BLOCKS_PER_SM = 8  # 64 warps: all that an SM of compute capability 9.0 holds
-PAIRS = 8  # of multiply-adds that need not wait for each other
+BLOCKS_PER_SM = 8  # 64 warps: as many as an SM of compute capability 9.0 holds
+PAIRS = 8  # of independent multiply-adds
 UNROLLED = 8
 TURN = 1 / 64  # exact in float32
 
 
 @cuda.jit
 def ffma_1_peak(start, turns, target, trips):
-    """``trips`` times UNROLLED turns of the points (start[i] + k, -start[i]), k < PAIRS; then all coordinates' sum.
+    """Rotate the points (start[i] + k, -start[i]), k < PAIRS; then sum all coordinates.
 
-    ``turns`` holds one c for each thread: if the compiler knew that all are the same, it would keep it elsewhere than in registers.
+    There are ``trips`` times UNROLLED turns. ``turns`` holds one c for each thread: a compiler that
+    knew all to be the same would not keep it in a register.
     """
     i = np.uint32(cuda.grid(1))
     turn = turns[i]
@@ -45,17 +46,20 @@ def ffma_1_peak(start, turns, target, trips):
 
 
 def run_1_peak(start, turns, target, trips: int) -> None:
-    """``start``, ``turns`` (TURN everywhere), ``target``: float32, a multiple of THREADS of them."""
+    """``start``, ``turns`` (TURN everywhere), ``target``: float32, a multiple of THREADS each."""
     ffma_1_peak[start.size // THREADS, THREADS](start, turns, target, np.uint32(trips))
 
 
 def flops(threads: int, trips: int) -> int:
-    """Two operations for each multiply-add, of which a turn of a point is two. The few around the loop are not counted."""
+    """Return two operations per multiply-add, of which a turn of a point has two.
+
+    The few around the loop are not counted.
+    """
     return 2 * 2 * PAIRS * UNROLLED * trips * threads
 
 
 def expected(start: np.ndarray, trips: int) -> np.ndarray:
-    """What the threads should find, in float64: a turn is a matrix, and many turns are its power."""
+    """Return the threads' results in float64: a turn is a matrix, and many turns are its power."""
     turn = np.array([[1, TURN], [-TURN, 1 - TURN * TURN]])
     along_x, along_y = np.ones(2) @ np.linalg.matrix_power(turn, UNROLLED * trips)
     value = start.astype(np.float64)
@@ -65,7 +69,9 @@ def expected(start: np.ndarray, trips: int) -> np.ndarray:
 TYPES = "float32[::1], float32[::1], float32[::1], uint32"
 STEPS = (
     Step(
-        "ffma_1_peak", "nothing but multiply-adds, many at once", run_1_peak,
+        "ffma_1_peak",
+        "nothing but multiply-adds, many at once",
+        run_1_peak,
         (Built(ffma_1_peak, TYPES, THREADS, BLOCKS_PER_SM, opcodes=("FFMA",), fma_share=0.95),),
     ),
-)  # fmt: skip
+)

@@ -1,7 +1,8 @@
-"""y = sin(x)^2 + cos(x)^2 with a kernel for each operation, and with one: 11 accesses to memory for each element, and 2.
+"""y = sin(x)^2 + cos(x)^2 with a kernel per operation, and with one: 11 or 2 accesses an element.
 
-Sine and cosine are the chip's own (``fastmath``): off by less than 1e-6 where |x| < pi, and by more the further out. One kernel
-would wait for its arithmetic, and not for memory, with those that are right everywhere.
+Sine and cosine are those of the special-function units (``fastmath``): off by less than 1e-6 for
+|x| < pi, and by more beyond. With accurate ones, one kernel would wait for its arithmetic and not
+for memory.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def fused_wide(x, y, quads):
         store4(y, i * QUAD, of_one(a), of_one(b), of_one(c), of_one(d))
 
 
-# All steps take x, four arrays for what goes from kernel to kernel, and y. A wide one takes sizes that are multiples of 4.
+# All steps take x, four arrays for intermediate results, and y. The wide ones take sizes that are
+# multiples of 4.
 
 
 def run_1_five_kernels(x, s, c, s2, c2, y) -> None:
@@ -134,22 +136,45 @@ def _blocks(threads) -> int:
     return -(-int(threads) // THREADS)
 
 
-TWO, THREE = "float32[::1], float32[::1], uint32", "float32[::1], float32[::1], float32[::1], uint32"
+TWO, THREE = (
+    "float32[::1], float32[::1], uint32",
+    "float32[::1], float32[::1], float32[::1], uint32",
+)
 WIDE = ("LDG.E.128", "STG.E.128")
-FIVE, ONE = (2, 2, 2, 2, 3), (2,)  # accesses for each element, of each kernel
+FIVE, ONE = (2, 2, 2, 2, 3), (2,)  # accesses per element, of each kernel
 APART, TOGETHER = sum(FIVE), sum(ONE)
 STEPS = (
-    Step("fusion_1_five_kernels", "a kernel for each operation", run_1_five_kernels, (
-        *(Built(kernel, TWO, THREADS, 8) for kernel in (sine, cosine, square)), Built(add, THREE, THREADS, 8),
-    )),
-    Step("fusion_2_five_wide", "the same with 16 bytes an access", run_2_five_wide, (
-        *(Built(kernel, TWO, THREADS, 8, WIDE) for kernel in (sine_wide, cosine_wide, square_wide)),
-        Built(add_wide, THREE, THREADS, 8, WIDE),
-    )),
-    Step("fusion_3_one_kernel", "what goes between the operations stays in registers", run_3_one_kernel, (
-        Built(fused, TWO, THREADS, 8, ("MUFU.SIN", "MUFU.COS")),
-    )),
-    Step("fusion_4_one_wide", "the same with 16 bytes an access", run_4_one_wide, (
-        Built(fused_wide, TWO, THREADS, 8, (*WIDE, "MUFU.SIN", "MUFU.COS")),
-    )),
-)  # fmt: skip
+    Step(
+        "fusion_1_five_kernels",
+        "a kernel for each operation",
+        run_1_five_kernels,
+        (
+            *(Built(kernel, TWO, THREADS, 8) for kernel in (sine, cosine, square)),
+            Built(add, THREE, THREADS, 8),
+        ),
+    ),
+    Step(
+        "fusion_2_five_wide",
+        "the same with 16 bytes an access",
+        run_2_five_wide,
+        (
+            *(
+                Built(kernel, TWO, THREADS, 8, WIDE)
+                for kernel in (sine_wide, cosine_wide, square_wide)
+            ),
+            Built(add_wide, THREE, THREADS, 8, WIDE),
+        ),
+    ),
+    Step(
+        "fusion_3_one_kernel",
+        "intermediate results stay in registers",
+        run_3_one_kernel,
+        (Built(fused, TWO, THREADS, 8, ("MUFU.SIN", "MUFU.COS")),),
+    ),
+    Step(
+        "fusion_4_one_wide",
+        "the same with 16 bytes an access",
+        run_4_one_wide,
+        (Built(fused_wide, TWO, THREADS, 8, (*WIDE, "MUFU.SIN", "MUFU.COS")),),
+    ),
+)

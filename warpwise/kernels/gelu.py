@@ -1,4 +1,4 @@
-"""GELU in float32, in the form with tanh: x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), element by element."""
+"""GELU in float32, in the tanh form: x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,19 @@ def gelu_1_plain(x, out, n):
 
 @cuda.jit(device=True, fastmath=True, forceinline=True)
 def gelu(a):
-    """(1 + tanh(u)) / 2 is 1 / (1 + e^(-2u)): one power of 2 and one division, both by the special-function unit."""
+    """Return GELU as x / (1 + e^(-2u)), because (1 + tanh(u)) / 2 is 1 / (1 + e^(-2u)).
+
+    The special-function unit computes the power and the division.
+    """
     return a / (np.float32(1) + math.exp2(a * (POWER1 + POWER3 * a * a)))
 
 
 @cuda.jit(fastmath=True)
 def gelu_2_wide(x, out, quads):
-    """A thread has two vectors of 16 bytes, both loaded before the first is used; ``quads`` is a quarter of the elements."""
+    """A thread loads two vectors of 16 bytes before it uses the first.
+
+    ``quads``: a quarter of the elements.
+    """
     i = np.uint32(cuda.blockIdx.x) * np.uint32(2 * THREADS) + np.uint32(cuda.threadIdx.x)
     j = i + np.uint32(THREADS)
     if j < quads:
@@ -58,7 +64,16 @@ def run_2_wide(x, out) -> None:
 
 TYPES = "float32[::1], float32[::1], uint32"
 STEPS = (
-    Step("gelu_1_plain", "one element a thread, and tanh", run_1_plain, (Built(gelu_1_plain, TYPES, THREADS, 8),)),
-    Step("gelu_2_wide", "32 bytes a thread, and a power of 2", run_2_wide,
-         (Built(gelu_2_wide, TYPES, THREADS, 8, opcodes=("LDG.E.128", "STG.E.128", "MUFU.EX2")),)),
-)  # fmt: skip
+    Step(
+        "gelu_1_plain",
+        "one element a thread, and tanh",
+        run_1_plain,
+        (Built(gelu_1_plain, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "gelu_2_wide",
+        "32 bytes a thread, and a power of 2",
+        run_2_wide,
+        (Built(gelu_2_wide, TYPES, THREADS, 8, opcodes=("LDG.E.128", "STG.E.128", "MUFU.EX2")),),
+    ),
+)

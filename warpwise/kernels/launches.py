@@ -1,6 +1,7 @@
-"""What a launch costs: kernels that do nothing, and one small computation as five kernels or as one.
+"""Cost of launches: empty kernels, and one small computation as five kernels or as one.
 
-The computation is y = sin(x)^2 - cos(x)^2. As five kernels it moves 11 arrays between chip and memory, as one 2.
+The computation is y = sin(x)^2 - cos(x)^2. As five kernels it moves 11 arrays between chip and
+memory, as one 2.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def empty_16(a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q):
     pass
 
 
-#: By how many arrays they take.
+#: By their number of arrays.
 EMPTY = {0: empty_0, 4: empty_4, 16: empty_16}
 
 
@@ -52,7 +53,7 @@ def all_in_one(source, target, n):
 
 
 def run_1_five(x, s, s2, c, c2, y, stream=0) -> None:
-    """``s`` to ``c2``: workspaces, of the size of ``x``. ``stream``: Numba's."""
+    """``s`` to ``c2``: workspaces of the size of ``x``. ``stream``: Numba's."""
     n = np.uint32(x.size)
     blocks = -(-x.size // THREADS)
     sine[blocks, THREADS, stream](x, s, n)
@@ -69,8 +70,18 @@ def run_2_fused(x, y, stream=0) -> None:
 ONE, TWO = "float32[::1], float32[::1], uint32", "float32[::1], float32[::1], float32[::1], uint32"
 STEPS = (
     Step(
-        "launches_1_five", "a kernel for each operation", run_1_five,
-        (*(Built(kernel, ONE, THREADS, 8) for kernel in (sine, square, cosine)), Built(difference, TWO, THREADS, 8)),
+        "launches_1_five",
+        "a kernel for each operation",
+        run_1_five,
+        (
+            *(Built(kernel, ONE, THREADS, 8) for kernel in (sine, square, cosine)),
+            Built(difference, TWO, THREADS, 8),
+        ),
     ),
-    Step("launches_2_fused", "all operations in one kernel", run_2_fused, (Built(all_in_one, ONE, THREADS, 8, opcodes=("MUFU.SIN",)),)),
-)  # fmt: skip
+    Step(
+        "launches_2_fused",
+        "all operations in one kernel",
+        run_2_fused,
+        (Built(all_in_one, ONE, THREADS, 8, opcodes=("MUFU.SIN",)),),
+    ),
+)

@@ -1,7 +1,8 @@
-"""Layer normalisation, forward, in float32: each row less its mean, over its standard deviation, times ``weight`` plus ``bias``.
+"""Layer normalisation, forward, in float32: each row standardised, times ``weight`` plus ``bias``.
 
-``x``, ``out``: rows of C elements, flat and one after the other; C is ``weight.size``. The variance is that of the row's own elements (the
-sum of squares over C), with 1e-5 added. Left out: storing means and deviations for a backward pass.
+``x``, ``out``: rows of C elements, flat and one after another; C is ``weight.size``. The variance
+is that of the row's own elements (the sum of squares over C), with 1e-5 added. Left out: storing
+means and deviations for a backward pass.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def layernorm_1_plain(x, weight, bias, out, rows, width):
 @cuda.jit
 def layernorm_2_warp(x, weight, bias, out, rows, width):
     lane = np.uint32(cuda.threadIdx.x) & np.uint32(31)
-    row = np.uint32(cuda.blockIdx.x) * np.uint32(WARPS) + (np.uint32(cuda.threadIdx.x) >> np.uint32(5))
+    row = np.uint32(cuda.blockIdx.x) * np.uint32(WARPS) + (
+        np.uint32(cuda.threadIdx.x) >> np.uint32(5)
+    )
     if row < rows:
         first, over = row * width, np.float32(1) / np.float32(width)
         total = np.float32(0)
@@ -62,14 +65,19 @@ def layernorm_2_warp(x, weight, bias, out, rows, width):
 
 @functools.cache
 def wide(vectors: int):
-    """The kernel for rows of at most ``vectors`` x 128 elements: a lane holds so many times 16 bytes."""
+    """Return the kernel for rows of at most ``vectors`` x 128 elements.
+
+    A lane holds ``vectors`` times 16 bytes.
+    """
     quads = 4 * vectors
 
     @cuda.jit
     def layernorm_3_wide(x, weight, bias, out, rows, width):
         values = cuda.local.array(quads, "float32")
         lane = np.uint32(cuda.threadIdx.x) & np.uint32(31)
-        row = np.uint32(cuda.blockIdx.x) * np.uint32(WARPS) + (np.uint32(cuda.threadIdx.x) >> np.uint32(5))
+        row = np.uint32(cuda.blockIdx.x) * np.uint32(WARPS) + (
+            np.uint32(cuda.threadIdx.x) >> np.uint32(5)
+        )
         if row < rows:
             first, over = row * width, np.float32(1) / np.float32(width)
             for i in range(0, quads, 4):  # all loads before the first use
@@ -94,33 +102,57 @@ def wide(vectors: int):
                     w0, w1, w2, w3 = load4(weight, at)
                     b0, b1, b2, b3 = load4(bias, at)
                     store4(
-                        out, first + at, values[i] * f * w0 + b0, values[i + 1] * f * w1 + b1,
-                        values[i + 2] * f * w2 + b2, values[i + 3] * f * w3 + b3,
-                    )  # fmt: skip
+                        out,
+                        first + at,
+                        values[i] * f * w0 + b0,
+                        values[i + 1] * f * w1 + b1,
+                        values[i + 2] * f * w2 + b2,
+                        values[i + 3] * f * w3 + b3,
+                    )
 
     return layernorm_3_wide
 
 
 def run_1_plain(x, weight, bias, out) -> None:
     rows = x.size // weight.size
-    layernorm_1_plain[-(-rows // THREADS), THREADS](x, weight, bias, out, np.uint32(rows), np.uint32(weight.size))
+    layernorm_1_plain[-(-rows // THREADS), THREADS](
+        x, weight, bias, out, np.uint32(rows), np.uint32(weight.size)
+    )
 
 
 def run_2_warp(x, weight, bias, out) -> None:
     rows = x.size // weight.size
-    layernorm_2_warp[-(-rows // WARPS), THREADS](x, weight, bias, out, np.uint32(rows), np.uint32(weight.size))
+    layernorm_2_warp[-(-rows // WARPS), THREADS](
+        x, weight, bias, out, np.uint32(rows), np.uint32(weight.size)
+    )
 
 
 def run_3_wide(x, weight, bias, out) -> None:
-    """``weight.size``: a multiple of 4; beyond a few thousand a row no longer fits in a warp's registers."""
+    """``weight.size``: a multiple of 4; beyond a few thousand a row exceeds a warp's registers."""
     rows, kernel = x.size // weight.size, wide(-(-weight.size // 128))
-    kernel[-(-rows // WARPS), THREADS](x, weight, bias, out, np.uint32(rows), np.uint32(weight.size))
+    kernel[-(-rows // WARPS), THREADS](
+        x, weight, bias, out, np.uint32(rows), np.uint32(weight.size)
+    )
 
 
 TYPES = "float32[::1], float32[::1], float32[::1], float32[::1], uint32, uint32"
 STEPS = (
-    Step("layernorm_1_plain", "a thread a row", run_1_plain, (Built(layernorm_1_plain, TYPES, THREADS, 8),)),
-    Step("layernorm_2_warp", "a warp a row: neighbours read neighbours", run_2_warp, (Built(layernorm_2_warp, TYPES, THREADS, 8),)),
-    Step("layernorm_3_wide", "the row is read once, 16 bytes a lane, and kept in registers", run_3_wide,
-         (Built(wide(13), TYPES, THREADS, 5, opcodes=("LDG.E.128", "STG.E.128")),)),
-)  # fmt: skip
+    Step(
+        "layernorm_1_plain",
+        "a thread a row",
+        run_1_plain,
+        (Built(layernorm_1_plain, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "layernorm_2_warp",
+        "a warp a row: neighbouring lanes read neighbouring elements",
+        run_2_warp,
+        (Built(layernorm_2_warp, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "layernorm_3_wide",
+        "the row is read once, 16 bytes a lane, and kept in registers",
+        run_3_wide,
+        (Built(wide(13), TYPES, THREADS, 5, opcodes=("LDG.E.128", "STG.E.128")),),
+    ),
+)

@@ -1,7 +1,8 @@
-"""Instructions that Numba has no name for: an intrinsic for its compiler, and the same in plain Python for the simulator.
+"""Instructions that Numba has no name for: an intrinsic, and plain Python for the simulator.
 
-The compiler's half is written with llvmlite, as a function of Numba's typing context. The other half says what the instruction does,
-thread by thread, in the words that any kernel may use. Without Numba there is only that half.
+The compiler's half is written with llvmlite, as a function of Numba's typing context. The other
+half defines the instruction for each thread, with the functions that any kernel may use. Without
+Numba only that half exists.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import Any
 
 
 def native(meaning: Callable) -> Callable[[Callable], Any]:
-    """Decorates a typing function as ``numba.extending.intrinsic`` does; ``meaning`` is what the simulator runs in its place.
+    """Decorate a typing function as ``numba.extending.intrinsic`` does.
 
-    The typing function takes Numba's typing context and the types of the arguments, and returns a signature and a code generator. It
-    runs only when a kernel is compiled, so it may import Numba.
+    ``meaning``: the function that the simulator runs in its place. The typing function takes
+    Numba's typing context and the types of the arguments, and returns a signature and a code
+    generator. It runs only when a kernel is compiled, so it may import Numba.
     """
 
     def decorate(typing: Callable) -> Any:
@@ -25,14 +27,14 @@ def native(meaning: Callable) -> Callable[[Callable], Any]:
 
             return cuda.jit(device=True)(meaning)
         made = intrinsic(typing)
-        made.py_func = meaning
+        made.py_func = meaning  # type: ignore[attr-defined]
         return made
 
     return decorate
 
 
 def address(context, builder, array_type, array, index_type, index, items: int = 1):
-    """The address of ``array[index]``, as a pointer to one element, or to a vector of ``items`` elements."""
+    """Return the address of ``array[index]``, as a pointer to an element or to a vector of them."""
     from llvmlite import ir
     from numba import types
 
@@ -40,19 +42,38 @@ def address(context, builder, array_type, array, index_type, index, items: int =
     place = builder.gep(first, [context.cast(builder, index, index_type, types.intp)])
     if items == 1:
         return place
-    return builder.bitcast(place, ir.VectorType(context.get_value_type(array_type.dtype), items).as_pointer())
+    return builder.bitcast(
+        place, ir.VectorType(context.get_value_type(array_type.dtype), items).as_pointer()
+    )
 
 
-def ptx(builder, text: str, result, outputs: Sequence, inputs: Sequence[tuple[str, Any]], volatile: bool = False):
-    """One instruction of PTX. ``result``: its LLVM type (a literal struct for several outputs). ``outputs``: their constraint letters.
+def ptx(
+    builder,
+    text: str,
+    result,
+    outputs: Sequence,
+    inputs: Sequence[tuple[str, Any]],
+    volatile: bool = False,
+):
+    """Emit one instruction of PTX.
 
-    ``inputs``: pairs of a constraint letter (r: 32-bit integer, l: 64-bit, f: float, h: 16-bit) and a value. ``volatile``: it does more
-    than compute its outputs, so it is neither left out nor moved over others. None is moved to where fewer lanes are active: some are
-    a whole warp's.
+    ``result``: its LLVM type (a literal struct for several outputs). ``outputs``: their constraint
+    letters. ``inputs``: pairs of a constraint letter (r: 32-bit integer, l: 64-bit, f: float, h:
+    16-bit) and a value. ``volatile``: the instruction has side effects, so it is neither removed
+    nor reordered. No instruction is moved to where fewer lanes are active: some act for a whole
+    warp.
     """
     from llvmlite import ir
 
-    constraints = ",".join([*(f"={letter}" for letter in outputs), *(letter for letter, _ in inputs), *(["~{memory}"] if volatile else [])])
+    constraints = ",".join(
+        [
+            *(f"={letter}" for letter in outputs),
+            *(letter for letter, _ in inputs),
+            *(["~{memory}"] if volatile else []),
+        ]
+    )
     values = [value for _, value in inputs]
-    asm = ir.InlineAsm(ir.FunctionType(result, [v.type for v in values]), text, constraints, side_effect=volatile)
+    asm = ir.InlineAsm(
+        ir.FunctionType(result, [v.type for v in values]), text, constraints, side_effect=volatile
+    )
     return builder.call(asm, values, attrs=("convergent",))

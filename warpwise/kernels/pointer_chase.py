@@ -1,8 +1,9 @@
-"""Latency: loads that wait for each other, because each one says where the next one is.
+"""Latency: dependent loads, each of which returns the address of the next.
 
-One thread follows links through an array. Only one load is on its way at a time, so the time of a step is how long one load takes, with
-the little arithmetic that makes an address of what it brought. Where the links lie decides which memory answers: a short cycle stays in
-L1, a longer one in L2, a long one in neither.
+One thread follows links through an array. Only one load is in flight at a time, so the time of a
+step is the latency of a load, with the little arithmetic that makes an address of its value. The
+position of the links determines which memory answers: a short cycle stays in L1, a longer one in
+L2, a long one in neither.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ LINE_BYTES = 128
 WORDS = LINE_BYTES // 4  # from one link to the next, so that each has a cache line of its own
 SHARED_WORDS = 4096  # 16 KB
 THREADS = 256  # that copy; one goes on
-UNROLLED = 16  # steps to a trip of the loop, so that counting trips takes no share of the time
+UNROLLED = 16  # steps per iteration, so that loop overhead is negligible
 
 
 def _clock():
@@ -26,7 +27,7 @@ def _clock():
 
 @native(_clock)
 def clock(typingctx):
-    """The multiprocessor's clock, in clocks since some moment; 0 in the simulator, which has none."""
+    """Return the multiprocessor's clock counter; 0 in the simulator, which has none."""
     from llvmlite import ir
     from numba import types
 
@@ -38,7 +39,10 @@ def clock(typingctx):
 
 @cuda.jit
 def pointer_chase_1_global(links, trips, ends, clocks):
-    """From where the last run ended, ``ends[1]``, so that a long cycle goes on; ``ends``: where this one begins and ends."""
+    """Continue from the end of the last run, ``ends[1]``, so that a long cycle is completed.
+
+    ``ends``: where this run begins and ends.
+    """
     at = begin = ends[1]
     start = clock()
     while trips > np.uint32(0):
@@ -71,44 +75,57 @@ def pointer_chase_2_shared(links, trips, ends, clocks):
 
 
 def run_1_global(links, steps, ends, clocks) -> None:
-    """``steps``: a multiple of UNROLLED. ``links``: uint32, word numbers. ``ends``: two uint32. ``clocks``: one int64, of all steps."""
+    """``steps``: a multiple of UNROLLED. ``links``: uint32, word numbers. ``ends``: two uint32.
+
+    ``clocks``: one int64, for all steps.
+    """
     pointer_chase_1_global[1, 1](links, np.uint32(steps // UNROLLED), ends, clocks)
 
 
 def run_2_shared(links, steps, ends, clocks) -> None:
-    """``links``: of SHARED_WORDS words; the copy of them is no part of ``clocks``."""
+    """``links``: SHARED_WORDS words, whose copy is not part of ``clocks``."""
     pointer_chase_2_shared[1, THREADS](links, np.uint32(steps // UNROLLED), ends, clocks)
 
 
 def cycle(lines: int, seed: int = 0) -> np.ndarray:
-    """The order in which a chase comes by ``lines`` cache lines, line 0 first: every line once, at random."""
+    """Return the order in which a chase visits ``lines`` cache lines: each once, at random.
+
+    Line 0 is the first.
+    """
     order = np.random.default_rng(seed).permutation(np.arange(lines, dtype=np.uint32))
     return np.roll(order, -int(np.flatnonzero(order == 0)[0]))
 
 
 def linked(xp, order: np.ndarray, words: int = WORDS):
-    """The links of a cycle, an array of ``xp`` (NumPy or CuPy): the first word of a line holds the number of the next line's first word.
+    """Return the links of a cycle, an array of ``xp`` (NumPy or CuPy).
 
-    ``words``: from one link to the next.
+    The first word of a line holds the number of the next line's first word. ``words``: from one
+    link to the next.
     """
     links = xp.zeros(order.size * words, "uint32")
-    links[xp.asarray(order.astype(np.int64) * words)] = xp.asarray(np.roll(order, -1) * np.uint32(words))
+    links[xp.asarray(order.astype(np.int64) * words)] = xp.asarray(
+        np.roll(order, -1) * np.uint32(words)
+    )
     return links
 
 
 def walked(order: np.ndarray, begin: int, end: int) -> int:
-    """How many steps of a cycle lead from one line to another: fewer than it has lines."""
+    """Return the steps of a cycle from one line to another: fewer than it has lines."""
     return int(np.flatnonzero(order == end)[0] - np.flatnonzero(order == begin)[0]) % order.size
 
 
 TYPES = "uint32[::1], uint32, uint32[::1], int64[::1]"
 STEPS = (
     Step(
-        "pointer_chase_1_global", "one thread follows links through global memory", run_1_global,
+        "pointer_chase_1_global",
+        "one thread follows links through global memory",
+        run_1_global,
         (Built(pointer_chase_1_global, TYPES, 32, opcodes=("LDG.E", "CS2R")),),
     ),
     Step(
-        "pointer_chase_2_shared", "the links lie in shared memory", run_2_shared,
+        "pointer_chase_2_shared",
+        "the links are in shared memory",
+        run_2_shared,
         (Built(pointer_chase_2_shared, TYPES, THREADS, opcodes=("LDS", "CS2R")),),
     ),
-)  # fmt: skip
+)

@@ -1,11 +1,13 @@
-"""Three sigmoids, one on top of the other, forward and backward: values that the backward pass needs are read, or made again.
+"""Three sigmoids, forward and backward: intermediate values are stored and read, or recomputed.
 
-out = f(f(f(x))) with f(v) = 1 / (1 + exp(-v)), and dx = dout * out(1 - out) * s2(1 - s2) * s1(1 - s1), where s1 and s2 lie between.
-A step is both passes. Accesses for each element: 15 with a kernel for each operation; 9 with one kernel for each pass that stores and
-reads s1, s2 and out; 8 where the backward pass makes out again; 5 where it makes all again from x.
+out = f(f(f(x))) with f(v) = 1 / (1 + exp(-v)), and dx = dout * out(1 - out) * s2(1 - s2) * s1(1 -
+s1), where s1 and s2 are the values between. A step is both passes. Accesses per element: 15 with a
+kernel for each operation; 9 with one kernel for each pass that stores and reads s1, s2 and out; 8
+if the backward pass makes out again; 5 if it makes all again from x.
 
-A sigmoid takes two of the chip's special functions, exp2 and a reciprocal (``fastmath``), of which an SM does 16 a clock (CUDA C++
-Programming Guide, throughput of native arithmetic instructions): three sigmoids for each 8 bytes are not far from the limit.
+A sigmoid takes two instructions of the special-function units, exp2 and a reciprocal
+(``fastmath``), of which an SM executes 16 per clock (CUDA C++ Programming Guide, throughput of
+native arithmetic instructions): three sigmoids per 8 bytes are close to the limit.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def gradient_from_x(x, dout):
 
 @cuda.jit(fastmath=True)
 def up(v, s, quads):
-    """One sigmoid."""
+    """Return one sigmoid."""
     i = np.uint32(cuda.grid(1))
     if i < quads:
         a, b, c, d = load4(v, i * QUAD)
@@ -60,7 +62,7 @@ def up(v, s, quads):
 
 @cuda.jit(fastmath=True)
 def down(s, above, below, quads):
-    """The slope below one sigmoid, from its result and the slope above it."""
+    """Return the gradient below one sigmoid, from its result and the gradient above it."""
     i = np.uint32(cuda.grid(1))
     if i < quads:
         a, b, c, d = load4(s, i * QUAD)
@@ -88,7 +90,14 @@ def backward_reading(s1, s2, out, dout, dx, quads):
         e, f, g, h = load4(s2, i * QUAD)
         j, k, m, o = load4(out, i * QUAD)
         p, q, r, t = load4(dout, i * QUAD)
-        store4(dx, i * QUAD, gradient(a, e, j, p), gradient(b, f, k, q), gradient(c, g, m, r), gradient(d, h, o, t))
+        store4(
+            dx,
+            i * QUAD,
+            gradient(a, e, j, p),
+            gradient(b, f, k, q),
+            gradient(c, g, m, r),
+            gradient(d, h, o, t),
+        )
 
 
 @cuda.jit(fastmath=True)
@@ -99,8 +108,13 @@ def backward_out_again(s1, s2, dout, dx, quads):
         e, f, g, h = load4(s2, i * QUAD)
         p, q, r, t = load4(dout, i * QUAD)
         store4(
-            dx, i * QUAD, gradient_from_s2(a, e, p), gradient_from_s2(b, f, q), gradient_from_s2(c, g, r), gradient_from_s2(d, h, t)
-        )  # fmt: skip
+            dx,
+            i * QUAD,
+            gradient_from_s2(a, e, p),
+            gradient_from_s2(b, f, q),
+            gradient_from_s2(c, g, r),
+            gradient_from_s2(d, h, t),
+        )
 
 
 @cuda.jit(device=True, fastmath=True)
@@ -113,7 +127,14 @@ def forward_lean(x, out, quads):
     i = np.uint32(cuda.grid(1))
     if i < quads:
         a, b, c, d = load4(x, i * QUAD)
-        store4(out, i * QUAD, three_sigmoids(a), three_sigmoids(b), three_sigmoids(c), three_sigmoids(d))
+        store4(
+            out,
+            i * QUAD,
+            three_sigmoids(a),
+            three_sigmoids(b),
+            three_sigmoids(c),
+            three_sigmoids(d),
+        )
 
 
 @cuda.jit(fastmath=True)
@@ -122,12 +143,22 @@ def backward_all_again(x, dout, dx, quads):
     if i < quads:
         a, b, c, d = load4(x, i * QUAD)
         p, q, r, t = load4(dout, i * QUAD)
-        store4(dx, i * QUAD, gradient_from_x(a, p), gradient_from_x(b, q), gradient_from_x(c, r), gradient_from_x(d, t))
+        store4(
+            dx,
+            i * QUAD,
+            gradient_from_x(a, p),
+            gradient_from_x(b, q),
+            gradient_from_x(c, r),
+            gradient_from_x(d, t),
+        )
 
 
 @cuda.jit(device=True, fastmath=True)
 def four_sigmoids(a, b, c, d):
-    """Of numbers above -20: one reciprocal, of a product that float32 can hold, is turned into four by multiplications."""
+    """Return sigmoids of numbers above -20, with one reciprocal for four.
+
+    Multiplications turn the reciprocal of a product, which float32 can hold, into all four.
+    """
     a, b, c, d = ONE + math.exp(-a), ONE + math.exp(-b), ONE + math.exp(-c), ONE + math.exp(-d)
     ab, cd = a * b, c * d
     of_all = ONE / (ab * cd)
@@ -137,7 +168,10 @@ def four_sigmoids(a, b, c, d):
 
 @cuda.jit(fastmath=True)
 def forward_one_reciprocal(x, out, quads):
-    """A sigmoid lies between 0 and 1, so the second and the third can share reciprocals; the first takes any number."""
+    """The second and third sigmoids share reciprocals: their arguments are between 0 and 1.
+
+    The first takes any number.
+    """
     i = np.uint32(cuda.grid(1))
     if i < quads:
         a, b, c, d = load4(x, i * QUAD)
@@ -155,10 +189,18 @@ def backward_one_reciprocal(x, dout, dx, quads):
         a, b, c, d = sigmoid(a), sigmoid(b), sigmoid(c), sigmoid(d)
         e, f, g, h = four_sigmoids(a, b, c, d)
         j, k, m, o = four_sigmoids(e, f, g, h)
-        store4(dx, i * QUAD, gradient(a, e, j, p), gradient(b, f, k, q), gradient(c, g, m, r), gradient(d, h, o, t))
+        store4(
+            dx,
+            i * QUAD,
+            gradient(a, e, j, p),
+            gradient(b, f, k, q),
+            gradient(c, g, m, r),
+            gradient(d, h, o, t),
+        )
 
 
-# All steps take x and dout, six arrays for what a step stores between its kernels or passes, and out and dx. Sizes: multiples of 4.
+# All steps take x and dout, six arrays for values that a step stores between kernels or passes, and
+# out and dx. Sizes: multiples of 4.
 
 
 def run_1_eager(x, dout, s1, s2, d2, d1, out, dx) -> None:
@@ -199,19 +241,42 @@ def _launch(x) -> tuple[tuple[int, int], np.uint32]:
 
 
 def _built(kernel, arrays: int) -> Built:
-    return Built(kernel, "float32[::1], " * arrays + "uint32", THREADS, 8, ("LDG.E.128", "STG.E.128"))
+    return Built(
+        kernel, "float32[::1], " * arrays + "uint32", THREADS, 8, ("LDG.E.128", "STG.E.128")
+    )
 
 
 STORING = _built(forward_storing, 4)
-ACCESSES = (15, 9, 8, 5, 5)  # for each element, forward and backward, of the steps
+ACCESSES = (15, 9, 8, 5, 5)  # per element, forward and backward, of each step
 STEPS = (
-    Step("recompute_1_eager", "a kernel for each operation", run_1_eager, (_built(up, 2), _built(down, 3))),
-    Step("recompute_2_stored", "a kernel for each pass", run_2_stored, (STORING, _built(backward_reading, 5))),
-    Step("recompute_3_out_again", "the way down makes out again, from s2", run_3_out_again, (STORING, _built(backward_out_again, 4))),
-    Step("recompute_4_all_again", "nothing is stored between: the way down makes all again, from x", run_4_all_again, (
-        _built(forward_lean, 2), _built(backward_all_again, 3),
-    )),
-    Step("recompute_5_one_reciprocal", "four sigmoids share a reciprocal", run_5_one_reciprocal, (
-        _built(forward_one_reciprocal, 2), _built(backward_one_reciprocal, 3),
-    )),
-)  # fmt: skip
+    Step(
+        "recompute_1_eager",
+        "a kernel for each operation",
+        run_1_eager,
+        (_built(up, 2), _built(down, 3)),
+    ),
+    Step(
+        "recompute_2_stored",
+        "a kernel for each pass",
+        run_2_stored,
+        (STORING, _built(backward_reading, 5)),
+    ),
+    Step(
+        "recompute_3_out_again",
+        "the backward pass makes out again, from s2",
+        run_3_out_again,
+        (STORING, _built(backward_out_again, 4)),
+    ),
+    Step(
+        "recompute_4_all_again",
+        "nothing is stored between: the backward pass makes all again, from x",
+        run_4_all_again,
+        (_built(forward_lean, 2), _built(backward_all_again, 3)),
+    ),
+    Step(
+        "recompute_5_one_reciprocal",
+        "four sigmoids share a reciprocal",
+        run_5_one_reciprocal,
+        (_built(forward_one_reciprocal, 2), _built(backward_one_reciprocal, 3)),
+    ),
+)

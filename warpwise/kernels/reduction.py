@@ -1,7 +1,8 @@
-"""The sum of an array: 4 bytes are read for each addition, and all threads have to meet in one number.
+"""The sum of an array: 4 bytes are read for each addition, and all threads meet in one number.
 
-From step 2 on there are two launches: blocks leave a partial sum each, and one block adds those up. That is the same order of
-additions in every run, which atomics do not promise. ``partials`` says by its size how many blocks there are: a few for each SM.
+From step 2 on there are two launches: each block leaves a partial sum, and one block adds those up.
+This gives the same order of additions in every run, which atomics do not guarantee. The size of
+``partials`` is the number of blocks: a few for each SM.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from warpwise.kernels.wide import load4
 
 THREADS, WARP = 256, 32
 WARPS = THREADS // WARP
-AHEAD = 8  # loads that a thread has under way
+AHEAD = 8  # loads in flight in a thread
 QUADS_AHEAD = 4
 LANES, EIGHT, FOUR = np.uint32(WARP), np.uint32(AHEAD), np.uint32(4)
 ZERO = np.float32(0)
@@ -56,7 +57,7 @@ def sum_2_tree(x, partials, n):
 
 @cuda.jit(device=True)
 def warp_sum(own):
-    """The sum of a warp's numbers, in its first lane."""
+    """Return the sum of a warp's numbers, in its first lane."""
     for shift in (16, 8, 4, 2, 1):
         own += cuda.shfl_down_sync(0xFFFFFFFF, own, shift)
     return own
@@ -64,7 +65,10 @@ def warp_sum(own):
 
 @cuda.jit(device=True)
 def leave_block_sum(own, sums, partials):
-    """The sum of a block's numbers, as an element of ``partials``. ``sums``: shared, for a number of each warp."""
+    """Store the sum of a block's numbers as an element of ``partials``.
+
+    ``sums``: shared memory for a number per warp.
+    """
     t = np.uint32(cuda.threadIdx.x)
     own = warp_sum(own)
     if t % LANES == np.uint32(0):
@@ -79,7 +83,7 @@ def leave_block_sum(own, sums, partials):
 
 @cuda.jit
 def sum_3_shuffle(x, partials, n):
-    """The tree is in registers. Of float32 or float64, as ``partials`` are."""
+    """The tree is in registers. Sums are float32 or float64, as ``partials`` are."""
     sums = cuda.shared.array(WARPS, partials.dtype)
     i = np.uint32(cuda.grid(1))
     own = partials.dtype.type(0)
@@ -91,7 +95,7 @@ def sum_3_shuffle(x, partials, n):
 
 @cuda.jit
 def sum_4_in_flight(x, partials, n):
-    """Eight loads, then eight additions to eight sums. Of float32 or float64, as ``partials`` are."""
+    """Eight loads, then eight additions to eight sums, in float32 or float64 as ``partials``."""
     sums = cuda.shared.array(WARPS, partials.dtype)
     mine = cuda.local.array(AHEAD, partials.dtype)
     for k in range(AHEAD):
@@ -139,7 +143,10 @@ def pair_sum(word):
 
 @cuda.jit
 def sum_half_1_wide(x, partials, quads):
-    """The same of float16, in words of two (see ``elementwise``), added up in float32; ``quads`` is an eighth of the elements."""
+    """The same for float16 in pairs (see ``elementwise``), added up in float32.
+
+    ``quads``: an eighth of the elements.
+    """
     sums = cuda.shared.array(WARPS, np.float32)
     mine = cuda.local.array(QUADS_AHEAD, np.float32)
     for k in range(QUADS_AHEAD):
@@ -160,7 +167,10 @@ def sum_half_1_wide(x, partials, quads):
 
 @cuda.jit
 def accumulate_1_float16(x, sums, n, terms):
-    """A thread adds up ``terms`` float16, ``n`` apart, and rounds each sum to float16. ``x``: int16, the bits of float16."""
+    """A thread adds up ``terms`` float16, ``n`` apart, rounding each sum to float16.
+
+    ``x``: int16, the bits of float16.
+    """
     i = np.uint32(cuda.grid(1))
     if i < n:
         total = ZERO
@@ -172,7 +182,7 @@ def accumulate_1_float16(x, sums, n, terms):
 
 @cuda.jit
 def accumulate_2_float32(x, sums, n, terms):
-    """The same, and the sums stay float32."""
+    """The same, with sums in float32."""
     i = np.uint32(cuda.grid(1))
     if i < n:
         total = ZERO
@@ -191,12 +201,12 @@ def run_2_tree(x, partials, total) -> None:
 
 
 def run_3_shuffle(x, partials, total) -> None:
-    """``x``, ``partials`` and ``total`` of float32, or of float64."""
+    """``x``, ``partials`` and ``total``: float32 or float64."""
     _two_launches(sum_3_shuffle, sum_3_shuffle, x, x.size, partials, total)
 
 
 def run_4_in_flight(x, partials, total) -> None:
-    """``x``, ``partials`` and ``total`` of float32, or of float64."""
+    """``x``, ``partials`` and ``total``: float32 or float64."""
     _two_launches(sum_4_in_flight, sum_3_shuffle, x, x.size, partials, total)
 
 
@@ -216,7 +226,7 @@ def _two_launches(kernel, last, x, items: int, partials, total) -> None:
 
 
 def run_accumulate_1_float16(x, sums) -> None:
-    """``x``: int16, rows of ``sums.size`` float16; each column is added up, from the first row to the last."""
+    """``x``: int16, rows of ``sums.size`` float16; each column is added up from top to bottom."""
     _accumulate(accumulate_1_float16, x, sums)
 
 
@@ -225,36 +235,66 @@ def run_accumulate_2_float32(x, sums) -> None:
 
 
 def _accumulate(kernel, x, sums) -> None:
-    kernel[-(-sums.size // THREADS), THREADS](x, sums, np.uint32(sums.size), np.uint32(x.size // sums.size))
+    kernel[-(-sums.size // THREADS), THREADS](
+        x, sums, np.uint32(sums.size), np.uint32(x.size // sums.size)
+    )
 
 
 SINGLE, DOUBLE = "float32[::1], float32[::1], uint32", "float64[::1], float64[::1], uint32"
 SHUFFLE = Built(sum_3_shuffle, SINGLE, THREADS, 8, ("SHFL.DOWN",))
 COLUMNS = "int16[::1], float32[::1], uint32, uint32"
 SUMS = (
-    Step("sum_1_atomic", "every element is added to one number in memory", run_1_atomic, (
-        Built(clear, "float32[::1]", 1), Built(sum_1_atomic, SINGLE, THREADS, 8, ("RED",)),
-    )),
-    Step("sum_2_tree", "threads add up elements, and blocks the threads' sums in shared memory", run_2_tree, (
-        Built(sum_2_tree, SINGLE, THREADS, 8),
-    )),
-    Step("sum_3_shuffle", "lanes of a warp pass their sums through registers", run_3_shuffle, (
-        SHUFFLE, Built(sum_3_shuffle, DOUBLE, THREADS, 8, ("SHFL.DOWN",)),
-    )),
-    Step("sum_4_in_flight", "eight loads under way in each thread, and eight sums", run_4_in_flight, (
-        Built(sum_4_in_flight, SINGLE, THREADS, 6), Built(sum_4_in_flight, DOUBLE, THREADS, 5),
-    )),
-    Step("sum_5_wide", "four loads of 16 bytes under way", run_5_wide, (Built(sum_5_wide, SINGLE, THREADS, 6, ("LDG.E.128",)),)),
-)  # fmt: skip
+    Step(
+        "sum_1_atomic",
+        "every element is added to one number in memory",
+        run_1_atomic,
+        (Built(clear, "float32[::1]", 1), Built(sum_1_atomic, SINGLE, THREADS, 8, ("RED",))),
+    ),
+    Step(
+        "sum_2_tree",
+        "threads add up elements, and blocks the threads' sums in shared memory",
+        run_2_tree,
+        (Built(sum_2_tree, SINGLE, THREADS, 8),),
+    ),
+    Step(
+        "sum_3_shuffle",
+        "lanes of a warp pass their sums through registers",
+        run_3_shuffle,
+        (SHUFFLE, Built(sum_3_shuffle, DOUBLE, THREADS, 8, ("SHFL.DOWN",))),
+    ),
+    Step(
+        "sum_4_in_flight",
+        "eight loads in flight in each thread, and eight sums",
+        run_4_in_flight,
+        (Built(sum_4_in_flight, SINGLE, THREADS, 6), Built(sum_4_in_flight, DOUBLE, THREADS, 5)),
+    ),
+    Step(
+        "sum_5_wide",
+        "four loads of 16 bytes in flight",
+        run_5_wide,
+        (Built(sum_5_wide, SINGLE, THREADS, 6, ("LDG.E.128",)),),
+    ),
+)
 HALF = (
-    Step("sum_half_1_wide", "float16 in memory, float32 in registers", run_half_1_wide, (
-        Built(sum_half_1_wide, "uint32[::1], float32[::1], uint32", THREADS, 5, ("LDG.E.128",)),
-    )),
-)  # fmt: skip
+    Step(
+        "sum_half_1_wide",
+        "float16 in memory, float32 in registers",
+        run_half_1_wide,
+        (Built(sum_half_1_wide, "uint32[::1], float32[::1], uint32", THREADS, 5, ("LDG.E.128",)),),
+    ),
+)
 ACCUMULATE = (
-    Step("accumulate_1_float16", "each sum is rounded to float16", run_accumulate_1_float16, (
-        Built(accumulate_1_float16, COLUMNS, THREADS, 8),
-    )),
-    Step("accumulate_2_float32", "sums in float32", run_accumulate_2_float32, (Built(accumulate_2_float32, COLUMNS, THREADS, 8),)),
-)  # fmt: skip
+    Step(
+        "accumulate_1_float16",
+        "each sum is rounded to float16",
+        run_accumulate_1_float16,
+        (Built(accumulate_1_float16, COLUMNS, THREADS, 8),),
+    ),
+    Step(
+        "accumulate_2_float32",
+        "sums in float32",
+        run_accumulate_2_float32,
+        (Built(accumulate_2_float32, COLUMNS, THREADS, 8),),
+    ),
+)
 STEPS = SUMS + HALF + ACCUMULATE

@@ -1,9 +1,10 @@
-"""Softmax of each row: y = exp(x - max) / sum(exp(x - max)). A row is read once, twice or three times, and written once.
+"""Softmax of each row: y = exp(x - max) / sum(exp(x - max)), read one to three times.
 
-x and y are flat, row by row, and a block has a row until step 5. Accesses for each element: 4 in step 1, 3 in step 2, and 2 in the
-others, which keep the row on the chip. A short row that is read again comes from a cache, so times differ by less than accesses do.
-``exp`` is the chip's own (``fastmath``): relative errors stay below 1e-5 where numbers of a row lie within 50 of each other. The lowest
-number is finite, since ``fastmath`` knows no infinity.
+x and y are flat, row by row, and a block has a row until step 5. Accesses per element: 4 in step 1,
+3 in step 2, and 2 in the others, which keep the row on the chip. A short row that is read again
+comes from a cache, so times differ less than accesses do. ``exp`` is that of the special-function
+units (``fastmath``): relative errors stay below 1e-5 if numbers of a row are within 50 of each
+other. The lowest number is finite, because ``fastmath`` does not support infinity.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from warpwise.kernels.wide import load4, store4
 THREADS, WARP = 256, 32
 MOST_WARPS = THREADS // WARP
 LONGEST = 8192  # elements of a row, for steps 3 and 4: 32 KB, 32 numbers for each of 256 threads
-OWN_QUADS = 8  # that a thread of steps 4 and 5 has
+OWN_QUADS = 8  # in a thread of steps 4 and 5
 OWN = 4 * OWN_QUADS
 LONGEST_OF_WARP = OWN * WARP
 LANES, QUAD, N_THREADS = np.uint32(WARP), np.uint32(4), np.uint32(THREADS)
@@ -29,7 +30,7 @@ ALL = 0xFFFFFFFF
 
 @cuda.jit(device=True, fastmath=True)
 def warp_max(own):
-    """The largest number of a warp, in all lanes."""
+    """Return the largest number of a warp, in all lanes."""
     for mask in (16, 8, 4, 2, 1):
         own = max(own, cuda.shfl_xor_sync(ALL, own, mask))
     return own
@@ -37,7 +38,7 @@ def warp_max(own):
 
 @cuda.jit(device=True, fastmath=True)
 def warp_sum(own):
-    """The sum of a warp's numbers, in all lanes."""
+    """Return the sum of a warp's numbers, in all lanes."""
     for mask in (16, 8, 4, 2, 1):
         own += cuda.shfl_xor_sync(ALL, own, mask)
     return own
@@ -45,7 +46,10 @@ def warp_sum(own):
 
 @cuda.jit(device=True, fastmath=True)
 def block_max(own, of_warps):
-    """The largest number of a block, in all threads. ``of_warps``: shared, used for nothing else."""
+    """Return the largest number of a block, in all threads.
+
+    ``of_warps``: shared memory for nothing else.
+    """
     own = warp_max(own)
     t = np.uint32(cuda.threadIdx.x)
     if t % LANES == np.uint32(0):
@@ -60,7 +64,10 @@ def block_max(own, of_warps):
 
 @cuda.jit(device=True, fastmath=True)
 def block_sum(own, of_warps):
-    """The sum of a block's numbers, in all threads. ``of_warps``: shared, used for nothing else."""
+    """Return the sum of a block's numbers, in all threads.
+
+    ``of_warps``: shared memory for nothing else.
+    """
     own = warp_sum(own)
     t = np.uint32(cuda.threadIdx.x)
     if t % LANES == np.uint32(0):
@@ -75,7 +82,7 @@ def block_sum(own, of_warps):
 
 @cuda.jit(fastmath=True)
 def softmax_1_safe(x, y, columns):
-    """Once for the maximum, once for the sum, once for the result."""
+    """One pass for the maximum, one for the sum, one for the result."""
     maxima = cuda.shared.array(MOST_WARPS, np.float32)
     sums = cuda.shared.array(MOST_WARPS, np.float32)
     t, row = np.uint32(cuda.threadIdx.x), np.uint32(np.uint32(cuda.blockIdx.x) * columns)
@@ -100,7 +107,7 @@ def softmax_1_safe(x, y, columns):
 
 @cuda.jit(fastmath=True)
 def softmax_2_online(x, y, columns):
-    """A thread keeps the largest number so far and the sum as seen from it; a larger one scales that sum down."""
+    """A thread keeps its largest number and the sum relative to it, rescaled by a larger one."""
     maxima = cuda.shared.array(MOST_WARPS, np.float32)
     sums = cuda.shared.array(MOST_WARPS, np.float32)
     t, row = np.uint32(cuda.threadIdx.x), np.uint32(np.uint32(cuda.blockIdx.x) * columns)
@@ -123,7 +130,7 @@ def softmax_2_online(x, y, columns):
 
 @cuda.jit(fastmath=True)
 def softmax_3_on_chip(x, y, columns):
-    """The row waits in shared memory. A thread touches its own elements only, so no barrier is needed for them."""
+    """The row stays in shared memory. A thread uses only its own elements, without barriers."""
     kept = cuda.shared.array(LONGEST, np.float32)
     maxima = cuda.shared.array(MOST_WARPS, np.float32)
     sums = cuda.shared.array(MOST_WARPS, np.float32)
@@ -152,7 +159,10 @@ def softmax_3_on_chip(x, y, columns):
 
 @cuda.jit(device=True, fastmath=True)
 def load_own(own, x, row, columns, first, apart):
-    """Quads of a row, ``apart`` elements from one to the next; what lies beyond the row's end is the lowest number. Their maximum."""
+    """Load quads of a row, ``apart`` elements from one to the next; return their maximum.
+
+    Beyond the row's end, elements are the lowest number.
+    """
     for k in range(OWN_QUADS):
         j = np.uint32(first + np.uint32(k) * apart)
         a, b, c, d = LOWEST, LOWEST, LOWEST, LOWEST
@@ -167,7 +177,7 @@ def load_own(own, x, row, columns, first, apart):
 
 @cuda.jit(device=True, fastmath=True)
 def exponentials(own, most):
-    """exp(x - most) in the place of each x. Their sum."""
+    """Replace each x by exp(x - most); return their sum."""
     total = ZERO
     for k in range(OWN):
         own[k] = math.exp(own[k] - most)
@@ -180,17 +190,27 @@ def store_own(own, share, y, row, columns, first, apart):
     for k in range(OWN_QUADS):
         j = np.uint32(first + np.uint32(k) * apart)
         if j < columns:
-            store4(y, np.uint32(row + j), own[4 * k] * share, own[4 * k + 1] * share, own[4 * k + 2] * share, own[4 * k + 3] * share)
+            store4(
+                y,
+                np.uint32(row + j),
+                own[4 * k] * share,
+                own[4 * k + 1] * share,
+                own[4 * k + 2] * share,
+                own[4 * k + 3] * share,
+            )
 
 
 @cuda.jit(fastmath=True, launch_bounds=(THREADS, 4))
 def softmax_4_wide(x, y, columns):
-    """The row waits in registers, 32 numbers in each thread, and there are as many threads as that takes."""
+    """The row stays in registers, 32 numbers per thread, with as many threads as that takes."""
     maxima = cuda.shared.array(MOST_WARPS, np.float32)
     sums = cuda.shared.array(MOST_WARPS, np.float32)
     own = cuda.local.array(OWN, np.float32)
     row = np.uint32(np.uint32(cuda.blockIdx.x) * columns)
-    first, apart = np.uint32(np.uint32(cuda.threadIdx.x) * QUAD), np.uint32(np.uint32(cuda.blockDim.x) * QUAD)
+    first, apart = (
+        np.uint32(np.uint32(cuda.threadIdx.x) * QUAD),
+        np.uint32(np.uint32(cuda.blockDim.x) * QUAD),
+    )
     most = block_max(load_own(own, x, row, columns, first, apart), maxima)
     share = ONE / block_sum(exponentials(own, most), sums)
     store_own(own, share, y, row, columns, first, apart)
@@ -198,7 +218,7 @@ def softmax_4_wide(x, y, columns):
 
 @cuda.jit(fastmath=True, launch_bounds=(THREADS, 4))
 def softmax_5_warps(x, y, rows, columns):
-    """A warp has a row, so that no barrier is needed at all."""
+    """A warp has a row, so no barrier is needed at all."""
     own = cuda.local.array(OWN, np.float32)
     t = np.uint32(cuda.threadIdx.x)
     number = np.uint32(np.uint32(cuda.blockIdx.x) * np.uint32(MOST_WARPS) + t // LANES)
@@ -240,17 +260,34 @@ def run_5_warps(x, shape, y) -> None:
 TYPES = "float32[::1], float32[::1], uint32"
 WIDE = ("LDG.E.128", "STG.E.128", "MUFU.EX2")
 STEPS = (
-    Step("softmax_1_safe", "a pass for the maximum, one for the sum, one for the result", run_1_safe, (
-        Built(softmax_1_safe, TYPES, THREADS, 8, ("MUFU.EX2", "SHFL")),
-    )),
-    Step("softmax_2_online", "maximum and sum in one pass", run_2_online, (Built(softmax_2_online, TYPES, THREADS, 8, ("MUFU.EX2",)),)),
-    Step("softmax_3_on_chip", "the row is read once and waits in shared memory", run_3_on_chip, (
-        Built(softmax_3_on_chip, TYPES, THREADS, 6, ("MUFU.EX2",)),
-    )),
-    Step("softmax_4_wide", "16 bytes an access, and the row waits in registers", run_4_wide, (
-        Built(softmax_4_wide, TYPES, THREADS, 4, WIDE),
-    )),
-    Step("softmax_5_warps", "a warp has a row, without barriers", run_5_warps, (
-        Built(softmax_5_warps, "float32[::1], float32[::1], uint32, uint32", THREADS, 4, WIDE),
-    )),
-)  # fmt: skip
+    Step(
+        "softmax_1_safe",
+        "a pass for the maximum, one for the sum, one for the result",
+        run_1_safe,
+        (Built(softmax_1_safe, TYPES, THREADS, 8, ("MUFU.EX2", "SHFL")),),
+    ),
+    Step(
+        "softmax_2_online",
+        "maximum and sum in one pass",
+        run_2_online,
+        (Built(softmax_2_online, TYPES, THREADS, 8, ("MUFU.EX2",)),),
+    ),
+    Step(
+        "softmax_3_on_chip",
+        "the row is read once and stays in shared memory",
+        run_3_on_chip,
+        (Built(softmax_3_on_chip, TYPES, THREADS, 6, ("MUFU.EX2",)),),
+    ),
+    Step(
+        "softmax_4_wide",
+        "16 bytes an access, and the row stays in registers",
+        run_4_wide,
+        (Built(softmax_4_wide, TYPES, THREADS, 4, WIDE),),
+    ),
+    Step(
+        "softmax_5_warps",
+        "a warp has a row, without barriers",
+        run_5_warps,
+        (Built(softmax_5_warps, "float32[::1], float32[::1], uint32, uint32", THREADS, 4, WIDE),),
+    ),
+)

@@ -1,7 +1,8 @@
-"""Reading memory with gaps, or from a place that no sector begins at: the same copy, and how much more has to be fetched for it.
+"""Strided or misaligned reads: the same copy, and the extra sectors that it fetches.
 
-A copy of ``n`` elements in which neighbouring threads read elements ``stride`` apart, from ``offset`` on. Their results lie together.
-``sectors`` is the model: memory comes in sectors of 32 bytes, so what a warp asks for is known before anything runs.
+A copy of ``n`` elements in which neighbouring threads read elements ``stride`` apart, from
+``offset`` on. Their results are contiguous. ``sectors`` is the model: memory comes in sectors of 32
+bytes, so a warp's request is known before anything runs.
 """
 
 from __future__ import annotations
@@ -33,9 +34,14 @@ def strides_2_quads(source, target, stride, n):
 
 
 def run_1_elements(source, target, stride: int, offset: int = 0) -> None:
-    """target[i] = source[offset + stride * i], for every element of ``target``; indices stay below 2^32."""
+    """target[i] = source[offset + stride * i], for every element of ``target``.
+
+    Indices stay below 2^32.
+    """
     n = target.size
-    strides_1_elements[-(-n // THREADS), THREADS](source, target, np.uint32(stride), np.uint32(offset), np.uint32(n))
+    strides_1_elements[-(-n // THREADS), THREADS](
+        source, target, np.uint32(stride), np.uint32(offset), np.uint32(n)
+    )
 
 
 def run_2_quads(source, target, stride: int) -> None:
@@ -45,10 +51,11 @@ def run_2_quads(source, target, stride: int) -> None:
 
 
 def sectors(width: int, stride: int, offset: int = 0) -> int:
-    """Sectors that a full warp's load touches: lane i reads ``width`` bytes at element ``offset + stride * i`` of an aligned array.
+    """Return the sectors of a full warp's load: lane i reads element ``offset + stride * i``.
 
-    ``width`` divides 32, so no element crosses into another sector. From 32 bytes between neighbours on, each lane needs its own sector;
-    below, no sector between the first one and the last is left out.
+    ``width``: bytes of an element in an aligned array. It divides 32, so no element crosses into
+    another sector. With 32 bytes or more between neighbours, each lane needs its own sector; with
+    less, no sector between the first and the last is skipped.
     """
     if stride * width >= SECTOR_BYTES:
         return WARP
@@ -59,15 +66,41 @@ def sectors(width: int, stride: int, offset: int = 0) -> int:
 TYPES = "{0}[::1], {0}[::1], uint32, uint32, uint32"
 STEPS = (
     Step(
-        "strides_1_elements", "one element a thread, read with gaps", run_1_elements,
+        "strides_1_elements",
+        "one element a thread, read with gaps",
+        run_1_elements,
         (
-            Built(strides_1_elements, TYPES.format("float32"), THREADS, 8, opcodes=("LDG.E", "STG.E")),
-            Built(strides_1_elements, TYPES.format("float16"), THREADS, 8, opcodes=("LDG.E.U16", "STG.E.U16")),
-            Built(strides_1_elements, TYPES.format("float64"), THREADS, 8, opcodes=("LDG.E.64", "STG.E.64")),
+            Built(
+                strides_1_elements, TYPES.format("float32"), THREADS, 8, opcodes=("LDG.E", "STG.E")
+            ),
+            Built(
+                strides_1_elements,
+                TYPES.format("float16"),
+                THREADS,
+                8,
+                opcodes=("LDG.E.U16", "STG.E.U16"),
+            ),
+            Built(
+                strides_1_elements,
+                TYPES.format("float64"),
+                THREADS,
+                8,
+                opcodes=("LDG.E.64", "STG.E.64"),
+            ),
         ),
     ),
     Step(
-        "strides_2_quads", "16 bytes a thread, read with gaps", run_2_quads,
-        (Built(strides_2_quads, "float32[::1], float32[::1], uint32, uint32", THREADS, 8, opcodes=("LDG.E.128", "STG.E.128")),),
+        "strides_2_quads",
+        "16 bytes a thread, read with gaps",
+        run_2_quads,
+        (
+            Built(
+                strides_2_quads,
+                "float32[::1], float32[::1], uint32, uint32",
+                THREADS,
+                8,
+                opcodes=("LDG.E.128", "STG.E.128"),
+            ),
+        ),
     ),
-)  # fmt: skip
+)

@@ -1,9 +1,11 @@
-"""target[c, r] = source[r, c] of float32: each number read once and written once, in another order.
+"""target[c, r] = source[r, c] of float32: each number is read once and written once.
 
-A warp that reads along a row has numbers that belong in 32 rows of the target. Whoever writes them at once touches 32 sectors for 128
-bytes; so a block first gathers a tile, and writes it along the rows of the target.
+A warp that reads along a row has numbers that belong in 32 rows of the target. Writing them at once
+touches 32 sectors for 128 bytes; so a block first gathers a tile, and writes it along the rows of
+the target.
 
-Both matrices are flat, row by row. Tiles lie along the grid's x axis by columns of the source, along y by rows.
+Both matrices are flat, row by row. Tiles are laid out along the grid's x axis by columns of the
+source, along y by rows.
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ from warpwise.kernels.step import Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
-TILE = 32  # elements on a side, of steps 1 to 3
+TILE = 32  # elements per side, of steps 1 to 3
 LONGER = TILE + 1
-AT_ONCE = THREADS // TILE  # rows of a tile that a block's threads take at once
-WIDE_TILE = 64  # elements on a side, of steps 4 and 5: 16 quads
+AT_ONCE = THREADS // TILE  # rows of a tile that a block moves at once
+WIDE_TILE = 64  # elements per side, of steps 4 and 5: 16 quads
 QUADS = WIDE_TILE // 4
 WIDE_SIZE = WIDE_TILE * WIDE_TILE
-N_TILE, N_AT_ONCE, N_WIDE, N_QUADS, QUAD = (np.uint32(n) for n in (TILE, AT_ONCE, WIDE_TILE, QUADS, 4))
+N_TILE, N_AT_ONCE, N_WIDE, N_QUADS, QUAD = (
+    np.uint32(n) for n in (TILE, AT_ONCE, WIDE_TILE, QUADS, 4)
+)
 
 
 @cuda.jit
@@ -37,7 +41,7 @@ def transpose_1_naive(source, target, rows, columns):
 
 @cuda.jit(device=True)
 def through(tile, source, target, rows, columns):
-    """Rows of the tile are read along the source's rows, and columns of the tile are written along the target's."""
+    """Read rows of the tile along the source's rows, and write its columns along the target's."""
     t = np.uint32(cuda.threadIdx.x)
     x, y = np.uint32(t % N_TILE), np.uint32(t // N_TILE)
     column = np.uint32(cuda.blockIdx.x * N_TILE + x)
@@ -57,24 +61,25 @@ def through(tile, source, target, rows, columns):
 
 @cuda.jit
 def transpose_2_tiled(source, target, rows, columns):
-    """A column of the tile lies in one bank: its 32 elements are read one after the other."""
+    """A column of the tile is in one bank: its 32 elements are read one after another."""
     square = cuda.shared.array((TILE, TILE), np.float32)
     through(square, source, target, rows, columns)
 
 
 @cuda.jit
 def transpose_3_padded(source, target, rows, columns):
-    """The tile's rows are one element longer, so a column of it lies in 32 banks."""
+    """The tile's rows are one element longer, so a column of it is in 32 banks."""
     tile = cuda.shared.array((TILE, LONGER), np.float32)
     through(tile, source, target, rows, columns)
 
 
 @cuda.jit
 def transpose_4_wide(source, target, rows, columns):
-    """A thread turns four quads in its registers, and stores them in the tile as quads of the target's rows.
+    """A thread transposes four quads in registers, and stores them as quads of the target's rows.
 
-    The tile's rows cannot be one element longer, or quads would begin off multiples of 16 bytes. Instead the quad of rows 4q to 4q + 3
-    lies in place q ^ p of tile row 4p + k: whichever of p and q runs over eight lanes, they meet eight different groups of four banks.
+    The tile's rows cannot be one element longer, or quads would not begin at multiples of 16 bytes.
+    Instead the quad of rows 4q to 4q + 3 is stored at place q ^ p of tile row 4p + k: whichever of
+    p and q runs over eight lanes, they meet eight different groups of four banks.
     """
     tile = cuda.shared.array(WIDE_SIZE, np.float32, alignment=16)
     t = np.uint32(cuda.threadIdx.x)
@@ -104,11 +109,18 @@ def transpose_4_wide(source, target, rows, columns):
 
 @cuda.jit
 def transpose_5_registers(source, target, rows, columns):
-    """Without a tile: a warp reads half lines, 64 bytes of 32 rows, and writes whole ones, 128 bytes of 16 rows."""
+    """Without a tile: a warp reads half lines, 64 bytes of 32 rows, and writes whole ones.
+
+    Those are 128 bytes of 16 rows.
+    """
     t = np.uint32(cuda.threadIdx.x)
     warp, lane = t // np.uint32(32), t % np.uint32(32)
-    column = np.uint32(cuda.blockIdx.x * N_WIDE + (warp % QUAD) * np.uint32(16) + (lane % QUAD) * QUAD)
-    row = np.uint32(cuda.blockIdx.y * N_WIDE + (warp // QUAD) * np.uint32(32) + (lane // QUAD) * QUAD)
+    column = np.uint32(
+        cuda.blockIdx.x * N_WIDE + (warp % QUAD) * np.uint32(16) + (lane % QUAD) * QUAD
+    )
+    row = np.uint32(
+        cuda.blockIdx.y * N_WIDE + (warp // QUAD) * np.uint32(32) + (lane // QUAD) * QUAD
+    )
     if row < rows and column < columns:
         at = np.uint32(row * columns + column)
         a0, a1, a2, a3 = load4(source, at)
@@ -122,7 +134,8 @@ def transpose_5_registers(source, target, rows, columns):
         store4(target, np.uint32(to + rows + rows + rows), a3, b3, c3, d3)
 
 
-# All steps take source and target, flat, with ``source_shape`` between them: rows and columns. Both have fewer than 2^32 elements.
+# All steps take source and target, flat, with ``source_shape`` between them: rows and columns. Both
+# have fewer than 2^32 elements.
 
 
 def run_1_naive(source, source_shape, target) -> None:
@@ -149,25 +162,42 @@ def run_5_registers(source, source_shape, target) -> None:
 
 def _launch(kernel, tile: int, source, source_shape: tuple[int, int], target) -> None:
     rows, columns = source_shape
-    kernel[(-(-columns // tile), -(-rows // tile)), THREADS](source, target, np.uint32(rows), np.uint32(columns))
+    kernel[(-(-columns // tile), -(-rows // tile)), THREADS](
+        source, target, np.uint32(rows), np.uint32(columns)
+    )
 
 
 TYPES = "float32[::1], float32[::1], uint32, uint32"
 WIDE = ("LDG.E.128", "STG.E.128")
 STEPS = (
-    Step("transpose_1_naive", "each thread moves its elements straight to their places", run_1_naive, (
-        Built(transpose_1_naive, TYPES, THREADS, 8),
-    )),
-    Step("transpose_2_tiled", "a tile in shared memory, so that reads and writes both run along rows", run_2_tiled, (
-        Built(transpose_2_tiled, TYPES, THREADS, 8),
-    )),
-    Step("transpose_3_padded", "one more column in the tile, against bank conflicts", run_3_padded, (
-        Built(transpose_3_padded, TYPES, THREADS, 8),
-    )),
-    Step("transpose_4_wide", "16 bytes an access, and quads exchanged against bank conflicts", run_4_wide, (
-        Built(transpose_4_wide, TYPES, THREADS, 6, (*WIDE, "STS.128", "LDS.128")),
-    )),
-    Step("transpose_5_registers", "four by four elements turned in registers, and no tile", run_5_registers, (
-        Built(transpose_5_registers, TYPES, THREADS, 6, WIDE),
-    )),
-)  # fmt: skip
+    Step(
+        "transpose_1_naive",
+        "each thread moves its elements straight to their places",
+        run_1_naive,
+        (Built(transpose_1_naive, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "transpose_2_tiled",
+        "a tile in shared memory, so that reads and writes both run along rows",
+        run_2_tiled,
+        (Built(transpose_2_tiled, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "transpose_3_padded",
+        "one more column in the tile, against bank conflicts",
+        run_3_padded,
+        (Built(transpose_3_padded, TYPES, THREADS, 8),),
+    ),
+    Step(
+        "transpose_4_wide",
+        "16 bytes an access, and quads exchanged against bank conflicts",
+        run_4_wide,
+        (Built(transpose_4_wide, TYPES, THREADS, 6, (*WIDE, "STS.128", "LDS.128")),),
+    ),
+    Step(
+        "transpose_5_registers",
+        "four by four elements transposed in registers, and no tile",
+        run_5_registers,
+        (Built(transpose_5_registers, TYPES, THREADS, 6, WIDE),),
+    ),
+)

@@ -1,10 +1,10 @@
-"""Loads and stores of 16 bytes by one thread: four neighbouring numbers of 4 bytes each, in one request.
+"""Loads and stores of 16 bytes by one thread: four neighbouring 4-byte numbers in a request.
 
-Numba makes such a request of shared memory by itself where it can see that addresses are multiples of 16, and of global memory never.
-The simulator counts four requests of 4 bytes in place of the one.
+Numba itself makes such requests of shared memory if it can see that addresses are multiples of 16,
+and of global memory never. The simulator counts four requests of 4 bytes in place of the one.
 
-An index counts elements and must be a multiple of 4; the array must begin at a multiple of 16 bytes, as every device array does, and
-every shared array made with ``alignment=16``.
+An index counts elements and must be a multiple of 4. The array must begin at a multiple of 16
+bytes, as every device array does, and every shared array made with ``alignment=16``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from warpwise.kernels.native import address, native
 
 
 def _load4(array, index):
-    return array[index], array[index + np.uint32(1)], array[index + np.uint32(2)], array[index + np.uint32(3)]
+    return (
+        array[index],
+        array[index + np.uint32(1)],
+        array[index + np.uint32(2)],
+        array[index + np.uint32(3)],
+    )
 
 
 def _store4(array, index, a, b, c, d):
@@ -27,13 +32,15 @@ def _store4(array, index, a, b, c, d):
 
 @native(_load4)
 def load4(typingctx, array, index):
-    """``a, b, c, d = load4(array, index)``: four elements of a 1-D array in global or shared memory."""
+    """``a, b, c, d = load4(array, index)``: load four elements of a 1-D global or shared array."""
     from llvmlite import ir
     from numba import types
 
     def generate(context, builder, signature, args):
         array_type, index_type = signature.args
-        vector = builder.load(address(context, builder, array_type, args[0], index_type, args[1], 4), align=16)
+        vector = builder.load(
+            address(context, builder, array_type, args[0], index_type, args[1], 4), align=16
+        )
         parts = [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(4)]
         return context.make_tuple(builder, signature.return_type, parts)
 
@@ -42,17 +49,21 @@ def load4(typingctx, array, index):
 
 @native(_store4)
 def store4(typingctx, array, index, a, b, c, d):
-    """``store4(array, index, a, b, c, d)``: four elements of a 1-D array in global or shared memory."""
+    """``store4(array, index, a, b, c, d)``: store four elements of a 1-D global or shared array."""
     from llvmlite import ir
     from numba import types
 
     def generate(context, builder, signature, args):
         array_type, index_type = signature.args[:2]
-        vector = ir.Constant(ir.VectorType(context.get_value_type(array_type.dtype), 4), ir.Undefined)
+        vector = ir.Constant(
+            ir.VectorType(context.get_value_type(array_type.dtype), 4), ir.Undefined
+        )
         for k in range(4):
             value = context.cast(builder, args[2 + k], signature.args[2 + k], array_type.dtype)
             vector = builder.insert_element(vector, value, ir.Constant(ir.IntType(32), k))
-        builder.store(vector, address(context, builder, array_type, args[0], index_type, args[1], 4), align=16)
+        builder.store(
+            vector, address(context, builder, array_type, args[0], index_type, args[1], 4), align=16
+        )
         return context.get_dummy_value()
 
     return types.void(array, index, a, b, c, d), generate

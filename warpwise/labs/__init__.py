@@ -1,4 +1,4 @@
-"""Labs: from one text source to the notebook a student opens, the checks inside it, and the judge that decides."""
+"""Labs: a student's notebook from one text source, its checks, and the judge behind them."""
 
 from warpwise.labs.check import check, picture
 from warpwise.labs.exercise import Call, InOut, Launch, Out, Verdict

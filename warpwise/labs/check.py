@@ -1,9 +1,9 @@
-"""``check``: what a lab's check cell calls. It judges, says the verdict, and shows the student's own kernel.
+"""``check``, which a lab's check cells call: judge, give the verdict, show the student's kernel.
 
-nbval compares the verdict with the one kept in the notebook, so the verdict says only what is the same for every right answer.
-Counters and picture differ between right answers; they replace a placeholder, and nbval sees only the placeholder. So does what a
-GPU makes of the kernel, which stands below the counters where there is one.
-"""
+nbval compares the verdict with the one kept in the notebook, so the verdict says only what is the
+same for every right answer. Counters and picture differ between right answers; they replace a
+placeholder, and nbval sees only the placeholder. So do the kernel's results on a GPU, which stand
+below the counters where there is one."""
 
 from __future__ import annotations
 
@@ -14,34 +14,37 @@ from typing import Any
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs import lookup, on_gpu
-from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict, bound, counted
-from warpwise.labs.judge import figure, judge, name_of
-from warpwise.trace import Trace
+from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict, bound, counter_value
+from warpwise.labs.judge import figure, judge
+from warpwise.traces import Trace
 
 COUNTERS = "(counters: run this cell)"
 PICTURE = "(picture: run this cell)"
 TARGET = "target; run this cell for your own result"
-TOLD = ("passed", "reason", "detail", "case")  # of a verdict, to ``warpwise check``
-SIDES = {f"{Reason.OVER_BUDGET}sectors_per_request_{kind}": kind for kind in ("load", "store")}  # where the picture should open
+TOLD = ("passed", "reason", "detail", "case")  # fields of a verdict for ``warpwise check``
+USUAL_COUNTERS = ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
+# where the picture should open
+SIDES = {f"{Reason.OVER_BUDGET}sectors_per_request_{kind}": kind for kind in ("load", "store")}
 
 
 def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = False) -> None:
-    """Judge a kernel or a function on each case, in order, and say what came of it. A wrong answer is no exception here.
+    """Judge a kernel or a function on each case, in order, and show the verdict and the kernel.
 
-    Unless it is ``strict``: then AssertionError is raised for it in the end, which is how nbgrader is told.
-
-    ``target`` may be the name of one, to be looked up where ``check`` is called: a name that is missing there is a verdict too.
-    ``view`` draws the trace: a module of ``warpwise.views`` with ``of_trace``. Without one it is ``burst``.
-    """
+    ``target`` may be its name, to be looked up where ``check`` is called: a name that is missing
+    there is a verdict too. ``view`` draws the trace: a module of ``warpwise.views`` with
+    ``of_trace``, by default ``burst``. A wrong answer raises nothing, unless ``strict``: then it
+    raises AssertionError in the end, which tells nbgrader."""
     cases = tuple(cases)
     names = sys._getframe(1).f_globals
     name, verdicts = _judged(target, cases, names)
     last = verdicts[-1]
-    _say(verdict_text(name, cases, verdicts), {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD})
+    told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
+    _say(verdict_text(name, cases, verdicts), told)
     case, shown = (cases[0], verdicts[0]) if last.passed else (cases[len(verdicts) - 1], last)
-    if shown.metrics is not None:
-        measured = on_gpu.told(names.get(target) if isinstance(target, str) else target, name, cases, verdicts)
-        _replace(COUNTERS, {"text/plain": "\n".join(filter(None, (counters_text(shown, dict(case.budget)), measured)))})
+    if isinstance(case, Launch) and shown.trace is not None:
+        kernel = names.get(target) if isinstance(target, str) else target
+        texts = counters_text(shown.trace, case), on_gpu.report(kernel, name, cases, verdicts)
+        _replace(COUNTERS, {"text/plain": "\n".join(filter(None, texts))})
     if shown.trace is not None:
         picture(shown.trace, SIDES.get(shown.reason), view)
     elif isinstance(case, Call) and case.view is not None:
@@ -50,24 +53,28 @@ def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = F
         raise AssertionError(f"{name}: {last.reason}")
 
 
-def _judged(target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]) -> tuple[str, tuple[Verdict, ...]]:
+def _judged(
+    target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]
+) -> tuple[str, tuple[Verdict, ...]]:
     if not isinstance(target, str):
-        return name_of(target), judge(target, cases)
+        return lookup.name_of(target), judge(target, cases)
     problem = lookup.problem(target, names)
     return target, (problem,) if problem else judge(names[target], cases)
 
 
 def verdict_text(name: str, cases: tuple[Case, ...], verdicts: tuple[Verdict, ...]) -> str:
-    """The verdict on an exercise, then one line per case that was tried, then what to do about the one that failed."""
+    """Return the verdict, a line per case that was tried, and advice on the one that failed."""
     last = verdicts[-1]
     lines = [f"{name}: {last.reason}"]
     if last.reason == Reason.NOT_DONE:
         return lines[0]
-    tried = [(_outcome(case, verdict), case.label) for case, verdict in zip(cases, verdicts, strict=False) if verdict.case]
+    pairs = zip(cases, verdicts, strict=False)
+    tried = [(_outcome(case, verdict), case.label) for case, verdict in pairs if verdict.case]
     width = max((len(outcome) for outcome, _ in tried), default=0)
     lines += [f"  {outcome:{width}}  {label}" for outcome, label in tried]
     if not last.passed:
-        lines += [indent(text, "    ") for text in (last.detail, f"Try: {_advice(last)}" if _advice(last) else "") if text]
+        advice = f"Try: {_advice(last)}" if _advice(last) else ""
+        lines += [indent(text, "    ") for text in (last.detail, advice) if text]
     return "\n".join(lines)
 
 
@@ -77,26 +84,25 @@ def _outcome(case: Case, verdict: Verdict) -> str:
 
 
 def _advice(verdict: Verdict) -> str:
-    """The advice, unless the error that became the detail has said it already."""
+    """The advice, unless the detail, an error's message, contains it already."""
     return "" if verdict.advice in verdict.detail else verdict.advice
 
 
-def counters_text(verdict: Verdict, budget: dict[str, float]) -> str:
-    """The counters of one launch that its budget is about, and the most or the least each may be."""
-    names = tuple(budget) or ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
-    limits = {name: f"{bound(name)} {figure(limit)}" for name, limit in budget.items()}
-    rows = [(name, figure(counted(verdict.trace, name)), limits.get(name, "")) for name in names]
+def counters_text(trace: Trace, launch: Launch) -> str:
+    """Return the counters that a launch's budget names, each with its limit."""
+    names = tuple(launch.budget) or USUAL_COUNTERS
+    limits = {name: f"{bound(name)} {figure(limit)}" for name, limit in launch.budget.items()}
+    rows = [(name, figure(counter_value(trace, name)), limits.get(name, "")) for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    table = "\n".join(f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}".rstrip() for name, value, most in rows)
-    return f"counters of launch {verdict.case}\n{table}"
+    lines = [f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}" for name, value, most in rows]
+    return "\n".join([f"counters of launch {launch.label}", *(line.rstrip() for line in lines)])
 
 
 def picture(trace: Trace, kind: str | None = None, view: Any = None) -> None:
-    """Show what a traced launch did, as ``view.of_trace`` draws it. Where no picture can be drawn, say why.
+    """Show a traced launch as ``view.of_trace`` draws it, or why it cannot be drawn.
 
-    Without a view it shows which sectors each warp touched, by source line, and opens on the request that wastes most, or with
-    ``kind`` "load" or "store" on the worst of these.
-    """
+    Without a view it shows the sectors that each warp touched, by source line, and opens on the
+    request that wastes most, or with ``kind`` "load" or "store" on the worst of these."""
     _replace(PICTURE, _bundle(lambda: _drawn(trace, kind, view)))
 
 
@@ -109,7 +115,9 @@ def _drawn(trace: Trace, kind: str | None, view: Any) -> Any:
 
 
 def _bundle(draw: Callable[[], Any]) -> dict[str, Any]:
-    """The view that ``draw`` makes as a notebook output: a widget, or a still picture without anywidget, or a line of text."""
+    """The view that ``draw`` makes, as a notebook output.
+
+    That is a widget, a still picture where anywidget is missing, or a line of text."""
     try:
         made = draw()
     except (ImportError, WarpwiseError) as error:
@@ -126,22 +134,24 @@ def _data_of(widget: Any) -> dict[str, Any]:
 
 
 def _say(text: str, verdict: dict[str, Any]) -> None:
-    """Put a text on the page; the verdict travels in the output's metadata, for ``warpwise check``.
+    """Put a text on the page, with the verdict in the output's metadata, for ``warpwise check``.
 
-    What nbval compares, and what a fresh lab shows, is a target: headed so, for it is not the student's own result.
-    """
+    A fresh lab shows the text that nbval compares with, headed as a target: it is not the student's
+    own result."""
     _replace(f"{TARGET}\n{text}" if verdict["passed"] else text, {"text/plain": text}, **verdict)
 
 
 def _replace(placeholder: str, data: dict[str, Any], **verdict: Any) -> None:
-    """Put a placeholder on the page and then its real content, which is no part of what nbval compares."""
+    """Put a placeholder on the page, then its real content, which nbval does not compare."""
     if not _in_notebook():
         print(data["text/plain"])
         return
     from IPython.display import display
 
     mark = {"warpwise": {"placeholder": placeholder} | verdict}
-    display({"text/plain": placeholder}, raw=True, metadata=mark, display_id=True).update(data, raw=True, metadata=mark)
+    first = {"text/plain": placeholder}
+    handle = display(first, raw=True, metadata=mark, display_id=True)
+    handle.update(data, raw=True, metadata=mark)
 
 
 def _in_notebook() -> bool:

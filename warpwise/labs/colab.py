@@ -1,14 +1,16 @@
-"""The cell that makes a lab run in Google Colab, where the package is not installed; on other machines it does nothing.
+"""The cell that installs the package where a lab runs in Google Colab.
 
-Colab reads the notebook from the repository that ``_config.yml`` names for the site's buttons: the same ``named`` says which. Where it
-names none there are no buttons, and no such cell. Colab brings NumPy, Matplotlib and ipywidgets; pictures need anywidget besides, and
-QuickJS where they come as text.
-"""
+On other machines it does nothing. Colab reads the notebook from the repository that ``_config.yml``
+names for the site's buttons. Where it names none, there are no buttons and no such cell. Colab
+brings NumPy, Matplotlib and ipywidgets; pictures need anywidget besides, and QuickJS where they
+come as text."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import yaml
@@ -19,7 +21,7 @@ from warpwise.errors import LabError
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
 BRANCH = "main"  #: where a repository's options name none
 
-CELL = '''# In Google Colab: install what this lab needs. Elsewhere this cell does nothing.
+CELL = """# In Google Colab: install what this lab needs. Elsewhere this cell does nothing.
 import subprocess
 import sys
 
@@ -28,35 +30,38 @@ if "google.colab" in sys.modules:
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", *needed], check=True)
     from google.colab import output
 
-    output.enable_custom_widget_manager()'''
+    output.enable_custom_widget_manager()"""
 
 
-def named(options: dict) -> tuple[str, str, str] | None:
-    """(owner, name, branch) of the repository that the theme's options name; None where they name none.
+def named(options: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return owner, name and branch of the repository in the theme's options, None without one.
 
-    Raises LabError for an address that is not one of GitHub's: Colab reads from no other host.
-    """
+    Raises LabError for an address that is not one of GitHub's: Colab reads from no other host."""
     address = options.get("repository_url")
     if not address:
         return None
     found = GITHUB.fullmatch(address)
     if not found:
-        raise LabError(f"repository_url is {address!r}: Colab and Binder need https://github.com/OWNER/NAME, or leave it empty")
-    return *found.groups(), options.get("repository_branch") or BRANCH
+        need = "Colab and Binder need https://github.com/OWNER/NAME, or leave it empty"
+        raise LabError(f"repository_url is {address!r}: {need}")
+    return found[1], found[2], options.get("repository_branch") or BRANCH
 
 
 def repository(root: Path) -> tuple[str, str, str] | None:
-    """The repository that the book below ``root`` names; None where it names none, or there is no book. Raises LabError as ``named``."""
+    """Return the repository of the book below ``root``, as ``named`` does; None without a book."""
     config = root / "_config.yml"
     if not config.is_file():
         return None
-    return named(yaml.safe_load(config.read_text("utf-8")).get("sphinx", {}).get("config", {}).get("html_theme_options", {}))
+    sphinx = yaml.safe_load(config.read_text("utf-8")).get("sphinx", {})
+    return named(sphinx.get("config", {}).get("html_theme_options", {}))
 
 
 def with_setup(notebook: NotebookNode, found: tuple[str, str, str] | None) -> NotebookNode:
-    """The notebook with the cell below its title, if there is a repository to install from."""
+    """Insert the cell below the title of a notebook, if there is a repository to install from."""
     if found:
         owner, name, branch = found
-        cell = nbformat.v4.new_code_cell(CELL.format(owner=owner, name=name, branch=branch), id="given-setup", metadata={"tags": ["given"]})
+        source = CELL.format(owner=owner, name=name, branch=branch)
+        metadata = {"tags": ["given"]}
+        cell = nbformat.v4.new_code_cell(source, id="given-setup", metadata=metadata)
         notebook.cells.insert(1, cell)
     return notebook

@@ -1,8 +1,7 @@
-"""What an exercise asks and what came of it: launches of a kernel, calls of a function, and the verdict on one of them.
+"""Exercises as data: launches of a kernel, calls of a function, and the verdict on one of them.
 
-These are plain values. A lab's check cell builds them, the hidden tests build them from a seed, and ``judge`` turns them into
-verdicts; nothing here runs student code.
-"""
+These are plain values. A lab's check cell builds them, the hidden tests build them from a seed, and
+``judge`` turns them into verdicts; nothing here runs student code."""
 
 from __future__ import annotations
 
@@ -14,14 +13,17 @@ import numpy as np
 
 from warpwise.errors import LabError
 from warpwise.metrics import NUMBERS, Metrics
-from warpwise.trace import Trace
+from warpwise.traces import Trace
 
-OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")  #: what a budget can name beside the counters of ``Metrics``
+#: counters of a trace itself that a budget can name too
+OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")
 MORE_IS_BETTER = ("warp_efficiency",)  #: counters of which a budget gives the least, not the most
 
 
 class Reason:
-    """The phrases a verdict can give as its reason; tests and gradebooks rely on them. Errors of a kernel add theirs: ``judge.REASONS``."""
+    """The phrases that a verdict can have as its reason; tests and gradebooks rely on them.
+
+    Errors of a kernel add theirs: ``judge.REASONS``."""
 
     PASSED = "passed"
     NOT_DONE = "not done yet"
@@ -40,7 +42,9 @@ class Reason:
 
 @dataclass(frozen=True)
 class Out:
-    """An array that the kernel must fill. It is poisoned before the launch: NaN for floats, a rare value for integers."""
+    """An array that the kernel must fill.
+
+    It is poisoned before the launch: NaN for floats, a rare value for integers."""
 
     shape: tuple[int, ...] | int
     dtype: str = "float32"
@@ -48,20 +52,22 @@ class Out:
 
 @dataclass(frozen=True, eq=False)
 class InOut:
-    """An array that the kernel reads and changes in place. A launch gets a copy, so every launch begins with the same values."""
+    """An array that the kernel reads and changes in place.
+
+    A launch gets a copy, so every launch begins with the same values."""
 
     start: np.ndarray
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch of a kernel and what must come of it.
+    """One launch of a kernel and the results that it must give.
 
-    ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters. ``want`` has one array for each
-    ``Out`` and ``InOut``, in order. ``budget`` names counters of ``Metrics``, and those in OF_A_TRACE, and the most each may be; of
-    those in MORE_IS_BETTER, the least. Results are compared exactly unless ``rtol`` or ``atol`` says otherwise. Raises LabError when
-    ``want`` and ``args`` do not fit together or a counter does not exist.
-    """
+    ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters.
+    ``want`` has one array for each ``Out`` and ``InOut``, in order. ``budget`` maps counters, of
+    ``Metrics`` or OF_A_TRACE, to the most each may be; to the least for those in MORE_IS_BETTER.
+    Results are compared exactly unless ``rtol`` or ``atol`` is given. Raises LabError when ``want``
+    and ``args`` do not fit together or a counter does not exist."""
 
     label: str
     blocks: int | tuple[int, ...]
@@ -76,7 +82,8 @@ class Launch:
         outs = [_kind_of(out) for out in self.args if isinstance(out, Out | InOut)]
         wants = [(want.shape, want.dtype) for want in self.want]
         if outs != wants:
-            raise LabError(f"launch {self.label!r}: the outputs are {outs}, the expected arrays {wants}")
+            both = f"the outputs are {outs}, the expected arrays {wants}"
+            raise LabError(f"launch {self.label!r}: {both}")
         unknown = sorted(set(self.budget) - {*NUMBERS, *OF_A_TRACE})
         if unknown:
             raise LabError(f"launch {self.label!r}: no counter is called {', '.join(unknown)}")
@@ -84,12 +91,13 @@ class Launch:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a host function: plain numbers and arrays in, and out comes a number, an array, or a tuple of these, as ``want`` is.
+    """One call of a host function: numbers and arrays in; a number, an array or a tuple out.
 
-    ``most_bytes`` is what NumPy and Python may hold at once for it, beyond its arguments. The grader sees the memory of a process, so
-    that a hidden call should allow LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the call
-    is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no launch.
-    """
+    ``most_bytes`` is the memory that NumPy and Python may hold at once for it, beyond its
+    arguments. The grader sees the memory of a process, so a hidden call should allow
+    LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the
+    call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no
+    launch."""
 
     label: str
     args: tuple[Any, ...]
@@ -101,17 +109,17 @@ class Call:
     view: Any = field(default=None, repr=False, compare=False)
 
 
-LEAST_MOST_BYTES = 48 << 20  #: of hidden calls: below, the grader could not tell an answer's memory from Python's
+#: of hidden calls: below, the grader could not tell an answer's memory from Python's
+LEAST_MOST_BYTES = 48 << 20
 Case = Launch | Call
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge decided about one case.
+    """The judge's decision on one case.
 
-    ``reason`` is one of the phrases of ``Reason``. ``detail`` says where, what was expected and what came instead; it may show values
-    of the case. ``advice`` says what to try and never shows a value.
-    """
+    ``reason`` is one of the phrases of ``Reason``. ``detail`` says where, what was expected and
+    what came instead; it may show values of the case. ``advice`` never does."""
 
     passed: bool
     reason: str
@@ -122,25 +130,28 @@ class Verdict:
     advice: str = ""
 
 
-def counted(t: Trace, counter: str) -> float:
-    """The value of a counter that a budget names."""
-    return getattr(t if counter in OF_A_TRACE else t.metrics, counter)
+def counter_value(t: Trace, counter: str) -> float:
+    """Return the value of a counter that a budget names."""
+    value: float = getattr(t if counter in OF_A_TRACE else t.metrics, counter)
+    return value
 
 
 def within(counter: str, value: float, limit: float) -> bool:
-    """Whether a counter's value keeps a budget's limit: the most it may be, or the least for those in MORE_IS_BETTER."""
+    """True if a counter keeps its limit: the most, or for those in MORE_IS_BETTER the least."""
     return value >= limit if counter in MORE_IS_BETTER else value <= limit
 
 
 def bound(counter: str) -> str:
-    """How a budget on this counter is said: "at most" or "at least"."""
+    """Return the words for a limit on this counter: "at most" or "at least"."""
     return "at least" if counter in MORE_IS_BETTER else "at most"
 
 
 def shape_of(out: Out) -> tuple[int, ...]:
-    """The shape of an output as a tuple; a bare length is a vector."""
+    """Return the shape of an output as a tuple; a bare length is a vector's."""
     return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)
 
 
-def _kind_of(out: Out | InOut) -> tuple[tuple[int, ...], np.dtype]:
-    return (out.start.shape, out.start.dtype) if isinstance(out, InOut) else (shape_of(out), np.dtype(out.dtype))
+def _kind_of(out: Out | InOut) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    if isinstance(out, InOut):
+        return out.start.shape, out.start.dtype
+    return shape_of(out), np.dtype(out.dtype)

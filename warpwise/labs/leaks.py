@@ -1,9 +1,9 @@
-"""Look for what students must not have in what is about to be handed out: solutions, hidden tests, wrong answers, guides, seeds.
+"""Find secrets in a release: solutions, hidden tests, wrong answers, guides, seeds.
 
-What is secret is read from the course, as lines without their spaces; what students may read anyway (the labs' other cells, the
-chapters) is taken away from that. Each file is then looked through in every form that could carry text: notebooks with metadata and
-outputs, archives with their members, markup, escaped strings, and base64 within any of them.
-"""
+Secrets are read from the course, as lines without their spaces, less what students may read anyway
+(the labs' other cells, the chapters). Each file is then looked through in
+every form that could carry text: notebooks with metadata and outputs, archives with their members,
+markup, escaped strings, and base64 within any of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import html
 import io
 import json
 import re
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,11 +24,21 @@ from pathlib import Path
 from warpwise.errors import LabError
 from warpwise.labs.source import BEGIN, END, Lab, load_lab, role, stub
 
-LEAST = 12  #: characters of a solution's line, without spaces, that can be told from any other line
-LEAST_OF_OTHERS = 40  #: of a line of hidden tests, wrong answers and guides, which look more like the package's own
+LEAST = 12  #: characters, without spaces, that tell a line of a solution from any other line
+#: the same for lines of hidden tests, wrong answers and guides, which look more like the package's
+LEAST_OF_OTHERS = 40
 LEAST_OF_A_SEED = 9  # digits
-DEEPEST = 6  #: archives within base64 within markup and so on
-NEVER = {"course.toml", "run.json", "overrides.csv", "grades.csv", "roster.csv"}  #: names of files that tell a seed or grades
+DEEPEST = 6  #: archives within base64 within markup, and so on
+#: names of files that tell a seed or grades
+NEVER = {"course.toml", "run.json", "overrides.csv", "grades.csv", "roster.csv"}
+#: paths of a course whose lines are secret; of a line in several, the last one is named
+KEPT_BACK = (
+    "chapters/teaching/**/*.md",
+    "tests/course/*/wrong/*.py",
+    "tests/course/*/wrong.toml",
+    "tests/course/*/correct/*.py",
+    "tests/course/*/hidden.py",
+)
 ENCODED = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}")
 TAG = re.compile(r"<[^<>]{0,400}>")
 ESCAPED = re.compile(r"\\+(u[0-9a-fA-F]{4}|[nrt\"'/\\])")
@@ -35,30 +46,32 @@ ESCAPED = re.compile(r"\\+(u[0-9a-fA-F]{4}|[nrt\"'/\\])")
 
 @dataclass(frozen=True)
 class Leak:
-    """A secret in a file that was to be handed out. ``file`` is its path, and the member's where it lies in an archive."""
+    """A secret in a file of a release; ``file`` is its path, and the member's in an archive."""
 
     file: str
     what: str
 
 
 def secrets(course: Path) -> dict[str, str]:
-    """What may not be handed out, each as text without spaces -> what it is."""
+    """Map each text that may not be handed out, without spaces, to a description of it."""
     labs = [load_lab(path) for path in sorted((course / "solutions").glob("*.md"))]
     pages = [_text(path) for path in [*(course / "chapters").glob("*.md"), *mistakes(course)]]
     public = squeezed("\n".join([*map(_handed_out, labs), *pages]))
     found: dict[str, str] = {}
-    for folder in ("chapters/teaching", "tests/wrong", "tests/correct", "tests/hidden"):
-        for path in sorted((course / folder).rglob("*.[mp][dy]")):
-            found |= {line: f"a line of {path.relative_to(course)}" for line in _lines(_text(path), LEAST_OF_OTHERS)}
+    for pattern in KEPT_BACK:
+        for path in sorted(course.glob(pattern)):
+            what = f"a line of {path.relative_to(course)}"
+            found |= dict.fromkeys(_lines(_written(path), LEAST_OF_OTHERS), what)
     for lab in labs:
         for exercise, region in regions(lab):
             what = f"the solution of {lab.stem}/{exercise}"
             found |= dict.fromkeys([*_lines(region, LEAST), squeezed(_code(region))], what)
-    return {line: what for line, what in found.items() if line and line not in public} | _seeds(course)
+    kept_back = {line: what for line, what in found.items() if line and line not in public}
+    return kept_back | _seeds(course)
 
 
 def _seeds(course: Path) -> dict[str, str]:
-    """The seeds of the grader's runs that lie in the course; one of a few digits cannot be told from any other number."""
+    """The seeds of the grader's runs in the course, but for those as short as any other number."""
     found = {}
     for path in [*course.glob("run.json"), *course.glob("*/run.json")]:
         with suppress(ValueError, KeyError, TypeError):
@@ -67,29 +80,32 @@ def _seeds(course: Path) -> dict[str, str]:
 
 
 def mistakes(course: Path) -> list[Path]:
-    """The programs of ``tests/faults`` that the book's pages show: each with its mend beside it."""
-    named = {name for page in (course / "chapters").glob("*.md") for name in re.findall(r"\{mistake\} (\S+)", _text(page))}
-    return [course / "tests" / "faults" / f"{name}_{kind}.py" for name in sorted(named) for kind in ("faulty", "correct")]
+    """List the programs of ``chapters/mistakes`` that the pages show, faulty and corrected."""
+    pages = "\n".join(map(_text, (course / "chapters").glob("*.md")))
+    named = sorted(set(re.findall(r"\{mistake\} (\S+)", pages)))
+    folder = course / "chapters" / "mistakes"
+    return [folder / f"{name}_{kind}.py" for name in named for kind in ("faulty", "correct")]
 
 
 def regions(lab: Lab) -> Iterator[tuple[str, str]]:
-    """(exercise id, text) of every solution region of a lab."""
+    """Yield the exercise id and the text of every solution region of a lab."""
     between = re.compile(rf"{BEGIN}\n(.*?)^[ \t]*{END}", re.S | re.M)
     for cell in lab.cells:
         if role(cell) == "exercise":
-            yield from ((cell.metadata["warpwise"]["id"], region) for region in between.findall(cell.source))
+            id = cell.metadata["warpwise"]["id"]
+            yield from ((id, region) for region in between.findall(cell.source))
 
 
 def find(folder: Path, kept_back: Mapping[str, str]) -> tuple[Leak, ...]:
-    """Every file below ``folder`` that holds something of ``secrets(course)``, or whose name says that it does."""
-    leaks = []
+    """Find every file below ``folder`` that holds one of the ``secrets``, or is named like one."""
+    leaks: list[Leak] = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         leaks += _in_file(path.relative_to(folder).as_posix(), path.read_bytes(), kept_back)
     return tuple(dict.fromkeys(leaks))
 
 
 def squeezed(text: str) -> str:
-    """Text without white space: indentation and line ends differ between the forms in which a line is kept."""
+    """Remove white space: indentation and line ends differ between the forms of a line."""
     return re.sub(r"\s+", "", text)
 
 
@@ -106,7 +122,9 @@ def _in_file(name: str, content: bytes, kept_back: Mapping[str, str]) -> Iterato
 
 
 def _texts(name: str, content: bytes, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """(name, text) of everything readable in a file: itself, its JSON strings, members of an archive, what base64 stands for."""
+    """Yield name and text of everything readable in a file.
+
+    That is itself, its JSON strings, members of an archive, and decoded base64."""
     if depth > DEEPEST:
         return
     if zipfile.is_zipfile(io.BytesIO(content)):
@@ -115,7 +133,8 @@ def _texts(name: str, content: bytes, depth: int = 0) -> Iterator[tuple[str, str
                 yield from _texts(f"{name}/{member.filename}", archive.read(member), depth + 1)
         return
     with suppress(OSError, EOFError, zlib.error):
-        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else zlib.decompress(content)
+        unpack = gzip.decompress if content[:2] == b"\x1f\x8b" else zlib.decompress
+        content = unpack(content)
     for encoded in ENCODED.findall(content):
         decoded = _decoded(encoded)
         if decoded:
@@ -125,7 +144,7 @@ def _texts(name: str, content: bytes, depth: int = 0) -> Iterator[tuple[str, str
 
 
 def _forms(text: str) -> Iterator[str]:
-    """What markup and quotation make of a text, undone: lines of a notebook's lists, escapes within strings, tags between words."""
+    """Undo markup and quotation: a notebook's lists of lines, escapes in strings, tags in text."""
     with suppress(ValueError, RecursionError):
         text = "\n".join(_strings(json.loads(text)))
         yield text
@@ -135,12 +154,14 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def _meant(escape: str) -> str:
-    """What an escape of a JSON or JavaScript string stands for."""
-    return chr(int(escape[1:], 16)) if escape[0] == "u" else {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
+    """Decode an escape of a JSON or JavaScript string."""
+    if escape[0] == "u":
+        return chr(int(escape[1:], 16))
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Every string of a JSON value, with lists of strings joined as a notebook joins them."""
+    """Yield every string of a JSON value, with lists of strings joined as a notebook joins them."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -156,7 +177,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _decoded(encoded: bytes) -> bytes:
-    """What base64 stands for, if that is something that can be read or unpacked; nothing for what only looks like base64."""
+    """Decode base64 to something that can be read or unpacked; b"" if it only looks like base64."""
     plain = encoded.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
     with suppress(ValueError):
         decoded = base64.b64decode(plain + b"=" * (-len(plain) % 4))
@@ -170,16 +191,26 @@ def _readable(content: bytes) -> bool:
 
 
 def _handed_out(lab: Lab) -> str:
-    return "\n".join(stub(cell.source) if role(cell) == "exercise" else cell.source for cell in lab.cells)
+    exercises = ((cell.source, role(cell) == "exercise") for cell in lab.cells)
+    return "\n".join(stub(source) if exercise else source for source, exercise in exercises)
 
 
 def _lines(text: str, least: int) -> Iterable[str]:
-    lines = (squeezed(line) for line in text.splitlines() if not line.lstrip().startswith(("from ", "import ")))
-    return [line for line in lines if len(line) >= least]
+    lines = [line.lstrip() for line in text.splitlines()]
+    kept = (squeezed(line) for line in lines if not line.startswith(("from ", "import ")))
+    return [line for line in kept if len(line) >= least]
 
 
 def _code(region: str) -> str:
     return "\n".join(line for line in region.splitlines() if not line.lstrip().startswith("#"))
+
+
+def _written(path: Path) -> str:
+    """The text of a file; of a TOML file also its strings, without the quotation marks."""
+    text = _text(path)
+    if path.suffix == ".toml":
+        text = "\n".join([text, *_strings(tomllib.loads(text))])
+    return text
 
 
 def _text(path: Path) -> str:

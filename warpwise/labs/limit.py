@@ -1,7 +1,7 @@
-"""How long a call of student code may take, so that an endless loop is a verdict and not a cell that hangs; and what it holds in memory.
+"""Limit the time of a call of student code, and measure its memory.
 
-The limit needs a system with timers (not Windows) and the main thread, where a notebook runs its cells; elsewhere there is none.
-"""
+So an endless loop is a verdict and not a cell that hangs. The limit needs a system with timers (not
+Windows) and the main thread, where a notebook runs its cells; elsewhere there is none."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-AGAIN = 0.2  # seconds: code that catches every exception in a loop is told again
+AGAIN = 0.2  # seconds: code that catches every exception in a loop is interrupted again
 
 
 class TimeIsUp(BaseException):
-    """A call took too long. No ``Exception``: code that catches its own errors must not catch this."""
+    """A call took too long. No ``Exception``, so that code which catches those lets it pass."""
 
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise TimeIsUp in what stands inside once it has taken this long, and at its end if it caught that."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    """Raise TimeIsUp in the block once it has taken this long, and at its end if it caught that."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not hasattr(signal, "setitimer") or not in_main:
         yield
         return
     rung = []
@@ -42,7 +43,9 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 class Memory:
-    """What Python and NumPy held at most while the block below ran, beyond what they held before: ``most_bytes``. 0 if not ``watched``."""
+    """Measures ``most_bytes``: the peak of Python's and NumPy's memory in the block, beyond before.
+
+    It is 0 if not ``watched``."""
 
     def __init__(self, watched: bool):
         self.watched, self.most_bytes = watched, 0

@@ -1,8 +1,9 @@
-"""Labs for a course that is run with nbgrader: the instructor's ``source/``, with solutions and with nbgrader's marks on the cells.
+"""Labs for a course that uses nbgrader: the instructor's ``source/``, with solutions and marks.
 
-nbgrader's own ``generate_assignment`` takes the solutions out, its ``autograde`` gives points by whether a check cell raises: so here
-checks raise for a wrong answer, as they do not in the labs as students otherwise get them. It believes the process that runs the
-student's code. A student who sets out to fool it can; ``warpwise grade``, which reads nbgrader's ``submitted/`` too, is for that.
+nbgrader's own ``generate_assignment`` takes the solutions out, and its ``autograde`` gives points
+for check cells that do not raise: so here, unlike in the labs that students otherwise get, checks
+raise for a wrong answer. nbgrader believes the process that runs the student's code. A student who
+sets out to fool it can; ``warpwise grade``, which reads nbgrader's ``submitted/`` too, is for that.
 """
 
 from __future__ import annotations
@@ -10,52 +11,66 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
 from warpwise.errors import LabError
-from warpwise.labs.release import build_wheel, check_term, course_folder, describe, handed_out, replacing
-from warpwise.labs.source import Lab, load_lab, marked_notebook, role
+from warpwise.labs.release import (
+    build_wheel,
+    check_term,
+    course_folder,
+    describe,
+    handed_out,
+    replacing,
+)
+from warpwise.labs.source import Lab, load_lab, marked_notebook, notebook_text, role
 
-SCHEMA = 3  #: of nbgrader's cell metadata
-CONFIG = '''# To be added to the nbgrader_config.py of your course: what a student finds in place of a solution.
+SCHEMA = 3  #: version of nbgrader's cell metadata
+CONFIG = """# Add this to your course's nbgrader_config.py: it sets the text in place of a solution.
 c = get_config()  # noqa: F821
 c.ClearSolutions.code_stub = {"python": "...  # your code"}
 c.ExecutePreprocessor.timeout = 120
-'''
+"""
 README = """# For an nbgrader course
 
 These are the labs WITH SOLUTIONS: for instructors only.
 
-1. Install the package where the course is graded, and have students install it: `pip install '{wheel}[labs]'`.
-2. Copy the folders in `source/` into the `source/` of your course, and the lines of `nbgrader_config.py` into its configuration.
-3. `nbgrader generate_assignment {first}` makes what students get; `nbgrader autograde {first}` grades what they hand in.
+1. Install the package where the course is graded, and have students install it:
+   `pip install '{wheel}[labs]'`.
+2. Copy the folders in `source/` into the `source/` of your course, and the lines of
+   `nbgrader_config.py` into its configuration.
+3. `nbgrader generate_assignment {first}` makes the students' version; `nbgrader autograde {first}`
+   grades what they hand in.
 
 Each exercise is a solution cell, each check below it a locked test cell with the exercise's points.
 
-**Points of nbgrader are not safe from a student who sets out to fool it.** It runs the student's code and the checks in one process,
-and believes what that process says. `warpwise grade submitted --out GRADES` grades the same `submitted/` folder with hidden tests, in
-a process that no student code runs in.
+**nbgrader's points are not safe from a student who sets out to fool it.** It runs the student's
+code and the checks in one process, and believes what that process reports.
+`warpwise grade submitted --out GRADES` grades the same `submitted/` folder with hidden tests, in a
+process that runs no student code.
 {left_out}
 | lab | version |
 |---|---|
 {versions}
 """
 LEFT_OUT = """
-Left out: {stems}. Of several exercises there one is enough, and nbgrader can only add all points up.
+Left out: {stems}. There one of several exercises is enough; nbgrader can only add up all points.
 """
 
 
-def release(target: Path, course: Path | None = None, term: str = "", force: bool = False) -> tuple[str, ...]:
-    """Write ``source/<lab>/<lab>.ipynb`` for each lab, the package and a README to ``target``; returns a line about it.
+def release(
+    target: Path, course: Path | None = None, term: str = "", force: bool = False
+) -> tuple[str, ...]:
+    """Write ``source/<lab>/<lab>.ipynb`` for each lab, the package and a README to ``target``.
 
-    Labs with a choice of exercises are left out. Raises LabError as ``release.release`` does, and leaves everything as it was then.
-    """
+    Returns a line about it. Labs with a choice of exercises are left out. Raises LabError as
+    ``release.release`` does, and then leaves everything as it was."""
     root = course_folder(course)
     check_term(term)
     with replacing(target, force) as folder:
-        versions, left_out = {}, []
+        versions: dict[str, str] = {}
+        left_out: list[str] = []
         for stem, version, _ in handed_out(root):
             lab = load_lab(root / "solutions" / f"{stem}.md")
             if any(exercise.choice for exercise in lab.exercises):
@@ -63,7 +78,7 @@ def release(target: Path, course: Path | None = None, term: str = "", force: boo
                 continue
             path = folder / "source" / stem / f"{stem}.ipynb"
             path.parent.mkdir(parents=True)
-            path.write_text(nbformat.writes(for_nbgrader(lab, term)) + "\n", "utf-8")
+            path.write_text(notebook_text(for_nbgrader(lab, term)), "utf-8")
             versions[stem] = version
         if not versions:
             raise LabError(f"there is no lab in {root / 'solutions'} that nbgrader could grade")
@@ -76,7 +91,7 @@ def release(target: Path, course: Path | None = None, term: str = "", force: boo
 
 
 def for_nbgrader(lab: Lab, term: str = "") -> NotebookNode:
-    """A lab's notebook with its marked solutions, nbgrader's metadata, and checks that raise."""
+    """Make a lab's notebook with marked solutions, nbgrader's metadata, and checks that raise."""
     notebook = marked_notebook(lab)
     if term:
         notebook.metadata["warpwise"]["term"] = term
@@ -87,28 +102,39 @@ def for_nbgrader(lab: Lab, term: str = "") -> NotebookNode:
             cell.metadata["nbgrader"] = _marks(cell.id, solution=True)
         elif part == "check":
             cell.source = strict(cell.source)
-            cell.metadata["nbgrader"] = _marks(cell.id, grade=True, locked=True, points=points[cell.metadata["warpwise"]["check"]])
+            worth = points[cell.metadata["warpwise"]["check"]]
+            cell.metadata["nbgrader"] = _marks(cell.id, grade=True, locked=True, points=worth)
         elif part == "given":
             cell.metadata["nbgrader"] = _marks(cell.id, locked=True)
     return notebook
 
 
 def strict(source: str) -> str:
-    """A check cell whose check raises for a wrong answer. Raises LabError if it does not call ``check`` once, at its top level."""
-    calls = [node.value for node in ast.parse(source).body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
+    """Rewrite a check cell so that its check raises for a wrong answer.
+
+    Raises LabError if the cell does not call ``check`` once, at its top level."""
+    values = [node.value for node in ast.parse(source).body if isinstance(node, ast.Expr)]
+    calls = [value for value in values if isinstance(value, ast.Call)]
     checks = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "check"]
     if len(checks) != 1:
         raise LabError(f"a check cell should call check() once: {json.dumps(source[:80])}")
-    lines = source.split("\n")
-    line = lines[checks[0].end_lineno - 1].encode()
-    end = checks[0].end_col_offset - 1  # in bytes, of the bracket that closes the call
-    before = "\n".join([*lines[: checks[0].end_lineno - 1], line[:end].decode()])
+    lines, last = source.split("\n"), checks[0].end_lineno or 1
+    line = lines[last - 1].encode()
+    end = (checks[0].end_col_offset or 1) - 1  # in bytes, of the bracket that closes the call
+    before = "\n".join([*lines[: last - 1], line[:end].decode()])
     comma = "" if before.rstrip().endswith(",") else ", "
-    return "\n".join([f"{before}{comma}strict=True{line[end:].decode()}", *lines[checks[0].end_lineno :]])
+    return "\n".join([f"{before}{comma}strict=True{line[end:].decode()}", *lines[last:]])
 
 
-def _marks(grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: float | None = None) -> dict:
-    marks = {"schema_version": SCHEMA, "cell_type": "code", "grade_id": grade_id}
+def _marks(
+    grade_id: str,
+    *,
+    grade: bool = False,
+    solution: bool = False,
+    locked: bool = False,
+    points: float | None = None,
+) -> dict[str, Any]:
+    marks: dict[str, Any] = {"schema_version": SCHEMA, "cell_type": "code", "grade_id": grade_id}
     marks |= {"grade": grade, "solution": solution, "locked": locked, "task": False}
     return marks | ({} if points is None else {"points": points})
 

@@ -1,9 +1,9 @@
-"""A student's kernel on the GPU of this machine: whether it is right there too, how long it takes, and what a GPU could do at best.
+"""Run a student's kernel on this machine's GPU: its result, its time, and the least time possible.
 
-``check`` asks for it where there is a GPU, once the simulator has passed the kernel: a racy or a wild one never comes this far. It
-decides nothing: points come from the simulator. This is the only module of the labs that touches a device, with ``numba.cuda``'s words.
-What the device refuses, or its compiler, becomes a line to read; nothing is raised.
-"""
+``check`` does so where there is a GPU, once the simulator has passed the kernel: a racy or a wild
+one never comes this far. It decides nothing: points come from the simulator. This is the only
+module of the labs that touches a device, through ``numba.cuda``. Errors of the device or its
+compiler become a line to read; nothing is raised."""
 
 from __future__ import annotations
 
@@ -16,36 +16,57 @@ from typing import Any
 
 import numpy as np
 
-from warpwise import measurements
+from warpwise import benchmark_records
+from warpwise.benchmark_records import Record, Row
 from warpwise.cuda import backend
 from warpwise.devices import MULTIPROCESSORS, Device, of_driver
 from warpwise.errors import MeasureError
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.exercise import Case, InOut, Launch, Out, Verdict
 from warpwise.labs.judge import fresh
-from warpwise.measurements import Record, Row
 from warpwise.model.bound import bound, duration
 from warpwise.simt import Kernel
-from warpwise.trace import Trace
+from warpwise.traces import Trace
 
 WARM_UP, SAMPLES = 3, 20
-LAUNCH_SECONDS = 30e-6  #: below this a launch's own cost is most of its time (Numba: some microseconds, 30 with many arrays)
+#: below this most of the time is the launch itself (Numba: some microseconds, 30 with many arrays)
+LAUNCH_SECONDS = 30e-6
 MOST_LINE = 180  #: characters of an error
 MOST_ROWS = 12  #: of a ladder
-ROUNDINGS = 64  #: by which a result may differ beyond its tolerance: a GPU joins a * b + c to one step, and has its own exp and sin
+#: by which a result may differ beyond its tolerance: a GPU fuses a * b + c into one step, and has
+#: its own exp and sin
+ROUNDINGS = 64
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+ATTRIBUTES = (
+    "MULTIPROCESSOR_COUNT",
+    "CLOCK_RATE",
+    "MEMORY_CLOCK_RATE",
+    "GLOBAL_MEMORY_BUS_WIDTH",
+    "L2_CACHE_SIZE",
+)
 
-#: The suite of reference kernels that climbs from the same naive version, by words of an exercise's name.
+#: The suite of reference kernels that starts from the same naive version, by words in an exercise's
+#: name.
 LADDERS = {
-    "copy": "copy", "transpose": "transpose", "matmul": "sgemm_ladder", "softmax": "softmax", "flash": "attention", "sums": "reduction",
-    "layernorm": "layernorm", "lean": "recompute",
-}  # fmt: skip
+    "copy": "copy",
+    "transpose": "transpose",
+    "matmul": "sgemm_ladder",
+    "softmax": "softmax",
+    "flash": "attention",
+    "sums": "reduction",
+    "layernorm": "layernorm",
+    "lean": "recompute",
+}
 
 
-def told(kernel: Any, name: str, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> str:
-    """What to say of a kernel on this machine's GPU: a few lines, or "" where there is no GPU, no launch, or a case did not pass."""
+def report(kernel: Any, name: str, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> str:
+    """Report on a kernel on this machine's GPU, in a few lines.
+
+    The report is "" where there is no GPU, no launch, or a case that did not pass."""
     passed = [
-        (case, verdict.trace) for case, verdict in zip(cases, verdicts, strict=False) if isinstance(case, Launch) and verdict.passed
+        (case, verdict.trace)
+        for case, verdict in zip(cases, verdicts, strict=False)
+        if isinstance(case, Launch) and verdict.passed and verdict.trace is not None
     ]
     made_for_it = hasattr(kernel, "__getitem__") and not isinstance(kernel, Kernel)
     if not passed or len(passed) < len(cases) or not made_for_it or backend() != "gpu":
@@ -55,41 +76,56 @@ def told(kernel: Any, name: str, cases: Sequence[Case], verdicts: Sequence[Verdi
 
 def _on_device(kernel: Any, passed: Sequence[tuple[Launch, Trace]]) -> Iterator[str]:
     try:
-        with warnings.catch_warnings():  # Numba's advice on small grids is for other kernels than a lab's
+        # Numba's advice on small grids is for other kernels than a lab's
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             name, device = this_device()
-            wrong = next((line for case, _ in passed if (line := _wrong(case, run(kernel, case)))), "")
+            lines = (_wrong(case, run(kernel, case)) for case, _ in passed)
+            wrong = next(filter(None, lines), "")
             if wrong:
                 yield f"on the GPU of this machine, {name}: another result\n  {wrong}"
-                yield "  Points come from the simulator, which found it right. Is an order of threads taken for granted?"
+                yield (
+                    "  Points come from the simulator, which found it right. "
+                    "Is an order of threads taken for granted?"
+                )
                 return
             largest, trace = max(passed, key=lambda one: threads(one[0]))
             seconds = timed(kernel, largest)
         yield f"on the GPU of this machine, {name}: right"
         yield from time_lines(largest.label, seconds, trace, device)
-    except Exception as error:  # the driver's, the compiler's, the linker's: each has a class of its own
+    # the driver, the compiler and the linker each have classes of their own
+    except Exception as error:
         yield f"on the GPU of this machine: {one_line(error)}"
-        yield "  Points come from the simulator, so nothing is lost; `warpwise doctor` looks at the GPU, its driver and the wheels."
+        yield (
+            "  Points come from the simulator, so nothing is lost; "
+            "`warpwise doctor` looks at the GPU, its driver and the wheels."
+        )
 
 
 def run(kernel: Any, case: Launch) -> list[np.ndarray]:
-    """Launch a kernel once on the device, as the judge does in the simulator. Its outputs, from the device."""
+    """Launch a kernel once on the device, as the judge does, and return its outputs."""
     from numba import cuda
 
-    held = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in map(fresh, case.args)]
+    given = [fresh(arg) for arg in case.args]
+    held = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in given]
     kernel[case.blocks, case.threads](*held)
     cuda.synchronize()
-    return [array.copy_to_host() for array, given in zip(held, case.args, strict=True) if isinstance(given, Out | InOut)]
+    pairs = zip(held, case.args, strict=True)
+    return [array.copy_to_host() for array, arg in pairs if isinstance(arg, Out | InOut)]
 
 
 def _wrong(case: Launch, outputs: Iterable[np.ndarray]) -> str:
-    """What is wrong with a launch's outputs, or ""."""
-    found = (differs(got, want, case.rtol, case.atol) for got, want in zip(outputs, case.want, strict=True))
-    return next((f"{case.label}: {mismatch.say('the output')}" for mismatch in found if mismatch), "")
+    """Describe the first wrong output of a launch; "" if none is wrong."""
+    for got, want in zip(outputs, case.want, strict=True):
+        if mismatch := differs(got, want, case.rtol, case.atol):
+            return f"{case.label}: {mismatch.say('the output')}"
+    return ""
 
 
-def differs(got: np.ndarray, want: np.ndarray, rtol: float = 0.0, atol: float = 0.0) -> Mismatch | None:
-    """``compare``, with room for a GPU's roundings where numbers are floats. Integers are compared exactly."""
+def differs(
+    got: np.ndarray, want: np.ndarray, rtol: float = 0.0, atol: float = 0.0
+) -> Mismatch | None:
+    """``compare`` with room for a GPU's roundings of floats. Integers are compared exactly."""
     if want.dtype.kind != "f":
         return compare(got, want, rtol, atol)
     step = ROUNDINGS * float(np.finfo(want.dtype).eps)
@@ -98,13 +134,15 @@ def differs(got: np.ndarray, want: np.ndarray, rtol: float = 0.0, atol: float = 
 
 
 def timed(kernel: Any, case: Launch) -> float:
-    """Seconds that one launch takes: the median of SAMPLES, by events. What a launch writes is put back before each, as a kernel may
-    read it."""
+    """Return the seconds that one launch takes: the median of SAMPLES, by events.
+
+    The arrays that a launch writes are restored before each, as a kernel may read them."""
     from numba import cuda
 
     given = [fresh(arg) for arg in case.args]
     held = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in given]
-    written = [(held[i], given[i]) for i, arg in enumerate(case.args) if isinstance(arg, Out | InOut)]
+    triples = zip(held, given, case.args, strict=True)
+    written = [(array, start) for array, start, arg in triples if isinstance(arg, Out | InOut)]
     launched = kernel[case.blocks, case.threads]
     samples = []
     for _ in range(WARM_UP + SAMPLES):
@@ -124,42 +162,48 @@ def _milliseconds(cuda: Any, work: Callable[[], object]) -> float:
 
 
 def time_lines(label: str, seconds: float, trace: Trace, device: Device | None) -> Iterator[str]:
-    """A time, what it is of the least that the device allows, and what to think of it."""
+    """Report a time, its share of the least that the device allows, and what that means."""
     if seconds <= 0:  # Numba's simulator has events, and no clock
         yield f"  {label}: not timed"
         return
     yield f"  {label}: {duration(seconds)}, the median of {SAMPLES} launches (measured)"
     if device is None:
-        yield "  what it could do at best is not known: the GPU is not in the table of devices, and does not say how fast it is"
+        yield (
+            "  the least possible time is not known: the GPU is not in the table of devices, "
+            "and does not report its own figures"
+        )
         return
     least = bound(trace, device)
     yield f"  {least}: {100 * least.seconds / seconds:.2g} % of what the roofline allows"
     if least.seconds > seconds:
-        yield "  More than the roofline allows: from launch to launch the arrays stay in the L2 cache, which the bound leaves out."
+        yield (
+            "  More than the roofline allows: from launch to launch the arrays stay in the L2 "
+            "cache, which the bound leaves out."
+        )
     elif least.seconds < LAUNCH_SECONDS:
-        yield "  A launch costs some microseconds by itself, which cover a case as small as this: it says little of the kernel."
+        yield (
+            "  A launch by itself takes some microseconds, most of the time of a case this small: "
+            "it says little of the kernel."
+        )
 
 
 def this_device() -> tuple[str, Device | None]:
-    """The name of the GPU in use, and its figures: those of the table, or else what it says of itself."""
+    """Return the name of the GPU in use, and its figures: the table's, or else its own."""
     from numba import cuda
 
     gpu = cuda.get_current_device()
-    name = getattr(gpu, "name", "") or "which does not say its name"
+    name = getattr(gpu, "name", "") or "which does not give its name"
     name = name.decode() if isinstance(name, bytes) else name
     return name, of_driver(name) or by_its_attributes(name, gpu)
 
 
 def by_its_attributes(name: str, gpu: Any) -> Device | None:
-    """A device from what a GPU says of its SMs, its clocks and its memory's bus; None where it leaves one out. Both clocks are in kHz.
+    """Make a device from a GPU's own attributes; None where it leaves one out.
 
-    The rates follow as in the CUDA C++ Best Practices Guide, "Theoretical Bandwidth Calculation": memory of double data rate.
-    """
+    Both clocks are in kHz. The rates follow as in the CUDA C++ Best Practices Guide, "Theoretical
+    Bandwidth Calculation": memory of double data rate."""
     capability = tuple(gpu.compute_capability)
-    sms, clock, memory_clock, bus_bits, l2 = (
-        int(getattr(gpu, attribute, 0) or 0)
-        for attribute in ("MULTIPROCESSOR_COUNT", "CLOCK_RATE", "MEMORY_CLOCK_RATE", "GLOBAL_MEMORY_BUS_WIDTH", "L2_CACHE_SIZE")
-    )
+    sms, clock, memory_clock, bus_bits, l2 = (int(getattr(gpu, n, 0) or 0) for n in ATTRIBUTES)
     if capability not in MULTIPROCESSORS or not all((sms, clock, memory_clock, bus_bits)):
         return None
     tflops = 2 * MULTIPROCESSORS[capability].fp32_lanes * sms * clock * 1e3 / 1e12
@@ -168,43 +212,46 @@ def by_its_attributes(name: str, gpu: Any) -> Device | None:
 
 
 def ladder(name: str) -> list[str]:
-    """What the reference kernels of an exercise's topic took on an H200, where that was recorded; nothing elsewhere."""
+    """List the recorded times of the reference kernels of an exercise's topic on an H200."""
     suite = next((suite for word, suite in LADDERS.items() if word in name.split("_")), "")
     try:
-        records = [record for record in measurements.recorded(suite) if measurements.FIRST in record.device] if suite else []
+        records = benchmark_records.recorded(suite) if suite else ()
     except MeasureError:
         return []
-    return _rungs(records[0]) if records else []
+    first = next((r for r in records if benchmark_records.FIRST in r.device), None)
+    return _rungs(first) if first else []
 
 
 def _rungs(record: Record) -> list[str]:
-    """The record's largest case of what the suite is named after: ours in their order, then libraries."""
-    rows = [row for row in record.rows if row.median_ms is not None and row.parameters.get("topic", record.suite) == record.suite]
+    """List the record's largest case of the suite's own topic: our kernels, then libraries."""
+    rows = [row for row in record.rows if row.median_ms is not None]
+    rows = [row for row in rows if row.parameters.get("topic", record.suite) == record.suite]
     ours = [row for row in rows if row.by == "numba"]
     if not ours:
         return []
     case = max(ours, key=_work).case
-    rows = sorted((row for row in rows if row.case == case), key=lambda row: row.by != "numba")[:MOST_ROWS]
+    rows = [row for row in rows if row.case == case]
+    rows = sorted(rows, key=lambda row: row.by != "numba")[:MOST_ROWS]
     names = [row.variant if row.by == "numba" else f"{row.by} {row.variant}" for row in rows]
     width = max(map(len, names))
     head = f"the reference kernels on {record.device}, {case} (measured {record.date[:10]}):"
-    return [head, *(f"  {name:{width}}  {_rate(row)}" for name, row in zip(names, rows, strict=True))]
+    return [head, *(f"  {n:{width}}  {_rate(row)}" for n, row in zip(names, rows, strict=True))]
 
 
 def _work(row: Row) -> float:
-    """What a row's case has to do, in operations or in bytes: its rate by its time."""
-    return row.median_ms * (row.TFLOP_per_s or row.GB_per_s or 0)
+    """The work of a row's case, in operations or in bytes: its rate times its time."""
+    return (row.median_ms or 0) * (row.TFLOP_per_s or row.GB_per_s or 0)
 
 
 def _rate(row: Row) -> str:
-    time = f"{duration(row.median_ms / 1e3):>9}"
+    time = f"{duration((row.median_ms or 0) / 1e3):>9}"
     if row.TFLOP_per_s:
         return f"{time}  {row.TFLOP_per_s:7.3g} TFLOP/s"
     return f"{time}  {row.GB_per_s:7,.0f} GB/s" if row.GB_per_s else time
 
 
 def one_line(error: BaseException) -> str:
-    """An error of the driver or of Numba's compiler, which can be a page, as one line: its class and what it says first."""
+    """Shorten an error of the driver or of Numba's compiler, often a page, to one line."""
     lines = [line.strip() for line in ANSI.sub("", str(error)).splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in ")]
     first = " ".join(lines[:2]) if lines and lines[0].endswith(":") else (lines or [""])[0]
@@ -213,5 +260,5 @@ def one_line(error: BaseException) -> str:
 
 
 def threads(case: Launch) -> int:
-    """How many threads a launch has."""
+    """Return the number of threads of a launch."""
     return prod(np.atleast_1d(case.blocks).tolist()) * prod(np.atleast_1d(case.threads).tolist())

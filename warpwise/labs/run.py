@@ -1,8 +1,8 @@
-"""Run a lab's notebook and read its verdicts: what ``warpwise check labs/NN_topic.ipynb`` does, on the student's own machine.
+"""Run a lab's notebook and read its verdicts (``warpwise check labs/NN_topic.ipynb``).
 
-The cells run in a fresh kernel, top to bottom, as they stand. The verdicts are those that ``check`` leaves in the metadata of its
-outputs, so this is a student's own look at their work; points come from the grader, which trusts none of it.
-"""
+The cells run in a fresh kernel, top to bottom, as they stand. The verdicts are those that ``check``
+leaves in the metadata of its outputs: they are for the student. Points come from the grader, which
+trusts none of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import re
 import subprocess
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import nbformat
 from nbclient import NotebookClient
@@ -25,13 +25,14 @@ CELL_SECONDS = 60  # for a cell; a check stops earlier by itself
 STUCK, DIED = "CellDidNotEnd", "CellEndedPython"  # the names of the errors that such cells get
 NOT_REACHED, NOT_CHOSEN = "not reached", "not chosen"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+UNREADABLE = (OSError, ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError)
 
 
 class Result(NamedTuple):
-    """How one exercise of a notebook stands: a row of the table that ``warpwise check`` prints.
+    """The state of one exercise: a row of the table that ``warpwise check`` prints.
 
-    ``detail`` is one line. ``more`` says where, and what to try: a few lines, or none. Of exercises with one ``choice``, one is asked for.
-    """
+    ``detail`` is one line. ``more`` says where, and what to try: a few lines, or none. Of the
+    exercises with one ``choice``, one is enough."""
 
     exercise: str
     points: int
@@ -46,11 +47,10 @@ class Result(NamedTuple):
 
 
 def check_notebook(path: str | Path, exercises: tuple[str, ...] = ()) -> tuple[Result, ...]:
-    """Run a lab's notebook and say, per exercise, whether its check passes; ``exercises`` limits the answer to some ids.
+    """Run a lab's notebook and return a result per exercise, or for those in ``exercises``.
 
-    The notebook on disk is not changed. Raises LabError when there is no such notebook, when the file is no notebook or no lab, or
-    when it has no exercise of a given id.
-    """
+    The notebook on disk is not changed. Raises LabError when there is no such notebook, when the
+    file is no notebook or no lab, or when it has no exercise of a given id."""
     path = Path(path)
     notebook = read_notebook(path)
     asked = _asked(path, notebook)
@@ -58,39 +58,46 @@ def check_notebook(path: str | Path, exercises: tuple[str, ...] = ()) -> tuple[R
         if id not in asked:
             raise LabError(f"{path} has no exercise {id!r}; it has {', '.join(asked)}")
     run_notebook(notebook, path.parent)
-    found = [_result(notebook, id, m.get("points", 0))._replace(choice=m.get("choice", "")) for id, m in asked.items()]
-    return tuple(_among_others(result, found) for result in found if not exercises or result.exercise in exercises)
+    found = [
+        _result(notebook, id, about.get("points", 0))._replace(choice=about.get("choice", ""))
+        for id, about in asked.items()
+    ]
+    wanted = (result for result in found if not exercises or result.exercise in exercises)
+    return tuple(_among_others(result, found) for result in wanted)
 
 
 def complete(results: Iterable[Result]) -> bool:
-    """Whether every exercise passes, or, of a choice, one."""
+    """True if every exercise passes, or, of a choice, one."""
     passed = {result.choice or result.exercise for result in results if result.passed}
     return all((result.choice or result.exercise) in passed for result in results)
 
 
 def _among_others(result: Result, all_results: Iterable[Result]) -> Result:
-    """A result as it is, or NOT_CHOSEN if nothing was done for it and something for another exercise of its choice."""
-    others = [other for other in all_results if other.choice == result.choice != "" and other.reason != Reason.NOT_DONE]
-    return result._replace(reason=NOT_CHOSEN) if others and result.reason == Reason.NOT_DONE else result
+    """The result, or NOT_CHOSEN if only another exercise of its choice was begun."""
+    if not result.choice or result.reason != Reason.NOT_DONE:
+        return result
+    others = (other for other in all_results if other.choice == result.choice)
+    begun = any(other.reason != Reason.NOT_DONE for other in others)
+    return result._replace(reason=NOT_CHOSEN) if begun else result
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """A notebook from a file, brought to the current format. Raises LabError with one line that says what is wrong with the file."""
+    """Read a notebook from a file, in the current format. Raises LabError, in one line."""
     if not path.is_file():
         raise LabError(f"no notebook at {path}" + (": it is a folder" if path.is_dir() else ""))
     try:
-        notebook = nbformat.read(path, as_version=4)
+        notebook: NotebookNode = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
-    except (OSError, ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError) as error:
+    except UNREADABLE as error:
         raise LabError(f"{path} is not a notebook: {_one_line(error)}") from error
     return notebook
 
 
 def run_notebook(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Run all cells in a fresh kernel started in ``folder``, going on after errors. Changes and returns the notebook.
+    """Run all cells in a fresh kernel started in ``folder``, going on after errors.
 
-    A cell that does not end, or that ends Python, gets an error as its output; the others are run anew without it.
-    """
+    Changes and returns the notebook. A cell that does not end, or that ends Python, gets an error
+    as its output; the others are run anew without it."""
     stopped: dict[int, NotebookNode] = {}
     while (found := _run(notebook, folder, stopped)) is not None:
         index, name, why = found
@@ -100,8 +107,10 @@ def run_notebook(notebook: NotebookNode, folder: Path) -> NotebookNode:
     return notebook
 
 
-def _run(notebook: NotebookNode, folder: Path, skipped: Container[int]) -> tuple[int, str, str] | None:
-    """One run without some cells: None if it came to its end, else the cell that stopped it, and why."""
+def _run(
+    notebook: NotebookNode, folder: Path, skipped: Container[int]
+) -> tuple[int, str, str] | None:
+    """Run once without some cells; return the cell that stopped the run, if any, and why."""
     reached: list[int] = []
     client = NotebookClient(
         _without(notebook, skipped),
@@ -109,12 +118,14 @@ def _run(notebook: NotebookNode, folder: Path, skipped: Container[int]) -> tuple
         kernel_name="python3",  # whatever the notebook says: the interpreter that runs warpwise
         allow_errors=True,
         record_timing=False,
-        extra_arguments=["--log-level=40"],  # its warnings are about the machine's network, not about the lab
+        # its warnings are about the machine's network, not about the lab
+        extra_arguments=["--log-level=40"],
         resources={"metadata": {"path": str(folder)}},
         on_cell_execute=lambda cell, cell_index: reached.append(cell_index),
     )
     try:
-        done = client.execute(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # what cells print comes as their outputs
+        # the output of cells is in the notebook
+        done = client.execute(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except (TimeoutError, RuntimeError) as error:
         if not reached:  # Python did not even start
             raise LabError(f"the notebook cannot be run: {_one_line(error)}") from error
@@ -129,7 +140,7 @@ def _run(notebook: NotebookNode, folder: Path, skipped: Container[int]) -> tuple
 
 
 def _without(notebook: NotebookNode, skipped: Container[int]) -> NotebookNode:
-    """A copy of a notebook in which some cells are empty."""
+    """Copy a notebook with some cells emptied."""
     copied = copy.deepcopy(notebook)
     for index, cell in enumerate(copied.cells):
         if index in skipped:
@@ -137,8 +148,8 @@ def _without(notebook: NotebookNode, skipped: Container[int]) -> NotebookNode:
     return copied
 
 
-def verdicts(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, dict]]:
-    """The verdicts that checks left in an executed notebook, each with its cell."""
+def verdicts(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, dict[str, Any]]]:
+    """Yield the verdicts that checks left in an executed notebook, each with its cell."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             verdict = output.get("metadata", {}).get("warpwise", {})
@@ -146,9 +157,10 @@ def verdicts(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, dict]]:
                 yield cell, verdict
 
 
-def _asked(path: Path, notebook: NotebookNode) -> dict[str, dict]:
-    """Exercise id -> what the notebook's own cells say of the exercise."""
-    mine = [cell.metadata.get("warpwise", {}) for cell in notebook.cells if "exercise" in cell.metadata.get("tags", ())]
+def _asked(path: Path, notebook: NotebookNode) -> dict[str, dict[str, Any]]:
+    """Map exercise ids to the metadata of the notebook's own exercise cells."""
+    cells = (cell.metadata for cell in notebook.cells)
+    mine = [m.get("warpwise", {}) for m in cells if "exercise" in m.get("tags", ())]
     asked = {m["id"]: m for m in mine if isinstance(m, dict) and "id" in m}
     if not asked:
         raise LabError(f"{path} is a notebook, but not one of the labs: it has no exercise cells")
@@ -158,32 +170,42 @@ def _asked(path: Path, notebook: NotebookNode) -> dict[str, dict]:
 def _result(notebook: NotebookNode, id: str, points: int) -> Result:
     cells = [c for c in notebook.cells if c.metadata.get("warpwise", {}).get("check") == id]
     if not cells:
-        return Result(id, points, NOT_REACHED, "its check cell is missing: take it from a fresh copy of the lab")
+        missing = "its check cell is missing: take it from a fresh copy of the lab"
+        return Result(id, points, NOT_REACHED, missing)
     found = [verdict for cell, verdict in verdicts(notebook) if cell in cells]
     error = _error_before(notebook, id, cells[0])
-    if error and (not found or (found[-1]["reason"] == Reason.NOT_DEFINED and not found[-1]["case"])):
+    last = found[-1] if found else None
+    if error and (last is None or (last["reason"] == Reason.NOT_DEFINED and not last["case"])):
         return Result(id, points, *error)
-    if not found:
-        return Result(id, points, NOT_REACHED, "its check cell gave no verdict: does it still call check()?")
-    last = found[-1]
+    if last is None:
+        silent = "its check cell gave no verdict: does it still call check()?"
+        return Result(id, points, NOT_REACHED, silent)
     detail, _, more = last["detail"].partition("\n")
     case = f"  Case: {last['case']}" if last["case"] and not last["passed"] else ""
     advice = f"  Try: {last['advice']}" if last["advice"] else ""
-    return Result(id, points, last["reason"], detail, "\n".join(text for text in (case, more, advice) if text))
+    more = "\n".join(text for text in (case, more, advice) if text)
+    return Result(id, points, last["reason"], detail, more)
 
 
 def _error_before(notebook: NotebookNode, id: str, check: NotebookNode) -> tuple[str, str] | None:
-    """What kept a check from judging an answer: the first error in the exercise's own cell, in a given one or in the check's."""
+    """Return the error that kept a check from judging an answer, as reason and detail.
+
+    That is the first in the exercise's own cell, in a given one or in the check's."""
     for cell in notebook.cells[: notebook.cells.index(check) + 1]:
         own = cell is check or cell.metadata.get("warpwise", {}).get("id") == id
-        for output in cell.get("outputs", ()) if own or "given" in cell.metadata.get("tags", ()) else ():
-            if output.output_type == "error" and output.ename in (STUCK, DIED):
+        if not own and "given" not in cell.metadata.get("tags", ()):
+            continue
+        for output in cell.get("outputs", ()):
+            if output.output_type != "error":
+                continue
+            if output.ename in (STUCK, DIED):
                 return Reason.ENDLESS if output.ename == STUCK else Reason.RAISED, output.evalue
-            if output.output_type == "error":
-                return Reason.RAISED, ANSI.sub("", f"{output.ename}: {output.evalue}").partition("\n")[0]
+            first, *_ = ANSI.sub("", f"{output.ename}: {output.evalue}").split("\n")
+            return Reason.RAISED, first
     return None
 
 
 def _one_line(error: Exception) -> str:
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return "not JSON" if isinstance(error, json.JSONDecodeError) or "JSON" in lines[0] else lines[0][:160]
+    no_json = isinstance(error, json.JSONDecodeError) or "JSON" in lines[0]
+    return "not JSON" if no_json else lines[0][:160]

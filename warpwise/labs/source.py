@@ -1,13 +1,14 @@
-"""A lab's one source: a MyST text notebook in ``solutions/``, read into cells and exercises.
+"""Read a lab's one source, a MyST text notebook in ``solutions/``, into cells and exercises.
 
-Cells carry one of four tags. ``given`` code is ours and stays. ``exercise`` cells lose what stands between ``### BEGIN SOLUTION``
-and ``### END SOLUTION``. ``check`` cells judge an exercise and keep their reference output. ``explore`` cells are the student's own.
-The metadata of an exercise cell is ``warpwise: {id: transpose, points: 3, kind: kernel, name: transpose}``, with ``kind: host`` for a
-plain function and, where one of several exercises is enough, ``choice: name``; that of its check cell is
-``warpwise: {check: transpose}``. Hints are ``<details>`` in the text before the exercise.
-Reading a source checks it: a lab without hints, with an unchecked exercise or an open solution region is refused here.
-This module only rearranges text; ``build`` runs the notebook and writes files.
-"""
+Cells carry one of four tags. ``given`` code is ours and stays. ``exercise`` cells lose the lines
+between ``### BEGIN SOLUTION`` and ``### END SOLUTION``. ``check`` cells judge an exercise and keep
+their reference output. ``explore`` cells are the student's own. The metadata of an exercise cell is
+``warpwise: {id: transpose, points: 3, kind: kernel, name: transpose}``, with ``kind: host`` for a
+plain function and, where one of several exercises is enough, ``choice: name``; that of its check
+cell is ``warpwise: {check: transpose}``. Hints are ``<details>`` in the text before the exercise.
+Reading a source checks it: a lab without hints, with an unchecked exercise or an open solution
+region is refused here. This module only rearranges text; ``build`` runs the notebook and writes
+files."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ import ast
 import copy
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,14 +32,14 @@ KINDS = ("kernel", "host")
 ROLES = ("given", "exercise", "check", "explore")
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 CHECKOUT = Path(__file__).resolve().parents[2]
+Outputs = Mapping[str, Sequence[NotebookNode]]  # of check cells, by exercise id
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its id, the points it is worth, whether it is a kernel or host code, and the function's name.
+    """One exercise: its id and points, its kind (kernel or host), and the function's name.
 
-    Of exercises with the same ``choice`` a student takes one: the best of them counts.
-    """
+    Of exercises with the same ``choice`` a student takes one: the best of them counts."""
 
     id: str
     points: int
@@ -48,7 +50,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab as its source has it. ``version`` is a digest of the source, so it changes whenever the lab does."""
+    """A lab as its source has it; ``version`` is a digest of that source."""
 
     stem: str
     title: str
@@ -57,55 +59,64 @@ class Lab:
     exercises: tuple[Exercise, ...]
 
     def exercise(self, id: str) -> Exercise:
-        """The exercise with this id. Raises LabError when the lab has none."""
+        """Return the exercise with this id. Raises LabError when the lab has none."""
         for exercise in self.exercises:
             if exercise.id == id:
                 return exercise
-        raise LabError(f"lab {self.stem} has no exercise {id!r}; it has {', '.join(e.id for e in self.exercises)}")
+        known = ", ".join(exercise.id for exercise in self.exercises)
+        raise LabError(f"lab {self.stem} has no exercise {id!r}; it has {known}")
 
 
 def load_lab(path_or_stem: str | Path) -> Lab:
-    """Read and check ``solutions/NN_topic.md``, named by its path or by its stem. Raises LabError."""
+    """Read and check ``solutions/NN_topic.md``, named by its path or stem. Raises LabError."""
     path = _find(path_or_stem)
     try:
         text = path.read_text(encoding="utf-8")
         cells = tuple(_tidy(cell) for cell in jupytext.reads(text, fmt="md:myst").cells)
     except (OSError, ValueError) as error:
         raise LabError(f"{path} cannot be read as a lab: {error}") from error
-    lab = Lab(path.stem, _title(path, cells), hashlib.sha256(text.encode()).hexdigest()[:12], cells, _exercises(path, cells))
+    version = hashlib.sha256(text.encode()).hexdigest()[:12]
+    lab = Lab(path.stem, _title(path, cells), version, cells, _exercises(path, cells))
     for problem in problems(lab):
         raise LabError(f"{path}: {problem}")
     return lab
 
 
-def student_notebook(lab: Lab, outputs: Mapping[str, Sequence[NotebookNode]] | None = None) -> NotebookNode:
-    """The notebook a student opens: stubs in the exercise cells and, in check cells, the reference outputs given by exercise id."""
+def student_notebook(lab: Lab, outputs: Outputs | None = None) -> NotebookNode:
+    """Make a student's notebook: stubs in exercise cells, reference outputs in check cells."""
     return _notebook(lab, stub, outputs or {})
 
 
-def solved_notebook(lab: Lab, outputs: Mapping[str, Sequence[NotebookNode]] | None = None) -> NotebookNode:
-    """The same notebook with the solutions in place."""
+def solved_notebook(lab: Lab, outputs: Outputs | None = None) -> NotebookNode:
+    """Make the same notebook with the solutions in place."""
     return _notebook(lab, unmarked, outputs or {})
 
 
 def marked_notebook(lab: Lab) -> NotebookNode:
-    """The same notebook with the solutions in place, between their markers."""
+    """Make the same notebook with the solutions in place, between their markers."""
     return _notebook(lab, str, {})
 
 
+def notebook_text(notebook: NotebookNode) -> str:
+    """Return a notebook as the text of its file."""
+    return f"{nbformat.writes(notebook)}\n"
+
+
 def role(cell: NotebookNode) -> str:
-    """The part a cell plays: one of ROLES, or "" for text."""
+    """Return the part a cell plays: one of ROLES, or "" for text."""
     return next((tag for tag in cell.metadata.get("tags", ()) if tag in ROLES), "")
 
 
 def stub(source: str) -> str:
-    """An exercise cell with each solution region replaced by ``...  # roughly N lines``."""
-    lines, region, kept = source.splitlines(), None, []
-    for line in lines:
+    """Replace each solution region of an exercise cell by ``...  # roughly N lines``."""
+    region: list[str] | None = None
+    kept: list[str] = []
+    for line in source.splitlines():
         if line.strip() == BEGIN:
             region = []
         elif line.strip() == END:
-            kept.append(f"{line[: line.index('#')]}...  # roughly {_plural(_code_lines(region), 'line')}")
+            length = _plural(_code_lines(region), "line")
+            kept.append(f"{line[: line.index('#')]}...  # roughly {length}")
             region = None
         else:
             (kept if region is None else region).append(line)
@@ -113,27 +124,36 @@ def stub(source: str) -> str:
 
 
 def unmarked(source: str) -> str:
-    """An exercise cell with its solution, without the two marker lines."""
+    """Return an exercise cell with its solution, without the two marker lines."""
     return "\n".join(line for line in source.splitlines() if line.strip() not in (BEGIN, END))
 
 
 def problems(lab: Lab) -> list[str]:
-    """What is wrong with a lab's source, in words; empty when nothing is."""
-    checked = [cell.metadata["warpwise"].get("check") for cell in lab.cells if role(cell) == "check"]
+    """List what is wrong with a lab's source, in words."""
+    checks = [cell for cell in lab.cells if role(cell) == "check"]
+    checked = [cell.metadata["warpwise"].get("check") for cell in checks]
     ids = [exercise.id for exercise in lab.exercises]
-    found = [f"exercise {id!r} appears twice" for id in sorted({i for i in ids if ids.count(i) > 1})]
-    found += [f"exercise {id!r} is checked twice" for id in sorted({i for i in checked if checked.count(i) > 1})]
-    found += [f"exercise {id!r} needs one exercise cell and one check cell" for id in sorted(set(checked) ^ set(ids))]
-    found += [f"the exercises of choice {name!r} need the same points" for name in sorted(_unequal(lab))]
+    alone = sorted(set(checked) ^ set(ids))
+    found = [f"exercise {id!r} appears twice" for id in _repeated(ids)]
+    found += [f"exercise {id!r} is checked twice" for id in _repeated(checked)]
+    found += [f"exercise {id!r} needs one exercise cell and one check cell" for id in alone]
+    found += [f"the exercises of choice {name!r} need the same points" for name in _unequal(lab)]
     for cell in lab.cells:
         if role(cell) == "exercise":
             found += _problems_of(cell)
-    found += [f"a code cell has none of the tags {', '.join(ROLES)}" for c in lab.cells if c.cell_type == "code" and not role(c)]
-    return found + [f"exercise {id!r} has fewer than two hints" for id, hints in _hints(lab).items() if hints < 2]
+        if cell.cell_type == "code" and not role(cell):
+            untagged = f"a code cell has none of the tags {', '.join(ROLES)}"
+            found.append(untagged)
+    few = [id for id, hints in _hints(lab).items() if hints < 2]
+    return found + [f"exercise {id!r} has fewer than two hints" for id in few]
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def _problems_of(cell: NotebookNode) -> list[str]:
-    """What is wrong with one exercise cell: its markers, the function it must define, or a stub that is already an answer."""
+    """List what is wrong with one exercise cell: its markers, or the function it must define."""
     wanted = cell.metadata["warpwise"]
     marks = [line.strip() for line in cell.source.splitlines() if line.strip() in (BEGIN, END)]
     if not marks or marks != [BEGIN, END] * (len(marks) // 2):
@@ -142,19 +162,22 @@ def _problems_of(cell: NotebookNode) -> list[str]:
         solved, stubbed = ast.parse(unmarked(cell.source)), ast.parse(stub(cell.source))
     except SyntaxError as error:
         return [f"exercise {wanted['id']!r} is not Python: {error}"]
-    names = [[node.name for node in tree.body if isinstance(node, ast.FunctionDef)] for tree in (solved, stubbed)]
-    return [] if all(wanted["name"] in defined for defined in names) else [f"exercise {wanted['id']!r} does not define {wanted['name']}"]
+    for tree in (solved, stubbed):
+        if wanted["name"] not in {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}:
+            return [f"exercise {wanted['id']!r} does not define {wanted['name']}"]
+    return []
 
 
-def _unequal(lab: Lab) -> set[str]:
+def _unequal(lab: Lab) -> list[str]:
     """The choices whose exercises are not worth the same."""
-    names = [choice for choice, _ in {(exercise.choice, exercise.points) for exercise in lab.exercises if exercise.choice}]
-    return {name for name in names if names.count(name) > 1}
+    worth = {(exercise.choice, exercise.points) for exercise in lab.exercises if exercise.choice}
+    return _repeated([choice for choice, _ in worth])
 
 
 def _hints(lab: Lab) -> dict[str, int]:
-    """How many hints stand before each exercise cell, since the one before it."""
-    counts, hints = {}, 0
+    """Count the hints before each exercise cell, since the one before it."""
+    counts: dict[str, int] = {}
+    hints = 0
     for cell in lab.cells:
         if cell.cell_type == "markdown":
             hints += cell.source.count("<details>")
@@ -164,7 +187,7 @@ def _hints(lab: Lab) -> dict[str, int]:
 
 
 def _find(path_or_stem: str | Path) -> Path:
-    """A source by path, by stem in ./solutions, or by stem in the checkout this package lies in."""
+    """Find a source by path, by stem in ./solutions, or by stem in this package's checkout."""
     given = Path(path_or_stem)
     if given.suffix == ".md" and given.is_file():
         return given
@@ -190,25 +213,28 @@ def _exercises(path: Path, cells: Sequence[NotebookNode]) -> tuple[Exercise, ...
             try:
                 found.append(Exercise(**cell.metadata["warpwise"]))
             except (KeyError, TypeError) as error:
-                raise LabError(f"{path}: an exercise cell needs warpwise: id, points, kind and name ({error})") from error
+                need = "an exercise cell needs warpwise: id, points, kind and name"
+                raise LabError(f"{path}: {need} ({error})") from error
         elif role(cell) == "check" and "check" not in cell.metadata.get("warpwise", {}):
             raise LabError(f"{path}: a check cell needs warpwise: check, the id of its exercise")
     for exercise in found:
         if exercise.kind not in KINDS:
-            raise LabError(f"{path}: exercise {exercise.id!r} is of kind {exercise.kind!r}; known are {', '.join(KINDS)}")
+            kinds = f"is of kind {exercise.kind!r}; known are {', '.join(KINDS)}"
+            raise LabError(f"{path}: exercise {exercise.id!r} {kinds}")
     return tuple(found)
 
 
 def _tidy(cell: NotebookNode) -> NotebookNode:
-    """A cell with only what a lab needs of it; check cells are marked for nbval."""
+    """Keep of a cell only what a lab needs, and mark check cells for nbval."""
     kept = {key: cell.metadata[key] for key in ("tags", "warpwise") if key in cell.metadata}
     if "check" in kept.get("tags", ()) and "nbval-check-output" not in kept["tags"]:
         kept["tags"] = [*kept["tags"], "nbval-check-output"]
-    new = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
-    return new(cell.source, metadata=kept)
+    if cell.cell_type == "code":
+        return nbformat.v4.new_code_cell(cell.source, metadata=kept)
+    return nbformat.v4.new_markdown_cell(cell.source, metadata=kept)
 
 
-def _notebook(lab: Lab, rewrite, outputs: Mapping[str, Sequence[NotebookNode]]) -> NotebookNode:
+def _notebook(lab: Lab, rewrite: Callable[[str], str], outputs: Outputs) -> NotebookNode:
     cells = [_cell(cell, number, rewrite, outputs) for number, cell in enumerate(lab.cells, 1)]
     metadata = {
         "kernelspec": KERNELSPEC,
@@ -218,21 +244,25 @@ def _notebook(lab: Lab, rewrite, outputs: Mapping[str, Sequence[NotebookNode]]) 
     return nbformat.v4.new_notebook(cells=cells, metadata=metadata)
 
 
-def _cell(cell: NotebookNode, number: int, rewrite, outputs: Mapping[str, Sequence[NotebookNode]]) -> NotebookNode:
-    """One cell of a notebook, with an id that depends only on what the cell is and where it stands."""
+def _cell(
+    cell: NotebookNode, number: int, rewrite: Callable[[str], str], outputs: Outputs
+) -> NotebookNode:
+    """Make one cell of a notebook, with an id that depends only on its role and its place."""
     metadata = copy.deepcopy(cell.metadata)  # running a notebook writes into it
     mine = metadata.get("warpwise", {})
     if cell.cell_type == "markdown":
         return nbformat.v4.new_markdown_cell(cell.source, id=f"text-{number:02}", metadata=metadata)
-    part, source = role(cell), cell.source
-    id, count, kept = f"{part}-{number:02}", None, []
+    part, source, count = role(cell), cell.source, None
+    id, kept = f"{part}-{number:02}", list[NotebookNode]()
     if part == "exercise":
         id, source = f"exercise-{mine['id']}", rewrite(source)
     elif part == "check":
-        # nbval compares nothing in a cell without an execution count, and refuses outputs without one.
+        # nbval compares nothing in a cell without an execution count, and refuses outputs there
         id, kept = f"check-{mine['check']}", list(outputs.get(mine["check"], ()))
         count = number if kept else None
-    return nbformat.v4.new_code_cell(source, id=id, metadata=metadata, outputs=kept, execution_count=count)
+    return nbformat.v4.new_code_cell(
+        source, id=id, metadata=metadata, outputs=kept, execution_count=count
+    )
 
 
 def _code_lines(region: Sequence[str] | None) -> int:

@@ -1,5 +1,5 @@
-"""Measuring on a real GPU: suites of kernels, timed beside libraries, and counters beside Nsight Compute's.
+"""Measure a real GPU: suites of kernels timed beside libraries, and Nsight Compute's counters.
 
-It runs on a bare GPU machine with NumPy, Numba-CUDA and CuPy; PyTorch is timed beside them where it is installed. ``warpwise.measurements``
-keeps what was measured.
+It runs on a bare GPU machine with NumPy, Numba-CUDA and CuPy, and times PyTorch too if installed.
+``warpwise.benchmark_records`` reads what it records.
 """

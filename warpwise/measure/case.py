@@ -1,4 +1,4 @@
-"""What a suite is made of: cases, each with variants that do the same work, and bars that say how fast one of them should be."""
+"""The parts of a suite: cases, their variants that do the same work, and performance targets."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from warpwise.kernels.step import Step
 class Variant:
     """One way to do a case's work.
 
-    ``run``: does it once, on the device's default stream, and need not wait for its end. ``result``: the array, or arrays, that a run
-    has left, on the device or the host; None where there is nothing to compare. ``by``: whose code it is, "numba" for ours, or "cupy" or
-    "torch". ``bytes``, ``flops`` and ``atol``: where they differ from the case's. ``note``: what a reader should know, in one line.
-    ``capability``: the least compute capability that it runs on.
+    ``run`` does it once, on the device's default stream, without waiting for its end. ``result``
+    returns the array or arrays that a run has left, on the device or the host; None if there is
+    nothing to compare. ``by``: the library, "numba" for our kernels, "cupy" or "torch". ``bytes``,
+    ``flops`` and ``atol``: set if they differ from the case's. ``note``: a line for readers.
+    ``capability``: the minimum compute capability.
     """
 
     name: str
@@ -33,13 +34,16 @@ class Variant:
 
 @dataclass(frozen=True)
 class Case:
-    """One piece of work at one size. Its variants are timed by turns, after each one's result was compared with ``want``.
+    """One piece of work at one size. Each variant's result is compared with ``want``, and then the
+    variants are timed in turns.
 
-    ``want``: makes the results in float64. A result passes where ``abs(result - want) <= atol + rtol * abs(want)``. ``bytes``: the least
-    that must move between chip and memory. ``flops``: floating-point operations. ``steps``: how many steps one after the other a run
-    takes, where the time of one is asked for. ``parameters``: what a chart needs, such as the size. ``cold``: the L2 cache is flushed
-    before each sample. ``repeat``: runs in a sample; the sample is the time of one. ``in_place``: the results stand where arguments stood;
-    otherwise they are blanked once they were compared, so that no variant passes with another one's.
+    ``want`` makes the results in float64. A result passes if ``abs(result - want) <= atol + rtol *
+    abs(want)``. ``bytes``: the minimum traffic between chip and memory. ``flops``: floating-point
+    operations. ``steps``: dependent steps of a run, if the time per step is of interest.
+    ``parameters``: values for charts, such as the size. ``cold``: flush the L2 cache before each
+    sample. ``repeat``: runs in a sample, which is the time of one. ``in_place``: results overwrite
+    arguments; otherwise they are blanked after the comparison, so that no variant passes with
+    another one's.
     """
 
     name: str
@@ -58,11 +62,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Bar:
-    """How fast one of our variants should be in a case: a ratio of at least ``at_least``, and better ``aim``, to what stands ``beside`` it.
+    """A performance target for one of our variants, as a ratio to another one's performance.
 
-    ``variant``: a name, or a pattern such as "softmax_*", of which the fastest counts. ``at_least``: 0 where only an aim is set.
-    ``beside``: the name of another variant of the case (the ratio of times), "copy" (of bandwidths: the largest copy's of the same run), or
-    "peak bandwidth" (the device's, by its data sheet).
+    ``variant``: a name, or a pattern such as "softmax_*", of which the fastest counts. ``beside``:
+    the name of another variant of the case (for a ratio of times), "copy" (of bandwidths: the
+    largest copy's of the same run), or "peak bandwidth" (the device's, by its data sheet).
+    ``at_least``: the required ratio, or 0 if there is only the ``aim``.
     """
 
     what: str
@@ -73,20 +78,33 @@ class Bar:
     aim: float
 
 
-def ours(steps: Iterable[Step], arrays: tuple, result: Callable[[], Any], **more: Any) -> tuple[Variant, ...]:
-    """A variant for each step of a reference kernel. ``arrays``: what the steps' ``run`` takes, as ``Place.given`` gives them."""
+def ours(
+    steps: Iterable[Step], arrays: tuple[Any, ...], result: Callable[[], Any], **more: Any
+) -> tuple[Variant, ...]:
+    """Return a variant for each step of a reference kernel.
+
+    ``arrays``: the arguments of the steps' ``run``, as ``Place.given`` returns them.
+    """
     return tuple(
-        Variant(step.name, "numba", partial(step.run, *arrays), result, note=step.idea, capability=step.capability, **more)
+        Variant(
+            step.name,
+            "numba",
+            partial(step.run, *arrays),
+            result,
+            note=step.idea,
+            capability=step.capability,
+            **more,
+        )
         for step in steps
     )
 
 
 def keeping(name: str, by: str, compute: Callable[[], Any], **more: Any) -> Variant:
-    """A variant whose library makes a new array for each result: the last one is kept, flat."""
+    """Return a variant of a library that returns new arrays: the last one is kept, flat."""
     kept: list[Any] = [None]
 
     def run() -> None:
-        kept[0] = None  # frees the one before, so that there are never two
+        kept[0] = None  # frees the previous one, so that two never exist at once
         kept[0] = compute()
 
     return Variant(name, by, run, lambda: kept[0].reshape(-1), **more)

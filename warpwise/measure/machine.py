@@ -1,4 +1,4 @@
-"""What a reader needs to repeat a measurement: the device, its driver and clocks, versions, the day and the command."""
+"""The provenance of a measurement: device, driver, clocks, versions, date and command."""
 
 from __future__ import annotations
 
@@ -14,24 +14,31 @@ from typing import Any
 
 from warpwise.measure.place import Place
 
-PACKAGES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x", "torch", "triton", "warpwise")
+PACKAGES = "numpy numba numba-cuda cupy-cuda12x cupy-cuda13x torch triton warpwise".split()
 CLOCKS = ("clocks.sm", "clocks.mem", "clocks.max.sm", "power.draw", "temperature.gpu")
-SECONDS_BETWEEN = 2.0  # nvidia-smi takes a tenth of one
+SECONDS_BETWEEN = 2.0  # nvidia-smi takes a tenth of a second
 
 
 def provenance(place: Place) -> dict[str, Any]:
-    """Of a place that is a GPU."""
+    """Return what a record states of the GPU and its software."""
     return {
-        "device": place.name, "compute_capability": "{}.{}".format(*place.compute_capability), "sms": place.sms,
-        "l2_bytes": place.l2_bytes, "driver": driver(), "cuda_runtime": runtime(place), "ncu": first_line(["ncu", "--version"], "Version"),
-        "python": platform.python_version(), "versions": versions(),
+        "device": place.name,
+        "compute_capability": "{}.{}".format(*place.compute_capability),
+        "sms": place.sms,
+        "l2_bytes": place.l2_bytes,
+        "driver": driver(),
+        "cuda_runtime": runtime(place),
+        "ncu": first_line(["ncu", "--version"], "Version"),
+        "python": platform.python_version(),
+        "versions": versions(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-    }  # fmt: skip
+    }
 
 
 def command(arguments: list[str]) -> str:
-    """The command line, with names instead of whole paths."""
-    return " ".join(["warpwise", *(Path(a).name if Path(a).is_absolute() else a for a in arguments)])
+    """Return the command line, with file names in place of absolute paths."""
+    names = [Path(a).name if Path(a).is_absolute() else a for a in arguments]
+    return " ".join(["warpwise", *names])
 
 
 def driver() -> str | None:
@@ -43,7 +50,7 @@ def bus(place: Place) -> str:
 
 
 def runtime(place: Place) -> str:
-    """The version of CUDA that CuPy uses, such as ``13.0``; empty in a rehearsal."""
+    """Return the version of CUDA that CuPy uses, such as ``13.0``; empty in a rehearsal."""
     if place.rehearsal:
         return ""
     number = place.xp.cuda.runtime.runtimeGetVersion()
@@ -51,7 +58,7 @@ def runtime(place: Place) -> str:
 
 
 def first_line(command: list[str], holding: str = "") -> str | None:
-    """The first line, holding a word, of what a command prints; None where there is no such command."""
+    """Return the first line of a command's output with a word; None without the command."""
     if shutil.which(command[0]) is None:
         return None
     done = subprocess.run(command, capture_output=True, text=True)
@@ -70,35 +77,40 @@ def versions() -> dict[str, str]:
 
 @dataclass
 class Clocks:
-    """The clocks that nvidia-smi shows while a suite runs: MHz, watts and degrees Celsius, the least and the most of each.
+    """The range of nvidia-smi's readings while a suite runs: MHz, watts and degrees Celsius.
 
-    ``bus``: the GPU's place on the PCI bus, by which nvidia-smi knows it whatever CUDA_VISIBLE_DEVICES says.
+    ``bus``: the GPU's address on the PCI bus, which identifies it to nvidia-smi regardless of
+    CUDA_VISIBLE_DEVICES.
     """
 
     seen: dict[str, list[float]] = field(default_factory=dict)
     last: float = -SECONDS_BETWEEN
     bus: str = ""
-    under_way: subprocess.Popen | None = field(default=None, repr=False)
+    under_way: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     def begin(self) -> None:
-        """Ask, if the last time is long enough ago: the answer comes a little later, while samples are taken."""
+        """Start nvidia-smi unless it ran just before; it answers while samples are taken."""
         if time.monotonic() - self.last < SECONDS_BETWEEN or shutil.which("nvidia-smi") is None:
             return
         self.last = time.monotonic()
         which = ["-i", self.bus] if self.bus else []
-        asked = ["nvidia-smi", *which, "--query-gpu=" + ",".join(CLOCKS), "--format=csv,noheader,nounits"]
-        self.under_way = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        query = ["--query-gpu=" + ",".join(CLOCKS), "--format=csv,noheader,nounits"]
+        self.under_way = subprocess.Popen(
+            ["nvidia-smi", *which, *query],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
 
     def end(self) -> None:
-        """Keep the answer, if one is on its way."""
+        """Keep the reading, if one was started."""
         if self.under_way is None:
             return
         line, self.under_way = self.under_way.communicate()[0], None
         for name, text in zip(CLOCKS, line.split(","), strict=False):
             try:
                 value = float(text)
-            except ValueError:  # [N/A], on a laptop's GPU for instance
+            except ValueError:  # [N/A], for instance on a laptop's GPU
                 continue
             low, high = self.seen.get(name, (value, value))
             self.seen[name] = [min(low, value), max(high, value)]
-

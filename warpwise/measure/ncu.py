@@ -1,6 +1,6 @@
-"""Nsight Compute: the metrics to compare, the command that collects them, and reading what it prints.
+"""Nsight Compute: run ``ncu``, read its output, and map its metrics to ours.
 
-Names: Nsight Compute's documentation, "Metrics Reference" and the table that maps nvprof's names to its own.
+Names: Nsight Compute's documentation, "Metrics Reference" and its table of nvprof's metrics.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 
 WARP_SIZE = 32
-SECONDS = 150  # of one run under ncu
+SECONDS = 150  # limit of one run under ncu
 #: Our counter -> Nsight Compute's.
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -31,33 +31,30 @@ _UNKNOWN = re.compile(r"(?:Failed to find metric|Unknown metric|metric not found
 
 
 class NcuError(Exception):
-    """Nsight Compute did not give counters; the message is one line that says why."""
+    """Nsight Compute returned no counters; the message is one line."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One profiled launch: the kernel's name as ncu prints it, and its metrics by Nsight Compute's names (None: not available)."""
+    """One profiled launch: the kernel's name as ncu prints it, and its metrics by ncu's names.
+
+    A metric that is not available is None.
+    """
 
     kernel: str
     values: dict[str, float | None]
 
 
 def profiled(program: list[str], ncu: str = "ncu") -> list[Launch]:
-    """Run a program under ncu and return its launches in order. A metric that this ncu does not know is left out.
+    """Run a program under ncu and return its launches in order.
 
-    Raises NcuError where ncu is missing, may not read the counters, or fails.
+    Metrics that this ncu does not know are left out. Raises NcuError if ncu is missing, is not
+    permitted to read the counters, or fails.
     """
+    options = "--clock-control none --csv --page raw --print-units base --metrics".split()
     wanted = list(METRICS.values())
     while wanted:
-        command = [ncu, "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(wanted)]
-        try:
-            done = subprocess.run(
-                [*command, *program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS
-            )
-        except OSError as error:
-            raise NcuError(f"cannot run {ncu} ({error.strerror}): install Nsight Compute, or put it on the PATH") from error
-        except subprocess.TimeoutExpired as error:
-            raise NcuError(f"{ncu} was stopped after {SECONDS} seconds") from error
+        done = _finished([ncu, *options, ",".join(wanted), *program])
         unknown = [name for name in _UNKNOWN.findall(done.stdout) if name in wanted]
         if not unknown or done.returncode == 0:
             return _launches(done)
@@ -65,22 +62,41 @@ def profiled(program: list[str], ncu: str = "ncu") -> list[Launch]:
     raise NcuError(f"{ncu} knows none of the metrics that are compared")
 
 
-def _launches(done: subprocess.CompletedProcess) -> list[Launch]:
+def _finished(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+        )
+    except OSError as error:
+        advice = "install Nsight Compute, or put it on the PATH"
+        raise NcuError(f"cannot run {command[0]} ({error.strerror}): {advice}") from error
+    except subprocess.TimeoutExpired as error:
+        raise NcuError(f"{command[0]} was stopped after {SECONDS} seconds") from error
+
+
+def _launches(done: subprocess.CompletedProcess[str]) -> list[Launch]:
     if NOT_PERMITTED in done.stdout:
-        advice = f"run as root, or see developer.nvidia.com/{NOT_PERMITTED}"
-        raise NcuError(f"the driver lets only administrators read counters ({NOT_PERMITTED}): {advice}")
+        problem = f"the driver lets only administrators read counters ({NOT_PERMITTED})"
+        raise NcuError(f"{problem}: run as root, or see developer.nvidia.com/{NOT_PERMITTED}")
     found = read_csv(done.stdout)
     if not found:
         said = [line.strip() for line in done.stdout.splitlines() if line.strip()] or ["nothing"]
-        errors = [line for line in said if line.startswith("==ERROR==")]  # warnings and what the program prints come after it
-        raise NcuError(f"ncu profiled no launch (status {done.returncode}); it said: {[*errors, said[-1]][0]}")
+        # warnings and the program's own output come after it
+        errors = [line for line in said if line.startswith("==ERROR==")]
+        problem = f"ncu profiled no launch (status {done.returncode})"
+        raise NcuError(f"{problem}; it said: {[*errors, said[-1]][0]}")
     return found
 
 
 def read_csv(text: str) -> list[Launch]:
-    """The launches in what ``ncu --csv --page raw`` printed: what it or the program said around the table does not matter.
+    """Return the launches in the output of ``ncu --csv --page raw``, ignoring other text.
 
-    The table begins at the line that names the columns; a row of units, without an ID, follows it.
+    The table begins with a line of column names, and a row of units, without an ID, follows it.
     """
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
@@ -88,11 +104,14 @@ def read_csv(text: str) -> list[Launch]:
         return []
     table = [line for line in lines[start:] if line.startswith('"')]
     rows = [row for row in csv.DictReader(table) if (row["ID"] or "").isdigit()]
-    return [Launch(row["Kernel Name"], {m: number(row[m]) for m in METRICS.values() if m in row}) for row in rows]
+    return [
+        Launch(row["Kernel Name"], {m: number(row[m]) for m in METRICS.values() if m in row})
+        for row in rows
+    ]
 
 
 def number(text: str | None) -> float | None:
-    """``1,024`` or ``12.5``; None for ``n/a`` and for nothing."""
+    """Parse ``1,024`` or ``12.5``; None for ``n/a`` and for an empty field."""
     try:
         return float((text or "").replace(",", ""))
     except ValueError:
@@ -100,14 +119,14 @@ def number(text: str | None) -> float | None:
 
 
 def counters(launch: Launch) -> dict[str, float | None]:
-    """The launch's values by our names; warp efficiency as a share of 32 lanes."""
+    """Return a launch's values by our names, with warp efficiency as a share of 32 lanes."""
     values = {ours: launch.values.get(theirs) for ours, theirs in METRICS.items()}
     lanes = values["warp_efficiency"]
     return values | {"warp_efficiency": None if lanes is None else lanes / WARP_SIZE}
 
 
 def matched(launches: list[Launch], functions: list[str]) -> list[Launch | None]:
-    """For each function, in order, its launch; launches of other kernels between them are passed over."""
+    """Return the launch of each function, in order, skipping launches of other kernels."""
     rest, found = iter(launches), []
     for function in functions:
         found.append(next((launch for launch in rest if function in launch.kernel), None))

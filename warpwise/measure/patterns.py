@@ -1,7 +1,8 @@
-"""Access patterns to compare with a GPU's counters: small kernels, each with one thing to count, and what they must compute.
+"""Access patterns whose simulated counters are compared with a GPU's: small kernels, one each.
 
-Every pattern is launched once. A kernel here leaves the compiler nothing to fold: what one thread wrote to shared memory another one
-reads, after a barrier; strides and offsets are arguments; no load in a loop is the same on every trip.
+Every pattern is launched once. Its kernel leaves the compiler nothing to fold: another thread reads
+after a barrier what one thread wrote to shared memory, strides and offsets are arguments, and no
+load in a loop is the same in every iteration.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +23,16 @@ DTYPES = {1: np.int8, 2: np.int16, 4: np.float32, 8: np.float64, 16: np.complex1
 
 @dataclass(frozen=True)
 class Pattern:
-    """One launch. ``width``: bytes of an element. ``want``: the last array afterwards. ``even``: all instructions of a warp have the
-    same lanes active, so that warp efficiency is the machine's too. ``note``: why a difference is expected."""
+    """One launch. ``width``: bytes of an element. ``want``: the last array afterwards. ``even``:
+    all instructions of a warp have the same active lanes, so that warp efficiency does not depend
+    on the compiler's instructions. ``note``: the reason why a difference is expected.
+    """
 
     name: str
-    kernel: object
-    blocks: object
-    threads: object
-    args: tuple
+    kernel: Any
+    blocks: int | tuple[int, int]
+    threads: int | tuple[int, int]
+    args: tuple[Any, ...]
     want: np.ndarray
     width: int = 4
     even: bool = True
@@ -44,7 +48,7 @@ class Pattern:
 
 
 def name_of(kernel) -> str:
-    """A kernel's name, whichever backend made it."""
+    """Return a kernel's name, whichever backend made it."""
     return getattr(kernel, "name", "") or kernel.py_func.__name__
 
 
@@ -97,7 +101,7 @@ def copy_columns(src, out):
 
 @cuda.jit
 def own_trips(src, out):
-    """Thread t adds up t % 32 + 1 elements of its column."""
+    """Thread t sums t % 32 + 1 elements of its column."""
     t = cuda.threadIdx.x
     total = np.float32(0)
     for k in range(t % 32 + 1):
@@ -109,12 +113,15 @@ def numbers(dtype, *shape) -> np.ndarray:
     return (np.arange(np.prod(shape, dtype=int)) % 97).astype(dtype).reshape(shape)
 
 
-def strided(kind, width: int, stride: int, offset: int, blocks: int = 2, threads: int = 128) -> Pattern:
+def strided(
+    kind, width: int, stride: int, offset: int, blocks: int = 2, threads: int = 128
+) -> Pattern:
     n = blocks * threads
     places = offset + stride * np.arange(n)
     dtype, size = DTYPES[width], int(places.max()) + 1
     note = TWO_ACCESSES if width == 16 else ""
-    name = f"{name_of(kind)} {width} B, stride {stride}, offset {offset}" + (f", {threads} threads" if threads != 128 else "")
+    size_of_block = f", {threads} threads" if threads != 128 else ""
+    name = f"{name_of(kind)} {width} B, stride {stride}, offset {offset}{size_of_block}"
     if kind is strided_load:
         src, out = numbers(dtype, size), np.zeros(n, dtype)
         want = src[places]
@@ -128,12 +135,14 @@ def strided(kind, width: int, stride: int, offset: int, blocks: int = 2, threads
 def masked(kind, parameter: int) -> Pattern:
     src, out = numbers(np.float32, 256), np.zeros(256, np.float32)
     lanes = np.arange(256) < parameter if kind is first_lanes else np.arange(256) % parameter == 0
-    return Pattern(f"{name_of(kind)} {parameter}", kind, 2, 128, (src, parameter, out), np.where(lanes, src, 0), even=False)
+    name, want = f"{name_of(kind)} {parameter}", np.where(lanes, src, 0)
+    return Pattern(name, kind, 2, 128, (src, parameter, out), want, even=False)
 
 
 def in_two_dimensions(kind, block: tuple[int, int], columns: int = 64) -> Pattern:
     src, out = numbers(np.float32, 64, columns), np.zeros((64, columns), np.float32)
-    return Pattern(f"{name_of(kind)} by {block[0]} x {block[1]}", kind, (64 // block[0], 64 // block[1]), block, (src, out), src)
+    name, grid = f"{name_of(kind)} by {block[0]} x {block[1]}", (64 // block[0], 64 // block[1])
+    return Pattern(name, kind, grid, block, (src, out), src)
 
 
 def on_global_memory() -> Iterator[Pattern]:
@@ -157,15 +166,15 @@ def on_global_memory() -> Iterator[Pattern]:
     for block in [(32, 4), (16, 16), (8, 4), (4, 8), (1, 32)]:
         yield in_two_dimensions(copy_rows, block)
         yield in_two_dimensions(copy_columns, block)
-    index = np.random.default_rng(0).integers(0, 4096, 256)
-    src = numbers(np.float32, 4096)
-    index32 = index.astype(np.int32)
-    yield Pattern("gather at random", gather, 2, 128, (src, index32, np.zeros(256, np.float32)), src[index])
+    index, src = np.random.default_rng(0).integers(0, 4096, 256), numbers(np.float32, 4096)
+    args = src, index.astype(np.int32), np.zeros(256, np.float32)
+    yield Pattern("gather at random", gather, 2, 128, args, src[index])
     src = numbers(np.float32, 32, 128)
     trips = np.tril(np.ones((32, 32), np.float32)).T  # column t: ones down to row t
     want = (src * np.tile(trips, 4)).sum(axis=0)
-    name, note = "a loop of each lane's own length", "the compiler unrolls it, and lanes part between the joined trips and the rest"
-    yield Pattern(name, own_trips, 1, 128, (src, np.zeros(128, np.float32)), want, even=False, note=note)
+    out, name = np.zeros(128, np.float32), "a loop of each lane's own length"
+    note = "the compiler unrolls it, and lanes diverge between unrolled iterations and the rest"
+    yield Pattern(name, own_trips, 1, 128, (src, out), want, even=False, note=note)
 
 
 # --- shared memory ---
@@ -173,7 +182,7 @@ def on_global_memory() -> Iterator[Pattern]:
 
 @lru_cache
 def exchange(width: int):
-    """A kernel whose threads write shared memory with a stride, and read what their neighbour wrote."""
+    """Return a kernel whose threads write with a stride, and read their neighbour's element."""
     dtype, size = DTYPES[width], SHARED_BYTES // width
 
     @cuda.jit
@@ -198,7 +207,10 @@ def broadcast(src, which, out):
 
 @lru_cache
 def columns_of_a_tile(side: int, pitch: int, swizzle: int):
-    """A kernel that writes a tile by rows and reads it by columns, ``pitch`` elements to a row."""
+    """Return a kernel that writes a tile by rows and reads it by columns.
+
+    ``pitch``: elements from row to row.
+    """
 
     @cuda.jit
     def tile_columns(src, out):
@@ -221,18 +233,21 @@ def exchanged(width: int, stride: int, offset: int = 0, threads: int = 32) -> Pa
 def tile(side: int, pitch: int, swizzle: int = 0) -> Pattern:
     src = numbers(np.float32, side, side)
     name = f"tile_columns {side} x {side}, pitch {pitch}, swizzle {swizzle}"
-    return Pattern(name, columns_of_a_tile(side, pitch, swizzle), 1, (side, side), (src, np.zeros_like(src)), src.T)
+    kernel, args = columns_of_a_tile(side, pitch, swizzle), (src, np.zeros_like(src))
+    return Pattern(name, kernel, 1, (side, side), args, src.T)
 
 
 def on_shared_memory() -> Iterator[Pattern]:
     for stride in (1, 2, 3, 4, 8, 16, 31, 32, 33):
         yield exchanged(4, stride)
     yield exchanged(4, 2, 5, 128)
-    for width, strides in [(1, (1, 4, 128)), (2, (1, 2, 3, 64)), (8, (1, 2, 4, 16, 17)), (16, (1, 2, 3))]:
-        for stride in strides:
+    strides = {1: (1, 4, 128), 2: (1, 2, 3, 64), 8: (1, 2, 4, 16, 17), 16: (1, 2, 3)}
+    for width, some in strides.items():
+        for stride in some:
             yield exchanged(width, stride)
-    src = numbers(np.float32, 128)
-    yield Pattern("broadcast", broadcast, 1, 128, (src, 5, np.zeros(128, np.float32)), src[5 + np.arange(128) // 32])
+    src, out = numbers(np.float32, 128), np.zeros(128, np.float32)
+    want = src[5 + np.arange(128) // 32]
+    yield Pattern("broadcast", broadcast, 1, 128, (src, 5, out), want)
     for pitch in (32, 33, 34, 36):
         yield tile(32, pitch)
     for pitch in (16, 17, 18):

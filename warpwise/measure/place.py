@@ -1,6 +1,7 @@
-"""Where a suite runs: on the GPU, with CuPy's arrays; or, for a rehearsal, in the simulator with NumPy's, at sizes that it can do.
+"""The place where a suite runs: the GPU with CuPy's arrays, or the simulator with NumPy's.
 
-A rehearsal checks every result and times nothing, so that what is to run on a GPU can be tried without one.
+A rehearsal in the simulator checks every result at small sizes and times nothing, so that suites
+can be tried without a GPU.
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from warpwise.cuda import numbas
+from warpwise.cuda import numba_backend
+from warpwise.devices import H200, MULTIPROCESSORS
 from warpwise.errors import MeasureError
 
 T = TypeVar("T")
-SIMULATOR = "the simulator"  # what a rehearsal calls its device
+SIMULATOR = "the simulator"  # the device's name in a rehearsal
 PERIOD = 2**24 - 3  # odd, so that no two rows of a large matrix are alike
+FEWEST_WARPS = min(sm.warps for sm in MULTIPROCESSORS.values())
 
 
 @dataclass(frozen=True)
 class Place:
-    """``xp``: CuPy, or NumPy in a rehearsal. ``peers``: whether PyTorch is asked for. ``l2_bytes``: of the L2 cache."""
+    """A device and its array library. ``xp``: CuPy, or NumPy in a rehearsal. ``peers``: compare
+    with PyTorch too. ``l2_bytes``: of the L2 cache.
+    """
 
     xp: ModuleType
     name: str
@@ -36,8 +41,11 @@ class Place:
     peers: bool = True
 
     @cached_property
-    def torch(self) -> ModuleType | None:
-        """PyTorch, where it is installed and sees the GPU. Its import takes seconds, so it waits for a suite that asks."""
+    def torch(self) -> Any:
+        """PyTorch, or None if it is not installed or finds no GPU.
+
+        Its import takes seconds, so it waits for a suite that needs it.
+        """
         if self.rehearsal or not self.peers:
             return None
         try:
@@ -47,44 +55,56 @@ class Place:
         return torch if torch.cuda.is_available() else None
 
     def pick(self, full: T, quick: T, rehearsal: T) -> T:
-        """The one that is meant for this place: sizes, mostly."""
+        """Return the choice, usually of sizes, for this place."""
         return rehearsal if self.rehearsal else quick if self.quick else full
 
-    def random(self, shape: int | tuple[int, ...], dtype: Any = "float32", seed: int = 0, low: float = -1.0, high: float = 1.0) -> Any:
-        """Random numbers between ``low`` and ``high``, for one seed the same on every machine. After PERIOD of them they begin anew."""
+    def random(
+        self,
+        shape: int | tuple[int, ...],
+        dtype: Any = "float32",
+        seed: int = 0,
+        low: float = -1.0,
+        high: float = 1.0,
+    ) -> Any:
+        """Return random numbers between ``low`` and ``high``, the same on every machine.
+
+        They repeat after PERIOD numbers.
+        """
         n = math.prod(shape) if isinstance(shape, tuple) else shape
-        numbers = np.random.default_rng(seed).random(min(n, PERIOD), np.float32)
-        numbers = self.xp.asarray((numbers * np.float32(high - low) + np.float32(low)).astype(dtype))
+        shares = np.random.default_rng(seed).random(min(n, PERIOD), np.float32)
+        scaled = shares * np.float32(high - low) + np.float32(low)
+        numbers = self.xp.asarray(scaled.astype(dtype))
         made = self.xp.empty(n, dtype)
         for first in range(0, n, PERIOD):
             made[first : first + PERIOD] = numbers[: n - first]
         return made.reshape(shape)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = "float32") -> Any:
-        """An array for results. It holds no number, so that a kernel that leaves part of it unwritten is found out."""
+        """Return an array of NaN for results, so that elements left unwritten are found."""
         made = self.xp.empty(shape, dtype)
-        made.view("uint8").fill(0xFF)  # every bit set: not a number, in each of the floating-point types
+        # every bit set is NaN in each of the floating-point types
+        made.view("uint8").fill(0xFF)
         return made
 
     def array(self, values: Any) -> Any:
-        """A host array as one of this place."""
+        """Return a host array as one of this place."""
         return self.xp.asarray(values)
 
     def given(self, array: Any) -> Any:
-        """An array of this place as a kernel of ours takes it fastest: the same memory."""
+        """Return the same memory as an argument that our kernels take fastest."""
         if self.rehearsal:
             return array
-        return numbas.load().as_cuda_array(array)
+        return numba_backend.load().as_cuda_array(array)
 
     def tensor(self, array: Any) -> Any:
-        """An array of this place as one of torch's, the same memory. Numbers of bfloat16 lie in arrays of uint16."""
+        """Return the same memory as one of torch's arrays; bfloat16 is in arrays of uint16."""
         torch = self.torch
         if str(array.dtype) == "uint16":
             return torch.as_tensor(array.view("int16"), device="cuda").view(torch.bfloat16)
         return torch.as_tensor(array, device="cuda")
 
     def host(self, array: Any) -> Any:
-        """An array, of whatever library, as NumPy's."""
+        """Return an array of any library as NumPy's."""
         if hasattr(array, "detach"):
             array = array.detach()
             return (array.float() if str(array.dtype) == "torch.bfloat16" else array).cpu().numpy()
@@ -93,36 +113,54 @@ class Place:
                 return getattr(array, copied)()
         return np.asarray(array)
 
+    def resident_blocks(self, threads: int) -> int:
+        """Return how many blocks of ``threads`` all SMs hold at once, if they need little else.
+
+        A launch of so many keeps every SM busy to its end. For a GPU of an unknown kind the result
+        is a safe lower limit.
+        """
+        known = MULTIPROCESSORS.get(self.compute_capability)
+        warps = known.warps if known else FEWEST_WARPS
+        return self.sms * (32 * warps // threads)
+
 
 def on_gpu(quick: bool = False) -> Place:
-    """The GPU of this machine. Call it before a kernel is made: it chooses the GPU for them. Raises MeasureError: none, or no CuPy."""
+    """Return this machine's GPU, and select it for kernels: call this before any is made.
+
+    Raises MeasureError without a GPU or without CuPy.
+    """
     os.environ["WARPWISE_BACKEND"] = "gpu"
     try:
         import cupy
-        from cupy_backends.cuda.libs import cublas  # noqa: F401  loads the library, which CuPy alone does not bring
+        from cupy_backends.cuda.libs import cublas  # noqa: F401  CuPy alone does not load cuBLAS
 
-        cuda = numbas.load()
+        cuda = numba_backend.load()
     except ImportError as error:
-        lost = error.name or "CuPy as it is meant to be installed"
-        install = "python -m pip install -e '.[gpu-cu13]' (or gpu-cu12; `warpwise doctor` says which)"
-        raise MeasureError(f"measuring needs {lost}: {install}") from error
+        lost = error.name or "a complete CuPy"
+        extra = "'.[gpu-cu13]' (or gpu-cu12; `warpwise doctor` says which)"
+        advice = f"python -m pip install -e {extra}"
+        raise MeasureError(f"measuring needs {lost}: {advice}") from error
     try:
         there = cuda.is_available()
-    except Exception as error:  # the driver's, or a library that is not found: `doctor` looks at each
+    except Exception as error:  # of the driver or a missing library: `doctor` examines each
         said = str(error).splitlines()[:1] or [type(error).__name__]
-        raise MeasureError(f"measuring needs an NVIDIA GPU, and CUDA cannot be asked for one ({said[0]}): see `warpwise doctor`") from error
+        problem = f"measuring needs an NVIDIA GPU, and CUDA cannot look for one ({said[0]})"
+        raise MeasureError(f"{problem}: see `warpwise doctor`") from error
     if not there:
-        raise MeasureError("measuring needs an NVIDIA GPU: none was found here (`warpwise doctor` says why; --rehearse does without)")
+        advice = "`warpwise doctor` says why; --rehearse needs none"
+        raise MeasureError(f"measuring needs an NVIDIA GPU: none was found here ({advice})")
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     return Place(
-        cupy, properties["name"].decode(), (properties["major"], properties["minor"]), properties["multiProcessorCount"],
-        properties["l2CacheSize"], quick,
-    )  # fmt: skip
+        cupy,
+        properties["name"].decode(),
+        (properties["major"], properties["minor"]),
+        properties["multiProcessorCount"],
+        properties["l2CacheSize"],
+        quick,
+    )
 
 
 def in_simulator() -> Place:
-    """A rehearsal's place, with the figures of an H200. Call it before a kernel is made: it chooses the simulator for them."""
-    from warpwise.devices import H200
-
+    """Return a rehearsal's H200, and select the simulator: call this before any kernel is made."""
     os.environ["WARPWISE_BACKEND"] = "simulator"
     return Place(np, SIMULATOR, H200.compute_capability, H200.sms, 50 * 2**20, rehearsal=True)

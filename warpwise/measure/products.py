@@ -1,8 +1,9 @@
-"""Matrix products by libraries, in four kinds of arithmetic, and how far from the right one a product is.
+"""Matrix products of libraries, in four kinds of arithmetic, and the errors of products.
 
-CuPy's own ``matmul`` offers no bfloat16 for arrays of ``uint16``, and TF32 for a whole process only. So cuBLAS is called where CuPy calls
-it, ``gemmEx``, which names the type of the numbers and that of the arithmetic at each call. cuBLAS lays matrices out column by column,
-where C = A B row by row is C' = B' A': the same memory, with the factors and their sizes the other way round.
+CuPy's own ``matmul`` offers no bfloat16 for arrays of ``uint16``, and TF32 only for a whole
+process. So this module calls the cuBLAS function that CuPy calls, ``gemmEx``, which takes the types
+of numbers and arithmetic in each call. cuBLAS is column-major: a row-major C = A B is C' = B' A' in
+the same memory, with the factors and their sizes swapped.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ from warpwise.measure.case import Variant, ours
 from warpwise.measure.place import Place
 
 Sizes = tuple[int, int, int]  # m, n, k
-Numbers = Callable[["Kind", int], Any]  # a kind, and 0 for A or 1 for B -> numbers enough for the largest matrix, in one dimension
+# a kind, and 0 for A or 1 for B -> enough numbers for the largest matrix, in one dimension
+Numbers = Callable[["Kind", int], Any]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``item``: of the arrays; bfloat16 lies in uint16. ``numbers``, ``sums``: what cuBLAS calls the types of the factors and of the sums.
+    """A kind of arithmetic. ``item``: dtype of the arrays; bfloat16 is in uint16. ``numbers``,
+    ``sums``: cuBLAS's names of the types of the factors and of the sums.
 
-    A result may differ from the right one by ``rtol`` of it, and by ``atol`` times the root of k: with factors between -1 and 1, elements
-    of the product are about a third of that root, and the errors of rounded factors and of sums kept in 16 bits grow as it does.
+    The tolerance is ``rtol`` of the result and ``atol`` times the square root of k. With factors
+    between -1 and 1, elements of the product are about a third of that root, and the errors of
+    rounded factors and of sums kept in 16 bits grow with it.
     """
 
     name: str
@@ -46,13 +50,13 @@ BF16 = Kind("bf16", "uint16", "CUDA_R_16BF", "CUBLAS_COMPUTE_32F", 8e-3, 4e-3)
 
 
 def random(place: Place, kind: Kind, shape: int | tuple[int, ...], seed: int) -> Any:
-    """Random numbers between -1 and 1, rounded to the kind's type."""
+    """Return random numbers between -1 and 1, rounded to the kind's type."""
     numbers = place.random(shape, seed=seed)
     return to_bfloat16(numbers) if kind is BF16 else numbers.astype(kind.item, copy=False)
 
 
 def factors(place: Place, elements: int) -> Numbers:
-    """Random numbers for the factors of many products, made once for each type."""
+    """Return random numbers for the factors of many products, made once for each type."""
 
     @cache
     def of_kind(kind: Kind, which: int) -> Any:
@@ -62,7 +66,7 @@ def factors(place: Place, elements: int) -> Numbers:
 
 
 def matrices(numbers: Numbers, kind: Kind, sizes: Sizes) -> tuple[Any, Any]:
-    """A and B of one size: as many numbers as they need, from the beginning."""
+    """Return A and B of one size, made of the first numbers."""
     m, n, k = sizes
     return numbers(kind, 0)[: m * k].reshape(m, k), numbers(kind, 1)[: k * n].reshape(k, n)
 
@@ -72,37 +76,43 @@ def as_float64(kind: Kind, array: Any) -> Any:
 
 
 def right(kind: Kind, a: Any, b: Any) -> Any:
-    """The product in float64."""
+    """Return the product in float64."""
     return as_float64(kind, a) @ as_float64(kind, b)
 
 
 def share_of_allowed(place: Place, kind: Kind, k: int, got: Any, want: Any) -> Any:
-    """The largest difference between a product and the right one, as a share of what the kind allows; computed on the device."""
+    """Return a product's largest error as a share of the tolerance, computed on the device."""
     xp = place.xp
     allowed = kind.rtol * xp.abs(want) + kind.atol * k**0.5
     return xp.max(xp.abs(as_float64(kind, got) - want) / allowed)
 
 
 def checked(place: Place, kind: Kind, a: Any, b: Any, c: Any) -> Callable[[], Any]:
-    """For ``Variant.result``: the share that a product uses of what is allowed, which is to be 0 within 1."""
+    """Return a ``Variant.result``: the error as a share of the tolerance, to be 0 within 1."""
     return lambda: share_of_allowed(place, kind, a.shape[1], c, right(kind, a, b))
 
 
 def by_libraries(place: Place, kind: Kind, a: Any, b: Any) -> tuple[Variant, ...]:
-    """The product by cuBLAS through CuPy and, of fp32, fp16 and bf16, through torch. ``a``, ``b``: in two dimensions, row by row."""
+    """Return the product by cuBLAS through CuPy and, except for TF32, through torch.
+
+    ``a``, ``b``: in two dimensions, row-major.
+    """
     found = [_variant(place, kind, "cupy", partial(cublas, place, kind), a, b)]
     if place.torch is not None and kind is not TF32:
         found.append(_variant(place, kind, "torch", partial(by_torch, place), a, b))
     return tuple(found)
 
 
-def _variant(place: Place, kind: Kind, by: str, made: Callable, a: Any, b: Any) -> Variant:
+def _variant(
+    place: Place, kind: Kind, by: str, made: Callable[..., Callable[[], object]], a: Any, b: Any
+) -> Variant:
     c = place.empty((a.shape[0], b.shape[1]), kind.item)
-    return Variant(f"{by} {kind.name}", by, made(a, b, c), checked(place, kind, a, b, c), note="cuBLAS")
+    result = checked(place, kind, a, b, c)
+    return Variant(f"{by} {kind.name}", by, made(a, b, c), result, note="cuBLAS")
 
 
 def by_ours(place: Place, step: Step, a: Any, b: Any) -> Variant:
-    """The product by one of our float32 kernels."""
+    """Return the product by one of our float32 kernels."""
     (m, k), n = a.shape, b.shape[1]
     c = place.empty((m, n))
     flat = (place.given(array.reshape(-1)) for array in (a, b, c))
@@ -111,26 +121,28 @@ def by_ours(place: Place, step: Step, a: Any, b: Any) -> Variant:
 
 
 def by_torch(place: Place, a: Any, b: Any, c: Any) -> Callable[[], object]:
-    """Without TF32, which is torch's default; said all the same."""
+    """Return torch's product without TF32, which is its default but is set explicitly."""
     place.torch.set_float32_matmul_precision("highest")
     return partial(place.torch.matmul, place.tensor(a), place.tensor(b), out=place.tensor(c))
 
 
 def cublas(place: Place, kind: Kind, a: Any, b: Any, c: Any) -> Callable[[], object]:
-    """In a rehearsal, NumPy stands in for it."""
+    """Return cuBLAS's product; in a rehearsal, NumPy stands in for it."""
     if place.rehearsal:
         return partial(_by_numpy, kind, a, b, c)
     from cupy_backends.cuda.libs import cublas as library
 
     (m, k), n, none = a.shape, b.shape[1], library.CUBLAS_OP_N
     numbers, sums = getattr(place.xp.cuda.runtime, kind.numbers), getattr(library, kind.sums)
-    one, zero = np.ones(1, "float32"), np.zeros(1, "float32")  # on the host, where cuBLAS looks for them as CuPy sets it up
+    # factors of the products and of c, on the host as CuPy sets cuBLAS up
+    one, zero = np.ones(1, "float32"), np.zeros(1, "float32")
 
     def run() -> None:
-        library.gemmEx(
-            place.xp.cuda.get_cublas_handle(), none, none, n, m, k, one.ctypes.data, b.data.ptr, numbers, n, a.data.ptr, numbers, k,
-            zero.ctypes.data, c.data.ptr, numbers, n, sums, library.CUBLAS_GEMM_DEFAULT,
-        )  # fmt: skip
+        first, second = (b.data.ptr, numbers, n), (a.data.ptr, numbers, k)
+        result = (c.data.ptr, numbers, n, sums, library.CUBLAS_GEMM_DEFAULT)
+        shape, handle = (none, none, n, m, k), place.xp.cuda.get_cublas_handle()
+        alpha, beta = one.ctypes.data, zero.ctypes.data
+        library.gemmEx(handle, *shape, alpha, *first, *second, beta, *result)
 
     return run
 

@@ -1,4 +1,4 @@
-"""``warpwise measure``: suites one after the other, each in a process of its own, with a bar on the way and records at the end."""
+"""Run suites one after another, each in a process of its own, and keep their records."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from warpwise.benchmark_records import Record, read, slug
 from warpwise.errors import MeasureError
 from warpwise.measure.suites import SUITES
 from warpwise.measure.worker import NOT_MEASURED, write
-from warpwise.measurements import Record, read, slug
 
-SECONDS = 300  # of one suite
-TEXT = {"encoding": "utf-8", "errors": "replace"}  # of what libraries and drivers print
+SECONDS = 300  # limit of one suite
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one suite: its record, or why there is none. A record may be of a part: then ``problem`` says why.
+    """The outcome of one suite: its record, or the problem. A partial record has both.
 
-    ``stays``: what an earlier record is and this one is not, so that it was not replaced.
+    ``stays``: the advantage of an earlier record, if it was not replaced.
     """
 
     suite: str
@@ -37,7 +37,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Settings:
-    """How suites run. ``out``: where records go. ``command``: what a record says it was made by. ``seconds``: of one suite, at most."""
+    """Settings of a run. ``out``: the folder for records. ``command``: the command line to record.
+    ``seconds``: time limit of one suite.
+    """
 
     out: Path
     quick: bool = False
@@ -47,18 +49,20 @@ class Settings:
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """The suites to run, in their order; all if none is named. Raises MeasureError for a name that is none."""
+    """Return the suites to run, in their order, all by default; raises MeasureError."""
     unknown = [name for name in names if name not in SUITES]
     if unknown:
         raise MeasureError(f"no suite is called {unknown[0]!r}; there are {', '.join(SUITES)}")
     return tuple(name for name in SUITES if not names or name in names)
 
 
-def run(names: Sequence[str], settings: Settings, say: Callable[[str, str], None]) -> Iterator[Outcome]:
-    """Run suites and keep their records in ``out/<device>/<suite>.json``, each as soon as it is there.
+def run(
+    names: Sequence[str], settings: Settings, say: Callable[[str, str], None]
+) -> Iterator[Outcome]:
+    """Run suites and keep each record in ``out/<device>/<suite>.json`` as soon as it exists.
 
-    ``say`` is told the suite and the case that begins. An earlier record of a suite stays until there is a new one that is as good: a
-    quick one, or one of a part, takes no other's place. Raises MeasureError where this machine has no GPU to measure.
+    ``say`` is called with the suite and each case that begins. A record replaces an earlier one
+    only if it is as good: a quick or partial one does not. Raises MeasureError without a GPU.
     """
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen(names):
@@ -68,16 +72,25 @@ def run(names: Sequence[str], settings: Settings, say: Callable[[str, str], None
 
 
 def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str], None]) -> str:
-    """Run a suite's worker to its end; returns why it did not come to it, or nothing."""
+    """Run a suite's worker to its end; return its problem, or ""."""
     wishes = [wish for wish in ("quick", "rehearsal") if getattr(settings, wish)]
     program = [sys.executable, "-m", "warpwise.measure.worker", name, str(path), *wishes]
-    environment = os.environ | {"WARPWISE_MEASURE_COMMAND": settings.command, "PYTHONUNBUFFERED": "1"}
-    with tempfile.TemporaryFile("w+", **TEXT) as errors:
-        worker = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=errors, env=environment, start_new_session=True, **TEXT)
+    own = {"WARPWISE_MEASURE_COMMAND": settings.command, "PYTHONUNBUFFERED": "1"}
+    # libraries and drivers print what is not UTF-8 either
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        worker = subprocess.Popen(
+            program,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=os.environ | own,
+            start_new_session=True,
+            encoding="utf-8",
+            errors="replace",
+        )
         timer = threading.Timer(settings.seconds, _end, [worker])
         timer.start()
         try:
-            for line in worker.stdout:
+            for line in worker.stdout or ():
                 say(name, line.strip())
             status = worker.wait()
         finally:
@@ -86,7 +99,8 @@ def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str],
             timer.cancel()
             worker.wait()
         errors.seek(0)
-        last = ([line.strip() for line in errors if line.strip()] or [f"ended with status {status}"])[-1]
+        lines = [line.strip() for line in errors if line.strip()]
+        last = lines[-1] if lines else f"ended with status {status}"
     if status == NOT_MEASURED:
         raise MeasureError(last)
     if status == 0:
@@ -94,8 +108,8 @@ def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str],
     return f"stopped after {settings.seconds:.0f} seconds" if timed_out else last
 
 
-def _end(worker: subprocess.Popen) -> None:
-    """End a worker and what it has started, such as ncu and the program that it watches."""
+def _end(worker: subprocess.Popen[str]) -> None:
+    """End a worker and the processes it has started, such as ncu and the profiled program."""
     with suppress(ProcessLookupError):
         os.killpg(worker.pid, signal.SIGKILL)
 
@@ -114,10 +128,10 @@ def _kept(name: str, path: Path, out: Path, problem: str) -> Outcome:
 
 
 def _better(place: Path, record: Record) -> str:
-    """What an earlier record is, and the new one is not: a few words; nothing where the new one may take its place."""
+    """Return the advantage of an earlier record in a few words, or "" to replace it."""
     try:
         earlier = read(place).told
-    except MeasureError:  # there is none, or it is broken
+    except MeasureError:  # none, or a broken one
         return ""
     if record.told.get("unfinished") and not earlier.get("unfinished"):
         return "finished"
@@ -126,7 +140,10 @@ def _better(place: Path, record: Record) -> str:
     return "more complete" if _measured(record.told) < _measured(earlier) else ""
 
 
-def _measured(told: dict) -> set[tuple[str, str]]:
-    """The cases and variants of which a record has a figure."""
-    rows = (row for row in told["rows"] if row.get("median_ms") is not None or row["parameters"].get("measured"))
-    return {(row["case"], row["variant"]) for row in rows}
+def _measured(told: dict[str, Any]) -> set[tuple[str, str]]:
+    """Return the cases and variants with a figure in a record."""
+    return {
+        (row["case"], row["variant"])
+        for row in told["rows"]
+        if row.get("median_ms") is not None or row["parameters"].get("measured")
+    }

@@ -1,4 +1,4 @@
-"""What was measured, as text: a line for each variant, and each speed that is asked for beside what was reached."""
+"""Records as lines of text: each variant's time and rate, and each target's ratio."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from warpwise.benchmark_records import Record, Row
 from warpwise.devices import of_driver
 from warpwise.measure.case import Bar
 from warpwise.measure.suites import suite
 from warpwise.measure.worker import NEEDS
-from warpwise.measurements import Record, Row
 
-MOST_CASES = 12  # of a suite in the table; the record has all
+MOST_CASES = 12  # of a suite in the table; the record has all of them
 
 
 @dataclass(frozen=True)
 class Reached:
-    """A bar, and the ratio that was measured; None where it could not be."""
+    """A performance target and the measured ratio, or None."""
 
     bar: Bar
     ratio: float | None
@@ -28,32 +28,35 @@ class Reached:
             return "not measured"
         if self.ratio >= self.bar.aim:
             return "aim reached"
-        return "aim missed" if not self.bar.at_least else "reached" if self.ratio >= self.bar.at_least else "missed"
+        if not self.bar.at_least:
+            return "aim missed"
+        return "reached" if self.ratio >= self.bar.at_least else "missed"
 
 
 def reached(record: Record) -> Iterator[Reached]:
-    """Every speed that the record's suite asks for."""
+    """Yield every performance target of the record's suite."""
     for bar in getattr(suite(record.suite), "BARS", ()):
         yield Reached(bar, _ratio(record, bar))
 
 
 def _ratio(record: Record, bar: Bar) -> float | None:
     rows = {row.variant: row for row in record.rows if row.case == bar.case and row.median_ms}
-    found = [row for row in rows.values() if row.by == "numba" and fnmatchcase(row.variant, bar.variant)]
+    times = {name: row.median_ms for name, row in rows.items() if row.median_ms}
+    mine = [name for name, row in rows.items() if row.by == "numba"]
+    found = [name for name in mine if fnmatchcase(name, bar.variant)]
     if not found:
         return None
-    ours = min(found, key=lambda row: row.median_ms)
+    fastest = min(found, key=times.__getitem__)
     if bar.beside in ("copy", "peak bandwidth"):
-        device = of_driver(record.device)
+        device, rate = of_driver(record.device), rows[fastest].GB_per_s
         copied = record.told.get("ceilings", {}).get("copy_GB_per_s")
         most = copied if bar.beside == "copy" else device and device.dram_gb_per_s
-        return ours.GB_per_s / most if most and ours.GB_per_s else None
-    beside = rows.get(bar.beside)
-    return beside.median_ms / ours.median_ms if beside else None
+        return rate / most if most and rate else None
+    return times[bar.beside] / times[fastest] if bar.beside in times else None
 
 
 def lines(record: Record) -> Iterator[tuple[str, ...]]:
-    """A row of a table for each variant: case, variant, time, rate. Of many cases the first, the last and some between are shown."""
+    """Yield (case, variant, time, rate); of many cases the first, the last and some between."""
     shown = _some(list(dict.fromkeys(row.case for row in record.rows)))
     for row in record.rows:
         if row.case in shown:
@@ -61,11 +64,13 @@ def lines(record: Record) -> Iterator[tuple[str, ...]]:
 
 
 def results(record: Record) -> Iterator[tuple[str, ...]]:
-    """A row of a table for each variant of a rehearsal: whether its result is right."""
+    """Yield (case, variant, verdict on its result) of a rehearsal."""
     for row, told in zip(record.rows, record.told["rows"], strict=True):
-        error = told.get("worst_error")
-        right = row.parameters.get("verdict", "ran") if error is None else f"right, {100 * error:.2g} % of the error allowed"
-        yield row.case, row.variant, row.problem or right
+        if (error := told.get("worst_error")) is None:
+            verdict = row.parameters.get("verdict", "ran")
+        else:
+            verdict = f"right, {100 * error:.2g} % of the error allowed"
+        yield row.case, row.variant, row.problem or verdict
 
 
 def _some(cases: list[str]) -> set[str]:
@@ -82,21 +87,29 @@ def _time(row: Row) -> str:
 
 
 def _rate(row: Row) -> str:
-    rates = ((row.TFLOP_per_s, "TFLOP/s", 2), (row.GB_per_s, "GB/s", 0), (row.ns_per_step, "ns a step", 1))
+    rates = (
+        (row.TFLOP_per_s, "TFLOP/s", 2),
+        (row.GB_per_s, "GB/s", 0),
+        (row.ns_per_step, "ns per step", 1),
+    )
     return ", ".join(f"{value:,.{digits}f} {unit}" for value, unit, digits in rates if value)
 
 
 def compared(record: Record, other: Record) -> Iterator[tuple[str, ...]]:
-    """For each case and variant that both have: the two times, and how many times faster the first is."""
-    theirs = {(row.case, row.variant): row for row in other.rows if row.median_ms}
+    """Yield (case, variant, the two times, their ratio) for the variants that both have."""
+    theirs = {(row.case, row.variant): row for row in other.rows}
     for row in record.rows:
         beside = theirs.get((row.case, row.variant))
-        if beside and row.median_ms:
-            yield row.case, row.variant, _time(row), _time(beside), f"{beside.median_ms / row.median_ms:.2f}"
+        if beside and beside.median_ms and row.median_ms:
+            ratio = f"{beside.median_ms / row.median_ms:.2f}"
+            yield row.case, row.variant, _time(row), _time(beside), ratio
 
 
 def problems(records: Iterable[Record]) -> tuple[str, ...]:
-    """What went wrong with code of ours, a line each: not what a library lacks on this machine."""
-    rows = ((record, row) for record in records for row in record.rows)
-    wrong = ((record, row) for record, row in rows if row.problem and row.by == "numba" and not row.problem.startswith(NEEDS))
-    return tuple(f"{record.suite}: {row.case}: {row.variant}: {row.problem}" for record, row in wrong)
+    """Return the problems of our own kernels, a line each, except on GPUs that are too old."""
+    return tuple(
+        f"{record.suite}: {row.case}: {row.variant}: {row.problem}"
+        for record in records
+        for row in record.rows
+        if row.problem and row.by == "numba" and not row.problem.startswith(NEEDS)
+    )

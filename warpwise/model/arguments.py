@@ -1,7 +1,4 @@
-"""What a reader types, checked: a whole number in its range, or one of some words, or one line that says what it can be.
-
-And numbers as words.
-"""
+"""Arguments of models and widgets: checked, with one-line errors, and numbers with their nouns."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from warpwise.errors import LaunchError
 T = TypeVar("T")
 
 
-def counted(number: int | str, noun: str) -> str:
-    """A number and its noun: "1 block", "1,056 blocks"; a number in words stays as it is."""
+def quantity(number: int | str, noun: str) -> str:
+    """Return a number and its noun: "1 block", "1,056 blocks"; a number in words stays as it is."""
     words = f"{number:,}" if isinstance(number, int) else number
     return f"{words} {noun}" if words == "1" else f"{words} {noun}s"
 
 
 def whole(name: str, value: int, least: int, most: int | None = None) -> int:
-    """``value`` as a Python int; raises LaunchError if it is no whole number from ``least`` to ``most``."""
+    """Return ``value`` as an int. Raises LaunchError unless it is whole, ``least`` to ``most``."""
     try:
         number = index(value)
     except TypeError:
@@ -33,7 +30,7 @@ def whole(name: str, value: int, least: int, most: int | None = None) -> int:
 
 
 def one_of(name: str, value: object, able: Iterable[T]) -> T:
-    """The one of ``able`` that ``value`` equals; raises LaunchError, which lists them, if there is none."""
+    """Return the one of ``able`` that ``value`` equals. Raises LaunchError, which lists them."""
     able = tuple(able)
     if value not in able:
         raise LaunchError(f"{name} is {value!r}; it can be {', '.join(map(str, able))}")

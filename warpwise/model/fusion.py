@@ -1,10 +1,10 @@
-"""Fusion: which values travel to and from global memory when elementwise operations are put into kernels.
+"""Fusion: the global memory traffic of elementwise operations that are grouped into kernels.
 
-A kernel reads what its operations need and none of them has made before, and writes what is wanted in the end or what a later kernel
-reads. All else stays in registers. Recomputation is the same rule with an operation put into a second kernel: what that kernel makes
-again it need not read. One access is one load or store for each element. Left out: caches, which serve some of the reads, and launches,
-each of which takes a few microseconds of its own.
-"""
+A kernel reads what its operations need and none of them has made before, and writes what is wanted
+in the end or what a later kernel reads. All else stays in registers. Recomputation is the same rule
+with an operation repeated in a second kernel, which then need not read its value. One access is one
+load or store for each element. Left out: caches, which serve some of the reads, and launches, each
+of which takes a few microseconds of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ, WRITE = "read", "write"
 
 @dataclass(frozen=True)
 class Operation:
-    """One elementwise operation: the value that it makes, from which values, and what it costs for each element."""
+    """One elementwise operation: the value it makes, the values it needs, its cost per element."""
 
     made: str
     name: str
@@ -27,7 +27,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Access:
-    """A value that travels, and the place among its kernel's operations of the one that needs it or has made it."""
+    """A value read or written, and the place in its kernel of the operation that does so."""
 
     kind: str  #: READ or WRITE
     value: str
@@ -36,7 +36,9 @@ class Access:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Operations that one kernel does for each element, and its accesses in their order: as late and as early as can be."""
+    """The operations of a kernel on each element, and its accesses in order.
+
+    Reads come as late, and writes as early, as can be."""
 
     operations: tuple[Operation, ...]
     accesses: tuple[Access, ...]
@@ -56,17 +58,19 @@ class Kernel:
 
 
 def kernels(groups: Iterable[Sequence[Operation]], results: Iterable[str]) -> tuple[Kernel, ...]:
-    """A kernel for each group of operations, in order. ``results``: what has to be in memory in the end; it is written once."""
-    groups, wanted, found = tuple(map(tuple, groups)), set(results), []
-    for i, group in enumerate(groups):
-        later = {value for after in groups[i + 1 :] for value in _needed(after)}
-        found.append(Kernel(group, tuple(_accesses(group, wanted | later))))
-        wanted -= {operation.made for operation in group}
+    """Return a kernel for each group of operations, in order.
+
+    ``results``: values that have to be in memory in the end; each is written once."""
+    parts, wanted, found = [tuple(group) for group in groups], set(results), []
+    for i, part in enumerate(parts):
+        later = {value for after in parts[i + 1 :] for value in _needed(after)}
+        found.append(Kernel(part, tuple(_accesses(part, wanted | later))))
+        wanted -= {operation.made for operation in part}
     return tuple(found)
 
 
 def unfused(operations: Iterable[Operation], results: Iterable[str]) -> tuple[Kernel, ...]:
-    """A kernel for each operation."""
+    """Return a kernel for each operation."""
     return kernels([[operation] for operation in operations], results)
 
 
@@ -75,8 +79,8 @@ def _needed(group: Sequence[Operation]) -> list[str]:
 
 
 def _accesses(group: Sequence[Operation], wanted: set[str]) -> Iterable[Access]:
-    """A value is read right before the first operation that needs it, and written right after the one that makes it."""
-    known = set()
+    """Yield reads right before the first operation that needs them, writes right after theirs."""
+    known: set[str] = set()
     for place, operation in enumerate(group):
         for value in dict.fromkeys(operation.of):
             if value not in known:

@@ -1,26 +1,30 @@
-"""How fast a GPU could multiply two n x n matrices of 16-bit numbers, and which of four causes keeps it from its peak.
+"""The product of two n x n matrices of 16-bit numbers on a GPU, and four causes that slow it down.
 
-A model of the plot that opens the course, which shows measurements of a library on an A100. Each cause is one term, can be left out,
-and is derived from documents; nothing is fitted:
+A model of the plot that opens the course, which shows measurements of a library on an A100. Each
+cause is one term, can be left out, and is derived from documents; nothing is fitted:
 
-- ``memory``: three matrices of 2 n^2 bytes each move once at the bandwidth of DRAM, while the SMs compute. The slower of the two decides.
-- ``tiles``: each block computes a whole tile of the result, also where the tile hangs over the edge.
+- ``memory``: three matrices of 2 n^2 bytes each move once at the bandwidth of DRAM, while the SMs
+  compute. The slower of the two decides.
+- ``tiles``: each block computes a whole tile of the result, even where it hangs over the edge.
 - ``waves``: each SM works on one tile at a time, so the tiles take a whole number of rounds.
-- ``alignment``: a row begins 2n bytes after the one before, and a load has to begin at a multiple of its width. Odd n leaves 2 bytes
-  where 16 could be had, so eight loads take the place of one. Full loads hide behind the products; each one *more* costs its lanes a
-  turn on the SM's load/store units, and no product hides it. What is 2 bytes wide takes a second turn, for no asynchronous copy is
-  so narrow: it goes through a register and is stored from there.
+- ``alignment``: a row begins 2n bytes after the one before, and a load has to begin at a multiple
+  of its width. Odd n leaves 2 bytes where 16 would be possible, so eight loads take the place of
+  one. Full loads hide behind the products; each one *more* costs its lanes a turn on the SM's
+  load/store units, and no product hides it. A load of 2 bytes takes a second turn, for no
+  asynchronous copy is so narrow: it goes through a register and is stored from there.
 
-Sectors per row could be another rule for alignment, but give no lines: 64 bytes of a row are 2 sectors or 3, and even with 3 the L2 of an
-A100 (5,120 bytes in a clock, by its whitepaper) and its L1 deliver the tiles in less time than the products take.
+Sectors per row could be another rule for alignment, but give no lines: 64 bytes of a row are 2
+sectors or 3, and even with 3 the L2 of an A100 (5,120 bytes in a clock, by its whitepaper) and its
+L1 deliver the tiles in less time than the products take.
 
-Left out: launching, latency, the last steps along k, power, L2, how much of the narrow loads a good pipeline hides, and above all that a
-library has many kernels: it takes smaller tiles for small matrices, and other kernels where rows are not aligned.
+Left out: launching, latency, the last steps along k, power, L2, how much of the narrow loads a good
+pipeline hides, and above all that a library has many kernels: it takes smaller tiles for small
+matrices, and other kernels where rows are not aligned.
 
-Sources. Tile of 256 x 128 and the causes: Stanford CS336, lecture "GPUs"; H. He, "What Shapes Do Matrix Multiplications Like?", 2024.
-Load/store units: NVIDIA A100 and H100 whitepapers, figures of the SM. Widths of loads: CUDA C++ Programming Guide, Device Memory
-Accesses; of asynchronous copies: PTX ISA, ``cp.async``.
-"""
+Sources. Tile of 256 x 128 and the causes: Stanford CS336, lecture "GPUs"; H. He, "What Shapes Do
+Matrix Multiplications Like?", 2024. Load/store units: NVIDIA A100 and H100 whitepapers, figures of
+the SM. Widths of loads: CUDA C++ Programming Guide, Device Memory Accesses; of asynchronous copies:
+PTX ISA, ``cp.async``."""
 
 from __future__ import annotations
 
@@ -36,9 +40,11 @@ TILE = (256, 128)  #: rows and columns of the result that a block computes
 ITEM_BYTES = 2
 WIDEST_LOAD = 16  #: bytes for one lane
 NARROWEST_COPY = 4  #: bytes that an asynchronous copy moves from global to shared memory
-LOAD_STORE_UNITS = 32  #: lanes of an SM whose loads or stores begin in a clock, on the devices of KNOWN
+#: lanes of an SM whose loads or stores begin in a clock, on the devices of KNOWN
+LOAD_STORE_UNITS = 32
 CAUSES = ("memory", "tiles", "waves", "alignment")
-# Asynchronous copies came with 8.0; other compute capabilities have fewer load/store units, or NVIDIA does not draw them.
+# Asynchronous copies came with 8.0; other compute capabilities have fewer load/store units, or
+# NVIDIA does not draw them.
 KNOWN = tuple(device for device in DEVICES if device.compute_capability in ((8, 0), (9, 0)))
 
 
@@ -53,10 +59,15 @@ class Product:
 
 
 def product(n: int, device: Device, causes: tuple[str, ...] = CAUSES) -> Product:
-    """The product with only these ``causes`` at work; with none it runs at the peak. Raises LaunchError for a device that is not KNOWN."""
+    """Model the product with only these ``causes`` at work; with none it runs at the peak.
+
+    Raises LaunchError for a device that is not KNOWN."""
     n = whole("n", n, 1)
     if device not in KNOWN:
-        raise LaunchError(f"the load/store units of {device.name} are not in the model; it knows {', '.join(d.name for d in KNOWN)}")
+        raise LaunchError(
+            f"the load/store units of {device.name} are not in the model; "
+            f"it knows {', '.join(d.name for d in KNOWN)}"
+        )
     seconds = _rounds(n, device, causes) * n * _tile_step_seconds(n, device, causes)
     if "memory" in causes:
         seconds = max(seconds, 3 * ITEM_BYTES * n**2 / device.dram_bytes_per_s)
@@ -65,20 +76,27 @@ def product(n: int, device: Device, causes: tuple[str, ...] = CAUSES) -> Product
 
 
 def limiter(n: int, device: Device, causes: tuple[str, ...] = CAUSES) -> tuple[str, float]:
-    """The cause that it helps most to take away from ``causes``, and how many times as fast it is then: ("", 1.0) if none helps."""
+    """Return the cause whose removal from ``causes`` helps most, and the speedup then.
+
+    ("", 1.0) if none helps."""
     now = product(n, device, causes).seconds
-    gains = {cause: now / product(n, device, tuple(c for c in causes if c != cause)).seconds for cause in causes}
+    gains = {
+        cause: now / product(n, device, tuple(c for c in causes if c != cause)).seconds
+        for cause in causes
+    }
     best = max(gains, key=gains.__getitem__, default="")
     return (best, gains[best]) if best and gains[best] > 1 + 1e-9 else ("", 1.0)
 
 
 def load_width(n: int) -> int:
-    """The most bytes that one lane can load from every row: a power of two that divides the distance of two rows, 2 to 16."""
+    """Return the most bytes that one lane can load from every row, 2 to 16.
+
+    A power of two that divides the distance between rows."""
     return gcd(ITEM_BYTES * n, WIDEST_LOAD)
 
 
 def _rounds(n: int, device: Device, causes: tuple[str, ...]) -> float:
-    """How many tiles an SM computes one after another; a fraction where a cause is left out."""
+    """Return the tiles that an SM computes in turn; a fraction where a cause is left out."""
     blocks = tiles(n, n, *TILE).count if "tiles" in causes else n * n / (TILE[0] * TILE[1])
     if "waves" not in causes:
         return blocks / device.sms
@@ -86,14 +104,15 @@ def _rounds(n: int, device: Device, causes: tuple[str, ...]) -> float:
 
 
 def _tile_step_seconds(n: int, device: Device, causes: tuple[str, ...]) -> float:
-    """Seconds of one SM for one column of A's tile times one row of B's."""
+    """Return an SM's seconds for one column of A's tile times one row of B's."""
     rows, columns = TILE
     products = 2 * rows * columns / (device.tensor16_flops_per_s / device.sms)
-    extra = (_turns(load_width(n)) - _turns(WIDEST_LOAD)) / device.clock_hz if "alignment" in causes else 0.0
-    return products + extra
+    if "alignment" not in causes:
+        return products
+    return products + (_turns(load_width(n)) - _turns(WIDEST_LOAD)) / device.clock_hz
 
 
 def _turns(width: int) -> float:
-    """Clocks of the load/store units for a column of A's tile and a row of B's, loaded ``width`` bytes at a time."""
+    """Return the clocks to load a column of A's tile and a row of B's in loads of ``width``."""
     accesses = ITEM_BYTES * sum(TILE) / width * (2 if width < NARROWEST_COPY else 1)
     return accesses / LOAD_STORE_UNITS

@@ -1,16 +1,15 @@
-"""Tiles and waves: how evenly a grid fills a GPU.
+"""Tiles and waves: the share of a GPU that a grid leaves idle at its edges and its end.
 
-A matrix that is no multiple of the tile wastes part of its last tiles; a grid that is no multiple of what the GPU holds at a time
-wastes part of its last wave. Blocks are taken to last equally long; a GPU starts the next block as soon as one ends, so where they
-differ the waves blur.
-"""
+A matrix that is no multiple of the tile wastes part of its last tiles; a grid that is no multiple
+of what the GPU holds at a time wastes part of its last wave. Blocks are taken to last equally long;
+a GPU starts the next block as soon as one ends, so where they differ the waves blur."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from warpwise.devices import Device
-from warpwise.model.arguments import counted, whole
+from warpwise.model.arguments import quantity, whole
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Waves:
-    """A grid in rounds: ``count`` waves of up to ``slots`` blocks, and ``tail`` blocks in the last one."""
+    """A grid in ``count`` waves of up to ``slots`` blocks, with ``tail`` blocks in the last one."""
 
     blocks: int
     slots: int  #: blocks that the GPU holds at a time
@@ -32,14 +31,17 @@ class Waves:
     useful: float  #: share of the slots of all waves that have a block, 0 to 1
 
     def __str__(self) -> str:
+        held = f"{quantity(self.blocks, 'block')} of {self.slots:,} at a time"
         if self.count == 1:
-            return f"{counted(self.blocks, 'block')} of {self.slots:,} at a time: {_percent(self.useful)} of one wave"
-        tail = "all full" if self.tail == self.slots else f"the last {_percent(self.tail / self.slots)} full"
-        return f"{counted(self.blocks, 'block')} of {self.slots:,} at a time: {self.count:,} waves, {tail}"
+            return f"{held}: {_percent(self.useful)} of one wave"
+        last = f"the last {_percent(self.tail / self.slots)} full"
+        return f"{held}: {self.count:,} waves, {'all full' if self.tail == self.slots else last}"
 
 
 def tiles(rows: int, columns: int, tile_rows: int, tile_columns: int) -> Tiles:
-    """The tiles that cover a matrix of ``rows`` x ``columns`` elements. Raises LaunchError for a number below 1."""
+    """Return the tiles that cover a matrix of ``rows`` x ``columns`` elements.
+
+    Raises LaunchError for a number below 1."""
     sizes = {"rows": rows, "columns": columns, "tile_rows": tile_rows, "tile_columns": tile_columns}
     m, n, tile_m, tile_n = (whole(name, size, 1) for name, size in sizes.items())
     count = -(-m // tile_m) * -(-n // tile_n)
@@ -47,11 +49,11 @@ def tiles(rows: int, columns: int, tile_rows: int, tile_columns: int) -> Tiles:
 
 
 def waves(blocks: int, device: Device, blocks_per_sm: int = 1) -> Waves:
-    """The waves of a grid of ``blocks`` blocks, of which each SM holds ``blocks_per_sm`` at a time: ``occupancy(...).blocks``.
+    """Return the waves of a grid of ``blocks`` blocks.
 
-    The share of a GPU's peak that a matrix product can reach is ``tiles(...).useful * waves(tiles(...).count, device).useful``.
-    Raises LaunchError for a number below 1.
-    """
+    Each SM holds ``blocks_per_sm`` at a time: ``occupancy(...).blocks``. The share of a GPU's peak
+    that a matrix product can reach is ``tiles(...).useful * waves(tiles(...).count,
+    device).useful``. Raises LaunchError for a number below 1."""
     blocks, per_sm = whole("blocks", blocks, 1), whole("blocks_per_sm", blocks_per_sm, 1)
     slots = per_sm * device.sms
     count = -(-blocks // slots)
@@ -59,5 +61,5 @@ def waves(blocks: int, device: Device, blocks_per_sm: int = 1) -> Waves:
 
 
 def _percent(share: float) -> str:
-    """A share as a percentage of two figures: 0.0121 is "1.2 %"."""
+    """Format a share as a percentage of two figures: 0.0121 is "1.2 %"."""
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"

@@ -1,4 +1,4 @@
-"""The arguments of a launch as the kernel sees them: arrays with addresses, numbers, records, and tuples of these."""
+"""Launch arguments as the kernel sees them: numbers, records, arrays with addresses, and tuples."""
 
 from __future__ import annotations
 
@@ -6,44 +6,54 @@ import numpy as np
 
 from warpwise.errors import LaunchError
 from warpwise.simt import types
+from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.machine.array_views import View, argument
+from warpwise.simt.machine.derived_views import sliced
 from warpwise.simt.machine.memory import ALIGNMENT, Memory
-from warpwise.simt.machine.records import RecordType, is_known
-from warpwise.simt.machine.views import View, argument, sliced
-from warpwise.simt.text.source import Kernel
+from warpwise.simt.machine.structured_records import RecordType, is_known
 from warpwise.simt.types import ArrayType, TupleType
 
 _FIRST_ADDRESS = 1 << 32
 
 
 def bind(kernel: Kernel, args: tuple) -> tuple:
-    """Arguments as the kernel sees them; arrays get addresses like separate allocations."""
+    """Bind a launch's arguments; each array gets an address as if allocated on its own."""
     if len(args) != len(kernel.parameters):
         raise LaunchError(_on_count(kernel, args))
-    space = _Allocations()
-    bound = tuple(_bound(kernel, name, value, space) for name, value in zip(kernel.parameters, args, strict=True))
+    space, named = _Allocations(), zip(kernel.parameters, args, strict=True)
+    bound = tuple(_bound(kernel, name, value, space) for name, value in named)
     return _as_signed(kernel, bound, args) if kernel.signatures else bound
 
 
 def _as_signed(kernel: Kernel, bound: tuple, args: tuple) -> tuple:
-    """Numbers as the kernel's signature has them, the first that fits. Raises LaunchError where none does."""
+    """Convert numbers to the types of the kernel's first signature that fits.
+
+    Raises LaunchError where none does."""
     for signature in kernel.signatures:
         if len(signature) == len(bound) and all(map(_fits, signature, bound)):
-            return tuple(types.cast(value, p.dtype) if p and not p.ndim else value for p, value in zip(signature, bound, strict=True))
-    made = " or ".join(f"({', '.join(str(p or '...') for p in signature)})" for signature in kernel.signatures)
+            return tuple(
+                types.cast(value, p.dtype) if p and not p.ndim else value
+                for p, value in zip(signature, bound, strict=True)
+            )
+    texts = (", ".join(str(p or "...") for p in signature) for signature in kernel.signatures)
+    compiled = f"{kernel.name} is compiled for {' or '.join(f'({text})' for text in texts)}"
     passed = ", ".join(map(_described, args))
-    raise LaunchError(f"{kernel.name} is compiled for {made}, and the launch passes {passed}: mend the signature, or leave it out")
+    raise LaunchError(
+        f"{compiled}, and the launch passes {passed}: mend the signature, or leave it out"
+    )
 
 
 def _fits(parameter, value) -> bool:
     if parameter is None:
         return True
-    if parameter.ndim:
-        return isinstance(value, (Memory, View)) and (value.dtype, value.ndim) == (parameter.dtype, parameter.ndim)
-    return not isinstance(value, (Memory, View, tuple))
+    if not parameter.ndim:
+        return not isinstance(value, (Memory, View, tuple))
+    wanted = parameter.dtype, parameter.ndim
+    return isinstance(value, (Memory, View)) and (value.dtype, value.ndim) == wanted
 
 
 class _Allocations:
-    """Addresses for arrays, in the order in which they come; views keep their place in what they are a view of."""
+    """Assigns addresses to arrays in the order given; a view keeps its place in its base array."""
 
     def __init__(self):
         self.next, self.seen = _FIRST_ADDRESS, {}
@@ -57,7 +67,7 @@ class _Allocations:
 
 
 def _allocation(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """The array that owns the memory, and where in it ``values`` begins, in bytes."""
+    """Return the array that owns the memory, and the offset of ``values`` in it, in bytes."""
     root = values
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -66,13 +76,20 @@ def _allocation(values: np.ndarray) -> tuple[np.ndarray, int]:
 
 def _bound(kernel: Kernel, name: str, value, space: _Allocations):
     if isinstance(value, tuple):
-        items = [_bound(kernel, f"{name}.{field}", item, space) for field, item in zip(_fields(value), value, strict=True)]
+        items = [
+            _bound(kernel, f"{name}.{field}", item, space)
+            for field, item in zip(_fields(value), value, strict=True)
+        ]
         return Fields(items, value._fields) if hasattr(value, "_fields") else tuple(items)
     values = _as_array(value)
+    if values is None and isinstance(value, np.void):
+        return _record(kernel, name, value, space)
     if values is None:
-        return _record(kernel, name, value, space) if isinstance(value, np.void) else _scalar(kernel, name, value)
+        return _scalar(kernel, name, value)
     if not is_known(values.dtype):
-        raise LaunchError(f"{name} is an array of {values.dtype}, which the simulator does not know")
+        raise LaunchError(
+            f"{name} is an array of {values.dtype}, which the simulator does not know"
+        )
     return argument(name, values, space.address(values))
 
 
@@ -90,12 +107,14 @@ def _fields(value: tuple) -> tuple:
 
 
 def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> View:
-    """A record passed by value: the kernel reads a copy of it."""
+    """Bind a record, which is passed by value: the kernel reads a copy of it."""
     if not is_known(value.dtype) or not value.dtype.names:
-        raise LaunchError(f"{kernel.name}: argument {name} is a record of {value.dtype}, which the simulator does not know")
+        what = f"{kernel.name}: argument {name} is a record of {value.dtype}"
+        raise LaunchError(f"{what}, which the simulator does not know")
     values = np.array([value])
     values.flags.writeable = False
-    return sliced(argument(name, values, space.address(values)), [0], name, lambda index, size, axis: index)
+    array = argument(name, values, space.address(values))
+    return sliced(array, [0], name, lambda index, size, axis: index)
 
 
 def _scalar(kernel: Kernel, name: str, value):
@@ -103,21 +122,24 @@ def _scalar(kernel: Kernel, name: str, value):
         value = value[()]
     kind = types.of_constant(value)
     if kind is None or not types.is_scalar(kind):
-        what = f"{kernel.name}: argument {name} is a {type(value).__name__}; a kernel takes arrays and numbers"
-        raise LaunchError(f"{what}. Try: {_instead(kernel, name, value)}")
+        what = f"{kernel.name}: argument {name} is a {type(value).__name__}"
+        try_this = _instead(kernel, name, value)
+        raise LaunchError(f"{what}; a kernel takes arrays and numbers. Try: {try_this}")
     return types.cast(value, kind)
 
 
 def _instead(kernel: Kernel, name: str, value) -> str:
-    """What to pass instead of something that is no array and no number."""
+    """Suggest what to pass instead of something that is no array and no number."""
     if name == "self":
-        return f"define {kernel.name} outside of the class, without self, and pass it arrays and numbers"
+        outside = f"define {kernel.name} outside of the class, without self"
+        return f"{outside}, and pass it arrays and numbers"
     if isinstance(value, (list, set, range)):
         return f"np.array({name})" if isinstance(value, list) else f"np.array(list({name}))"
     if isinstance(value, dict):
         return f"its numbers as an array: np.array(list({name}.values()))"
     if isinstance(value, (str, bytes)):
-        return f"its characters as numbers: np.frombuffer({name}{'.encode()' if isinstance(value, str) else ''}, np.uint8)"
+        buffer = f"{name}.encode()" if isinstance(value, str) else name
+        return f"its characters as numbers: np.frombuffer({buffer}, np.uint8)"
     return "a number, an array such as np.array([1.0, 2.0]), or a tuple of these"
 
 
@@ -127,12 +149,14 @@ def _as_array(value) -> np.ndarray | None:
 
 
 def type_of(value):
-    """The type of a bound argument."""
+    """Return the type of a bound argument."""
     if isinstance(value, tuple):
         return TupleType(tuple(map(type_of, value)), getattr(value, "names", ()))
     if isinstance(value, View) and not value.shape:
         return RecordType(value.dtype, value.space)
-    return ArrayType(value.dtype, value.ndim, value.space) if isinstance(value, (Memory, View)) else types.of_constant(value)
+    if isinstance(value, (Memory, View)):
+        return ArrayType(value.dtype, value.ndim, value.space)
+    return types.of_constant(value)
 
 
 def _on_count(kernel: Kernel, args: tuple) -> str:
@@ -140,15 +164,19 @@ def _on_count(kernel: Kernel, args: tuple) -> str:
     passed = ", ".join(map(_described, args)) or "nothing"
     if kernel.parameters[:1] == ("self",):
         return (
-            f"{kernel.name} has the parameter self, and a kernel belongs to no object: the launch passes {passed}. "
-            f"Try: define {kernel.name} outside of the class, or as @staticmethod above @cuda.jit, without self"
+            f"{kernel.name} has the parameter self, and a kernel belongs to no object: the launch "
+            f"passes {passed}. Try: define {kernel.name} outside of the class, or as @staticmethod "
+            "above @cuda.jit, without self"
         )
+    takes = f"takes {count} argument{'s' * (count != 1)}, and the launch passes {len(args)}"
     return (
-        f"{kernel.name}({', '.join(kernel.parameters)}) takes {count} argument{'s' * (count != 1)}, and the launch passes {len(args)}: "
-        f"{passed}. Give the kernel one parameter for each, in this order"
+        f"{kernel.name}({', '.join(kernel.parameters)}) {takes}: {passed}. "
+        "Give the kernel one parameter for each, in this order"
     )
 
 
 def _described(value) -> str:
     values = _as_array(value)
-    return f"a {type(value).__name__}" if values is None else f"an array of {values.dtype} with shape {values.shape}"
+    if values is None:
+        return f"a {type(value).__name__}"
+    return f"an array of {values.dtype} with shape {values.shape}"

@@ -1,8 +1,8 @@
-"""Numba's typing rules for kernels: which type an operation computes in, and which type its result has.
+"""Numba's typing rules for kernels: the types that operations compute in and return.
 
-A scalar type is a ``numpy.dtype``. The rules are those of Numba's CUDA target (tests compare them with its typing context):
-integers widen to 64 bits, a bare float literal is float64, float32 stays float32 among float32 and small integers.
-"""
+A scalar type is a ``numpy.dtype``. The rules are those of Numba's CUDA target (tests compare them
+with its typing context): integers widen to 64 bits, a bare float literal is float64, float32 stays
+float32 among float32 and small integers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 BOOL = np.dtype(np.bool_)
-INT8, INT32, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint64)
+INT8, INT32, INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64)
+UINT64 = np.dtype(np.uint64)
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 COMPLEX64, COMPLEX128 = np.dtype(np.complex64), np.dtype(np.complex128)
-SCALARS = tuple(
-    np.dtype(name)
-    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
-)
-
-
-ELEMENTS = (*SCALARS, COMPLEX64, COMPLEX128)  #: what a number in an array may be
+_INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
+SCALARS = tuple(map(np.dtype, f"bool {_INTEGERS} float16 float32 float64".split()))
+ELEMENTS = (*SCALARS, COMPLEX64, COMPLEX128)  #: types of the numbers in an array
 
 
 @dataclass(frozen=True)
@@ -37,14 +34,16 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class TupleType:
-    """A tuple of values, each with its own type; its length is part of the type. ``names``: of a named tuple's items."""
+    """A tuple of values, each with its own type; its length is part of the type.
+
+    ``names``: those of a named tuple's items."""
 
     items: tuple
     names: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
-        """Values in the tuple, those of tuples within it included."""
+        """The number of values in the tuple, those of tuples within it included."""
         return sum(t.size if isinstance(t, TupleType) else 1 for t in self.items)
 
     def __str__(self) -> str:
@@ -53,7 +52,7 @@ class TupleType:
 
 @dataclass(frozen=True)
 class FunctionType:
-    """A device function as a value: known before the launch, so that its name stands for it, and nothing is passed."""
+    """A device function as a value: known before the launch, so nothing is passed at run time."""
 
     kernel: object
 
@@ -84,7 +83,9 @@ GRID = GridType()
 
 
 class TypeMismatch(Exception):
-    """Two types that an operation cannot take; the compiler turns it into a KernelTypeError that names the line."""
+    """Two types that an operation cannot combine.
+
+    The compiler turns it into a KernelTypeError that names the line."""
 
     def __init__(self, what: str, try_this: str = ""):
         super().__init__(what)
@@ -92,7 +93,7 @@ class TypeMismatch(Exception):
 
 
 def described(t) -> str:
-    """A type with its article, for messages."""
+    """Name a type with its article, for messages."""
     return f"a number ({t})" if is_scalar(t) else "None" if t is NONE else f"a {t}"
 
 
@@ -105,7 +106,7 @@ def is_float(t) -> bool:
 
 
 def is_integer(t) -> bool:
-    """Integers and booleans: what an index, a shift or a bit operation takes."""
+    """True for integers and booleans: what an index, a shift or a bit operation takes."""
     return is_scalar(t) and t.kind in "iub"
 
 
@@ -114,7 +115,7 @@ def is_complex(t) -> bool:
 
 
 def unify(a, b):
-    """The type of a variable that is ``a`` on one path and ``b`` on another."""
+    """Return the type of a variable that is ``a`` on one path and ``b`` on another."""
     if a == b:
         return a
     if is_scalar(a) and is_scalar(b):
@@ -125,12 +126,12 @@ def unify(a, b):
 
 
 def same(t: np.dtype) -> np.dtype:
-    """The type of a function's result that is the type it computes in."""
+    """Return the type itself: the result rule of a function that returns what it computes in."""
     return t
 
 
 def widened(t: np.dtype) -> np.dtype:
-    """An integer as arithmetic sees it: 64 bits, unsigned only if it was."""
+    """Return the type in which arithmetic takes an integer: 64 bits, unsigned only if it was."""
     return UINT64 if t.kind == "u" else INT64
 
 
@@ -139,7 +140,9 @@ def _integers(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def _floats(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The floating-point type for two numbers. An unsigned integer counts as the signed one that holds all its values."""
+    """Return the floating-point type for two numbers.
+
+    An unsigned integer counts as the signed one that holds all its values."""
     return np.promote_types(_as_signed(a), _as_signed(b))
 
 
@@ -153,7 +156,7 @@ def arithmetic(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def comparison(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type in which ``a < b`` and the like compare: uint64 and a signed integer meet in float64."""
+    """The type in which comparisons compute: uint64 and a signed integer meet in float64."""
     return np.promote_types(a, b) if is_integer(a) and is_integer(b) else _floats(a, b)
 
 
@@ -190,7 +193,10 @@ def bitwise(a: np.dtype, b: np.dtype) -> np.dtype:
 
 def _need_integers(a: np.dtype, b: np.dtype) -> None:
     if not (is_integer(a) and is_integer(b)):
-        raise TypeMismatch(f"integers are needed, not {a} and {b}", "conditions are joined by and, or; a number is made whole by int()")
+        raise TypeMismatch(
+            f"integers are needed, not {a} and {b}",
+            "conditions are joined by and, or; a number is made whole by int()",
+        )
 
 
 def negation(t: np.dtype) -> np.dtype:
@@ -204,7 +210,9 @@ def absolute(t: np.dtype) -> np.dtype:
 
 
 def math_half(t: np.dtype) -> np.dtype:
-    """The type of ``math.sqrt(a)`` and others that the machine has for float16: integers are taken as float64."""
+    """The type of functions that the GPU has for float16, such as ``math.sqrt(a)``.
+
+    Integers are taken as float64."""
     return FLOAT64 if is_integer(t) else t
 
 
@@ -219,7 +227,7 @@ def math_binary(a: np.dtype, b: np.dtype) -> np.dtype:
 
 
 def math_close(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type of ``math.fmod(a, b)`` and ``math.copysign``: the least float, from float32, that holds both."""
+    """The type of ``math.fmod`` and ``math.copysign``: the least float, from float32, for both."""
     return _at_least_float32(_floats(_floats(a, FLOAT32), b))
 
 
@@ -236,16 +244,17 @@ def of_constant(value):
     if isinstance(value, np.generic) and value.dtype in ELEMENTS:
         return value.dtype
     if isinstance(value, tuple):
-        items = tuple(of_constant(v) for v in value)
-        return None if any(t is None for t in items) else TupleType(items, getattr(value, "_fields", ()))
+        items = tuple(map(of_constant, value))
+        known = all(t is not None for t in items)
+        return TupleType(items, getattr(value, "_fields", ())) if known else None
     return NONE if value is None else None
 
 
 def cast(value, to: np.dtype):
-    """A value of a kernel (Python int, NumPy scalar or array) as ``to``; integers wrap around, as on the machine.
+    """Cast a kernel's value (Python int, NumPy scalar or array); integers wrap around, as on a GPU.
 
-    A uniform int64 is always a Python int and a uniform bool a Python bool: loop counters and indices stay cheap.
-    """
+    A uniform int64 is always a Python int and a uniform bool a Python bool: loop counters and
+    indices stay cheap."""
     if isinstance(value, np.ndarray):
         return value if value.dtype == to else value.astype(to)
     if to == INT64:
@@ -258,5 +267,5 @@ def cast(value, to: np.dtype):
 
 
 def wrap_int64(value: int) -> int:
-    """A Python integer as 64 bits hold it."""
+    """Wrap a Python integer around to a signed 64-bit one."""
     return value if -(2**63) <= value < 2**63 else (value + 2**63) % 2**64 - 2**63

@@ -1,8 +1,9 @@
-"""The types of a kernel's arguments: written by hand, from its signature, from values, or from launches that it has been through."""
+"""The types of a kernel's arguments: given as text or values, or from its signature or a launch."""
 
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -12,21 +13,28 @@ from numba.cuda.typing.typeof import typeof
 from numba.np.numpy_support import from_dtype
 
 from warpwise.errors import ToolchainError
-from warpwise.simt.text.source import Kernel, as_kernel
+from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.types import ArrayType, TupleType
 from warpwise.toolchain.translate import decorator, evaluated
+
+Types = tuple[types.Type, ...]
 
 HOW = 'give them, as in --types "float32[:, ::1], float32[::1], int64"'
 
 
-def argument_types(kernel, given=None) -> tuple:
-    """Numba's types for a kernel's arguments.
+def argument_types(kernel: object, given: object = None) -> Types:
+    """Return Numba's types for a kernel's arguments.
 
-    ``given``: a text such as "float32[::1], int64", or a sequence of Numba types or of values like those of a launch. Without it, the
-    types of the decorator's signature, else those of the kernel's first launch. Raises ToolchainError if there are none, or too few.
-    """
+    ``given``: a text such as "float32[::1], int64", or a sequence of Numba types or of values like
+    those of a launch. Without it, the types of the decorator's signature, or else those of the
+    kernel's first launch. Raises ToolchainError if there are none, or too few."""
     read = as_kernel(kernel)
-    found = _given(given) if given is not None else _signature(read) or _launched(read) or _launched_on_gpu(kernel)
+    found = (
+        _given(given)
+        if given is not None
+        else _signature(read) or _launched(read) or _launched_on_gpu(kernel)
+    )
     written = f"{read.name}({', '.join(read.parameters)})"
     if found is None:
         raise ToolchainError(f"the types of {written} are not known: {HOW}")
@@ -36,33 +44,36 @@ def argument_types(kernel, given=None) -> tuple:
     return found
 
 
-def _given(given) -> tuple:
+def _given(given: object) -> Types:
     if isinstance(given, str):
         return _from_text(given)
     if isinstance(given, Signature):
         return tuple(given.args)
-    return tuple(t if isinstance(t, types.Type) else _type_of(t) for t in (given if isinstance(given, (tuple, list)) else (given,)))
+    items = given if isinstance(given, (tuple, list)) else (given,)
+    return tuple(item if isinstance(item, types.Type) else _type_of(item) for item in items)
 
 
-def _type_of(value) -> types.Type:
-    value = getattr(value, "host_values", value)  # what warpwise.cuda.to_device made
+def _type_of(value: object) -> types.Type:
+    value = getattr(value, "host_values", value)  # made by warpwise.cuda.to_device
     return from_dtype(value) if isinstance(value, np.dtype) else typeof(value)
 
 
-def _from_text(text: str) -> tuple:
-    """``float32[:], int64`` or ``void(float32[:], int64)``: an expression of Numba's types, as in a decorator."""
+def _from_text(text: str) -> Types:
+    """Evaluate an expression of Numba's types, as in a decorator.
+
+    For example ``float32[:], int64`` or ``void(float32[:], int64)``."""
     try:
         found = eval(text, {"__builtins__": {}}, vars(types))
     except Exception as error:
-        raise ToolchainError(f"{text!r} is no list of Numba's types ({error}): {HOW}") from error
+        raise ToolchainError(f"{text!r} is not a list of Numba's types ({error}): {HOW}") from error
     items = found if isinstance(found, tuple) else (found,)
     if not all(isinstance(item, (types.Type, Signature)) for item in items):
-        raise ToolchainError(f"{text!r} is no list of Numba's types: {HOW}")
+        raise ToolchainError(f"{text!r} is not a list of Numba's types: {HOW}")
     return _given(found)
 
 
-def _signature(kernel: Kernel) -> tuple | None:
-    """From ``@cuda.jit("void(float32[:])")`` and its like; of several signatures the first."""
+def _signature(kernel: Kernel) -> Types | None:
+    """Read the types from ``@cuda.jit("void(float32[:])")``; of several signatures the first."""
     call = decorator(kernel)
     if call is None or not call.args:
         return None
@@ -70,26 +81,34 @@ def _signature(kernel: Kernel) -> tuple | None:
     return _given(found[0] if isinstance(found, list) else found)
 
 
-def _launched(kernel: Kernel) -> tuple | None:
-    """From the simulator's first launch of the kernel, whoever made it: a check, a trace or the text's own."""
-    for arguments in kernel.programs:
-        try:
-            return tuple(map(_numba_type, arguments))
-        except NumbaError as error:
-            raise ToolchainError(f"the compiler has no type for an argument of {kernel.name}'s launch: {error}") from error
-    return None
+def _launched(kernel: Kernel) -> Types | None:
+    """Read the types from the simulator's first launch: by a check, a trace or the file itself."""
+    arguments = next(iter(kernel.programs), None)
+    if arguments is None:
+        return None
+    try:
+        return tuple(map(_numba_type, arguments))
+    except NumbaError as error:
+        raise ToolchainError(
+            f"the compiler has no type for an argument of {kernel.name}'s launch: {error}"
+        ) from error
 
 
-def _launched_on_gpu(kernel) -> tuple | None:
-    """From Numba's first launch of the kernel: a dispatcher keeps what it compiled, by the types of the arguments."""
-    return None if isinstance(kernel, Kernel) else next(iter(getattr(kernel, "overloads", ())), None)
+def _launched_on_gpu(kernel: object) -> Types | None:
+    """Read the types from Numba's first launch: a dispatcher keeps what it compiled by them."""
+    if isinstance(kernel, Kernel):
+        return None
+    return next(iter(getattr(kernel, "overloads", ())), None)
 
 
-def _numba_type(t) -> types.Type:
-    """The simulator's type as Numba's. The simulator takes arrays of any strides, and does not keep them: C order is the usual one."""
+def _numba_type(t: Any) -> types.Type:
+    """Return the simulator's type as Numba's.
+
+    The simulator takes arrays of any strides and does not keep them: C order is the usual one."""
     if isinstance(t, ArrayType):
         return types.Array(from_dtype(t.dtype), t.ndim, "C")
     if isinstance(t, TupleType):
         named = namedtuple("named", t.names) if t.names else None
-        return types.BaseTuple.from_types([_numba_type(item) for item in t.items], named)
+        from_types: Any = types.BaseTuple.from_types  # Numba has no annotation for it
+        return from_types([_numba_type(item) for item in t.items], named)
     return from_dtype(t)

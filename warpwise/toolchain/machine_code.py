@@ -1,8 +1,8 @@
-"""Machine code by source line: ``nvdisasm``'s listing, read into instructions, and these counted by what they do.
+"""Machine code by source line: ``nvdisasm``'s listing as instructions, counted by kind.
 
-What an instruction does is told by its name alone. The compiler reorders, merges and hoists, so a line's instructions are those
-that it says come from there; an address computed once for two lines counts for one of them.
-"""
+The kind follows from an instruction's name alone. The compiler reorders, merges and hoists, so a
+line's instructions are those that it says come from there; an address computed once for two lines
+counts for one of them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from warpwise.errors import ToolchainError
 from warpwise.toolchain.tools import run
 
 KINDS = ("load", "store", "atomic", "fma", "float", "integer", "branch", "other")
-# Opcodes up to their first dot; a leading U (the same on values that a warp shares) is taken off integers.
+# Opcodes up to their first dot. Those of integers may begin with a U too: the same on values that a
+# warp shares.
 _OPCODES = {
     "load": "LD LDG LDS LDL LDSM LDGSTS TEX TLD",
     "store": "ST STG STS STL STSM",
     "atomic": "ATOM ATOMG ATOMS RED REDG CCTL",
     "fma": "FFMA FFMA2 DFMA HFMA2 HMMA DMMA IMMA HGMMA",
-    "float": "FADD FADD2 FMUL FMUL2 DADD DMUL HADD2 HMUL2 FSET FSETP DSETP HSET2 HSETP2 FMNMX DMNMX HMNMX2 FSEL FCHK FRND MUFU "
-    "F2F F2FP F2I I2F I2FP FSWZADD",
-    "integer": "IADD IADD3 IMAD IMUL ISCADD LEA LOP LOP3 SHF SHL SHR ISETP IMNMX VIADD VIMNMX VIMNMX3 VIADDMNMX IABS I2I FLO POPC "
-    "BREV PRMT SGXT BMSK SEL IDP XMAD VABSDIFF",
+    "float": "FADD FADD2 FMUL FMUL2 DADD DMUL HADD2 HMUL2 FSET FSETP DSETP HSET2 HSETP2 FMNMX "
+    "DMNMX HMNMX2 FSEL FCHK FRND MUFU F2F F2FP F2I I2F I2FP FSWZADD",
+    "integer": "IADD IADD3 IMAD IMUL ISCADD LEA LOP LOP3 SHF SHL SHR ISETP IMNMX VIADD VIMNMX "
+    "VIMNMX3 VIADDMNMX IABS I2I FLO POPC BREV PRMT SGXT BMSK SEL IDP XMAD VABSDIFF",
     "branch": "BRA BRX BRXU JMP JMX JMXU CALL RET EXIT BSSY BSYNC BREAK",
 }
 _KIND = {opcode: kind for kind, opcodes in _OPCODES.items() for opcode in opcodes.split()}
-_MOVES = re.compile(r"IMAD\.MOV|HFMA2(\.MMA)? \w+, -RZ, RZ")  # how the compiler writes a move, to use another unit
+# moves that the compiler writes so to use another unit
+_MOVES = re.compile(r"IMAD\.MOV|HFMA2(\.MMA)? \w+, -RZ, RZ")
 _PLACE = re.compile(r'//## File "(?P<file>.*?)", line (?P<line>\d+)')
 _INSTRUCTION = re.compile(r"/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?)\s*;")
 _BRANCH = re.compile(r"\bBRA\b.*`\((?P<label>\.L_x_\d+)\)")
@@ -39,10 +41,10 @@ _LABEL = re.compile(r"(?P<name>\.L_x_\d+):")
 
 @dataclass(frozen=True)
 class Instruction:
-    """One machine instruction: its address in bytes, its text, and the source line it comes from (0 if the compiler does not say).
+    """One machine instruction: its address in bytes, its text, and the source line it comes from.
 
-    ``label``: the name by which branches call it, such as ``.L_x_2``.
-    """
+    ``line`` is 0 if the compiler does not say. ``label``: its name as the target of a branch, such
+    as ``.L_x_2``."""
 
     address: int
     text: str
@@ -62,12 +64,14 @@ class Instruction:
         if _MOVES.search(self.text):
             return "other"
         name = self.opcode.partition(".")[0]
-        return _KIND.get(name) or ("integer" if name[:1] == "U" and _KIND.get(name[1:]) == "integer" else "other")
+        return _KIND.get(name) or (
+            "integer" if name[:1] == "U" and _KIND.get(name[1:]) == "integer" else "other"
+        )
 
 
 @dataclass(frozen=True)
 class Line:
-    """What became of one source line."""
+    """The instructions that one source line became."""
 
     file: str
     line: int
@@ -81,7 +85,7 @@ class Line:
 
 
 def disassembled(cubin: bytes) -> tuple[Instruction, ...]:
-    """The instructions of a cubin with line information, without the padding at its end."""
+    """Return the instructions of a cubin with line information, without the padding at its end."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
@@ -92,8 +96,11 @@ def disassembled(cubin: bytes) -> tuple[Instruction, ...]:
 
 
 def instructions_in(listing: str) -> tuple[Instruction, ...]:
-    """The instructions of a listing as ``nvdisasm -c -g`` prints it. Padding is left out: NOPs and a jump to itself."""
-    found, file, line, label = [], "", 0, ""
+    """Read the instructions of a listing as ``nvdisasm -c -g`` prints it.
+
+    Padding is left out: NOPs and a jump to itself."""
+    found: list[Instruction] = []
+    file, line, label = "", 0, ""
     for text in listing.splitlines():
         if place := _PLACE.search(text):
             file, line = place["file"], int(place["line"])
@@ -107,15 +114,24 @@ def instructions_in(listing: str) -> tuple[Instruction, ...]:
 
 
 def loops(instructions: Iterable[Instruction]) -> tuple[tuple[Instruction, ...], ...]:
-    """Every loop: from where a branch goes back to, to that branch. A loop within another one is a part of it, and comes by itself too."""
+    """Return every loop: from the target of a branch that goes back, to that branch.
+
+    A loop within another one is part of it, and comes by itself too."""
     code = tuple(instructions)
     places = {i.label: i.address for i in code if i.label}
-    backs = [(places.get(target[1], i.address + 1), i.address) for i in code if (target := _BRANCH.search(i.text))]
-    return tuple(tuple(i for i in code if first <= i.address <= last) for first, last in backs if first <= last)
+    targets = ((i.address, _BRANCH.search(i.text)) for i in code)
+    jumps = [(places.get(found[1], at + 1), at) for at, found in targets if found]
+    return tuple(
+        tuple(i for i in code if first <= i.address <= last)
+        for first, last in jumps
+        if first <= last
+    )
 
 
 def by_line(instructions: Iterable[Instruction]) -> tuple[Line, ...]:
-    """Instructions gathered by the source line that they come from, in the order of files and lines; within a line as they run."""
+    """Gather instructions by the source line that they come from, in the order of files and lines.
+
+    Within a line they stay in order."""
     lines: dict[tuple[str, int], list[Instruction]] = {}
     for instruction in instructions:
         lines.setdefault((instruction.file, instruction.line), []).append(instruction)

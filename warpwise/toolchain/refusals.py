@@ -1,4 +1,6 @@
-"""What Numba's compiler says against a kernel, in one line. Its own messages run to pages, and name a line near their end."""
+"""Numba's objections to a kernel, in one line.
+
+Its own messages run to pages, and name a line near their end."""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from warpwise.simt.language.advice import on_call
-from warpwise.simt.text.source import Kernel
+from warpwise.simt.compiler.advice import on_call
+from warpwise.simt.frontend.kernel import Kernel
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PLACE = re.compile(r'File ".+?", line (\d+)|^During: .* at .+ \((\d+)\)$', re.MULTILINE)
@@ -19,7 +21,7 @@ LONGEST = 300  # characters
 
 
 def one_line(kernel: Kernel, error: Exception) -> str:
-    """Where in the kernel, what the compiler says, and the text of the line."""
+    """Return the place in the kernel, the compiler's message, and the text of the line."""
     if isinstance(error, KeyError):
         return _of_key(kernel, error.args[0] if error.args else None)
     message = _COLOUR.sub("", str(error)) or type(error).__name__
@@ -32,24 +34,29 @@ def _placed(kernel: Kernel, line: int, said: str) -> str:
 
 
 def _of_key(kernel: Kernel, key: object) -> str:
-    """A KeyError says only which key: one of NumPy's functions, which the compiler has a type for and no code."""
+    """Explain a KeyError, which says only the key.
+
+    The key is one of NumPy's functions, for which the compiler has a type and no code."""
+    first = kernel.tree.lineno
     if not isinstance(key, np.ufunc):
-        return _placed(kernel, kernel.tree.lineno, f"the compiler fails with KeyError: {key}")
-    calls = (node for node in ast.walk(kernel.tree) if isinstance(node, ast.Call) and _name(node.func) is key)
-    call = next(calls, None)
+        return _placed(kernel, first, f"the compiler fails with KeyError: {key}")
+    calls = [node for node in ast.walk(kernel.tree) if isinstance(node, ast.Call)]
+    call = next((call for call in calls if _function(call.func) is key), None)
     if call is None:  # in a function that the kernel calls, or in an operator on whole arrays
-        return _placed(kernel, kernel.tree.lineno, f"np.{key.__name__}: Numba has no code of it for a GPU")
-    return _placed(kernel, call.lineno, f"{ast.unparse(call.func)}: write {on_call(call, key, {}, {})}")
+        return _placed(kernel, first, f"np.{key.__name__}: Numba has no code for it on a GPU")
+    advice = f"{ast.unparse(call.func)}: write {on_call(call, key, {}, {})}"
+    return _placed(kernel, call.lineno, advice)
 
 
-def _name(node: ast.expr) -> object:
-    """What NumPy calls so: ``abs`` and ``absolute`` are one function."""
-    return getattr(np, node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", ""), None)
+def _function(node: ast.expr) -> object:
+    """Return NumPy's function of this name: ``abs`` and ``absolute`` are one function."""
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return getattr(np, name, None)
 
 
 def _said(message: str) -> str:
-    """The first paragraphs, up to where the message turns to places and candidates."""
-    kept = []
+    """Return the first paragraphs, up to where the message turns to places and candidates."""
+    kept: list[str] = []
     for line in message.splitlines():
         if kept and _END.match(line):
             break
@@ -60,9 +67,10 @@ def _said(message: str) -> str:
 
 
 def _line(kernel: Kernel, message: str) -> int:
-    """The first place that the message names within the kernel's text, else the line of its ``def``."""
+    """Return the first line of the kernel that the message names, or else that of its ``def``."""
     named = [int(one or other) for one, other in _PLACE.findall(message)]
-    return next((line for line in named if kernel.tree.lineno <= line <= kernel.tree.end_lineno), kernel.tree.lineno)
+    first, last = kernel.tree.lineno, kernel.tree.end_lineno or kernel.tree.lineno
+    return next((line for line in named if first <= line <= last), first)
 
 
 def _file(kernel: Kernel) -> str:

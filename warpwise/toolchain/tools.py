@@ -1,4 +1,6 @@
-"""Finds CUDA's programs and libraries, and runs the programs. NVIDIA's own cuda-pathfinder knows where wheels and toolkits put them."""
+"""Find CUDA's programs and libraries, and run the programs.
+
+NVIDIA's own cuda-pathfinder knows where wheels and toolkits put them."""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ from warpwise.errors import ToolchainError
 
 INSTALL = "python -m pip install -e '.[toolchain]'"
 PROGRAMS = ("ptxas", "nvdisasm")
-LIBRARIES = ("nvvm", "nvrtc")  # Numba compiles with the first; it asks the second which architectures there are
+# Numba compiles with the first; it asks the second which architectures there are
+LIBRARIES = ("nvvm", "nvrtc")
 
 
 def missing() -> tuple[str, ...]:
-    """What of the toolchain is not to be found on this machine; empty if kernels can be compiled."""
+    """Return the parts of the toolchain that are not on this machine: none if kernels compile."""
     try:
         from cuda import pathfinder
         from numba import cuda  # noqa: F401
@@ -27,24 +30,26 @@ def _loads(library: str) -> bool:
 
     try:
         pathfinder.load_nvidia_dynamic_lib(library)
-    except RuntimeError:  # the base of all that pathfinder raises for a library that is not there
+    except RuntimeError:  # the base of all that pathfinder raises for a missing library
         return False
     return True
 
 
 def require() -> None:
-    """Raises ToolchainError, with the command that installs it, where something of the toolchain is missing."""
+    """Raise ToolchainError, with the command to install it, if part of the toolchain is missing."""
     lost = missing()
     if lost:
         raise ToolchainError(f"CUDA's compiler is not installed (no {', '.join(lost)}): {INSTALL}")
     from numba import config
 
-    if config.ENABLE_CUDASIM:
-        raise ToolchainError("Numba's simulator stands in for its compiler: unset NUMBA_ENABLE_CUDASIM")
+    if vars(config)["ENABLE_CUDASIM"]:  # Numba defines its settings as it is imported
+        raise ToolchainError(
+            "Numba's simulator stands in for its compiler: unset NUMBA_ENABLE_CUDASIM"
+        )
 
 
 def run(program: str, *arguments: str, text: str = "") -> tuple[bool, str]:
-    """Run one of PROGRAMS on ``text``: whether it succeeded, and what it printed."""
+    """Run one of PROGRAMS on ``text``, and return True if it succeeded, and its output."""
     from cuda import pathfinder
 
     path = pathfinder.find_nvidia_binary_utility(program)

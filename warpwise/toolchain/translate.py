@@ -1,28 +1,35 @@
-"""From a kernel as the simulator has it to a function that Numba's compiler understands.
+"""Translate the simulator's kernel into a function that Numba's compiler understands.
 
-The compiler looks names up in a function's globals and closure. There, ``cuda`` may be ``warpwise.cuda`` and a device function may be
-the simulator's. So a new function is made from the same code, with globals and closure in which these stand for Numba's own. The
-old function and its module stay as they are. Library code, Numba's own included, is taken as it is.
-"""
+The compiler looks names up in a function's globals and closure. There, ``cuda`` may be
+``warpwise.cuda`` and a device function may be the simulator's. So a new function is made from the
+same code, with globals and closure in which these are replaced by Numba's own. The old function and
+its module stay as they are. Library code, Numba's own included, is not copied."""
 
 from __future__ import annotations
 
 import ast
 from functools import reduce
 from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
 
 from numba import cuda
-from numba.cuda import random  # noqa: F401  makes cuda.random, which a kernel's names may lead to
+from numba.cuda import random  # noqa: F401  makes cuda.random, which a kernel may use
 
 from warpwise.errors import ToolchainError
-from warpwise.simt.text.source import CudaName, Kernel
+from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.frontend.names import CudaName
+
+Options = dict[str, Any]  #: of @cuda.jit: numbers, texts and flags
+Done = dict[object, Any]  #: what was translated so far, for functions that call each other
 
 LIBRARIES = ("numba", "numpy", "math", "builtins")
 OF_DEVICE_FUNCTIONS = ("inline", "forceinline", "fastmath")
 
 
 def for_numba(kernel: Kernel) -> FunctionType:
-    """The kernel's function, with Numba's names for the simulator's. Raises ToolchainError if it has only a text."""
+    """Return the kernel's function, with Numba's names for the simulator's.
+
+    Raises ToolchainError if the kernel was read from text."""
     if kernel.function is None:
         raise ToolchainError(f"{kernel.name} was read from text; the compiler needs the function")
     copy = _copy(kernel.function)
@@ -30,8 +37,8 @@ def for_numba(kernel: Kernel) -> FunctionType:
     return copy
 
 
-def options_of(kernel) -> dict:
-    """The options of ``@cuda.jit``, of a Numba dispatcher or, evaluated where it was written, of the simulator's decorator."""
+def options_of(kernel: Any) -> Options:
+    """Return the options of ``@cuda.jit``: Numba's, or the simulator's evaluated in its module."""
     if not isinstance(kernel, Kernel):
         return dict(kernel.targetoptions)
     call = decorator(kernel)
@@ -39,30 +46,37 @@ def options_of(kernel) -> dict:
 
 
 def decorator(kernel: Kernel) -> ast.Call | None:
-    """The call in ``@cuda.jit(...)``, if the kernel was decorated with one."""
+    """Return the call in ``@cuda.jit(...)``, if the kernel was decorated with one."""
     calls = [node for node in kernel.tree.decorator_list if isinstance(node, ast.Call)]
-    return next((call for call in calls if ast.unparse(call.func).rpartition(".")[2] == "jit"), None)
+    names = (ast.unparse(call.func).rpartition(".")[2] for call in calls)
+    return next((call for call, name in zip(calls, names, strict=True) if name == "jit"), None)
 
 
 def evaluated(node: ast.expr, kernel: Kernel) -> object:
-    """What an argument of the decorator is, seen from the kernel's module. Its names mean there what they meant when it ran."""
+    """Evaluate an argument of the decorator in the kernel's module.
+
+    Names mean there what they meant when the decorator ran."""
     code = compile(ast.Expression(node), kernel.file, "eval")
     try:
-        return eval(code, kernel.function.__globals__)
+        return eval(code, kernel.function.__globals__ if kernel.function else {})
     except Exception as error:
-        raise ToolchainError(f"the decorator of {kernel.name} cannot be read: {ast.unparse(node)}: {error}") from error
+        raise ToolchainError(
+            f"the decorator of {kernel.name} cannot be read: {ast.unparse(node)}: {error}"
+        ) from error
 
 
 def _copy(function: FunctionType) -> FunctionType:
-    """The same code, with globals and closure of its own, not filled yet."""
-    cells = tuple(CellType() for _ in function.__code__.co_freevars)
-    copy = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__, cells)
-    copy.__kwdefaults__, copy.__qualname__, copy.__module__ = function.__kwdefaults__, function.__qualname__, function.__module__
+    """Return the same code with globals and a closure of its own, not filled yet."""
+    code, names = function.__code__, dict(function.__globals__)
+    cells = tuple(CellType() for _ in code.co_freevars)
+    copy = FunctionType(code, names, function.__name__, function.__defaults__, cells)
+    for name in ("__kwdefaults__", "__qualname__", "__module__"):
+        setattr(copy, name, getattr(function, name))
     return copy
 
 
-def _fill(copy: FunctionType, function: FunctionType, done: dict) -> None:
-    """Give a copy's globals and closure their translated values. ``done``: what was translated so far, for functions in a circle."""
+def _fill(copy: FunctionType, function: FunctionType, done: Done) -> None:
+    """Give a copy's globals and closure their translated values."""
     names, scope = _names(function.__code__), copy.__globals__
     for name in names & scope.keys():
         scope[name] = _translated(scope[name], names, done)
@@ -74,12 +88,12 @@ def _fill(copy: FunctionType, function: FunctionType, done: dict) -> None:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Every name of a function that is not a local variable, attributes and inner functions included."""
+    """Return every name of a function but local variables, with attributes and inner functions."""
     inner = (_names(const) for const in code.co_consts if isinstance(const, CodeType))
     return set(code.co_names).union(*inner)
 
 
-def _translated(value: object, names: set[str], done: dict) -> object:
+def _translated(value: object, names: set[str], done: Done) -> object:
     if isinstance(value, CudaName):
         return reduce(getattr, value.path.split("."), cuda) if value.path else cuda
     if isinstance(value, ModuleType):
@@ -89,29 +103,34 @@ def _translated(value: object, names: set[str], done: dict) -> object:
     return value
 
 
-def _module(module: ModuleType, names: set[str], done: dict) -> ModuleType:
-    """A module, or one that holds only what ``names`` can reach in it if some of that has to be translated."""
+def _module(module: ModuleType, names: set[str], done: Done) -> ModuleType:
+    """Return a module, or a copy of what ``names`` can reach in it if some has to be translated."""
     if module.__name__ == "warpwise.cuda":
         return cuda
     if module in done or module.__name__.partition(".")[0] in LIBRARIES:
-        return done.get(module, module)
+        known: ModuleType = done.get(module, module)
+        return known
     done[module] = module
     found = {name: vars(module)[name] for name in names if name in vars(module)}
     translated = {name: _translated(value, names, done) for name, value in found.items()}
-    if any(translated[name] is not found[name] for name in found):
-        done[module] = ModuleType(module.__name__)
-        vars(done[module]).update(translated)
-    return done[module]
+    if all(translated[name] is found[name] for name in found):
+        return module
+    done[module] = copy = ModuleType(module.__name__)
+    vars(copy).update(translated)
+    return copy
 
 
-def _device_function(value, done: dict) -> object:
-    """A device function for Numba, with its own names translated, and with line numbers."""
+def _device_function(value: Any, done: Done) -> object:
+    """Return a device function for Numba, with its names translated, and with line numbers."""
     function = value.function if isinstance(value, Kernel) else value.py_func
     if function is None or function.__module__.partition(".")[0] in LIBRARIES:
         return value
     if function not in done:
         copy = _copy(function)
-        options = {name: option for name, option in options_of(value).items() if name in OF_DEVICE_FUNCTIONS and option is not None}
-        done[function] = cuda.jit(device=True, lineinfo=True, **options)(copy)
+        given = options_of(value)
+        kept = [name for name in OF_DEVICE_FUNCTIONS if given.get(name) is not None]
+        jit: Any = cuda.jit  # Numba's annotations are those of its simulator
+        options = {name: given[name] for name in kept}
+        done[function] = jit(device=True, lineinfo=True, **options)(copy)
         _fill(copy, function, done)
     return done[function]

@@ -1,25 +1,38 @@
-// The bank widget: a warp's request to shared memory, laid out in rows of 32 words so that a column is a bank, wavefront by wavefront.
+// The bank widget: a warp's request to shared memory, wavefront by wavefront. Words stand in rows
+// of 32, so that a column is a bank.
 import { plural } from "./core.js";
 import { legend, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 // BYTES: in a word of a bank. LEFT: pixels left of the columns.
-const WARP = 32, BANKS = 32, BYTES = 4, LEFT = 44;
+const WARP = 32;
+const BANKS = 32;
+const BYTES = 4;
+const LEFT = 44;
 
 // [0, 1, 2, 5] as "0 to 2, 5".
-const ranges = (list) => list.reduce((runs, k) => (runs.at(-1)?.[1] === k - 1 ? (runs.at(-1)[1] = k) : runs.push([k, k]), runs), [])
-  .map(([a, b]) => (a === b ? a : `${a} to ${b}`)).join(", ");
+const ranges = (list) =>
+  list
+    .reduce(
+      (runs, k) => (runs.at(-1)?.[1] === k - 1 ? (runs.at(-1)[1] = k) : runs.push([k, k]), runs),
+      [],
+    )
+    .map(([a, b]) => (a === b ? a : `${a} to ${b}`))
+    .join(", ");
 
-// Lanes are served in groups of 32, 16 or 8 for up to 4, 8 or 16 bytes. In a wavefront a bank serves one word to all lanes of the group
-// that name it. Elements are aligned: the banks of one serve it together, so its first word stands for all its span of words. words: of
-// each lane, -1 for an idle one; wave: the wavefront that serves it, from 1.
+// Schedule the words that lanes name, -1 for an idle lane. Lanes are served in groups of 32, 16 or
+// 8 for up to 4, 8 or 16 bytes. In a wavefront a bank serves one word to all lanes of the group
+// that name it. Elements are aligned: the banks of one serve it together, so its first word stands
+// for all of its span. Gives the wavefront of each lane, from 1, the groups and the total.
 function serve(words, span) {
-  const wave = [], groups = [];
+  const wave = [];
+  const groups = [];
   let total = 0;
   for (let first = 0; first < WARP; first += WARP / span) {
     const banks = {};
     for (const word of words.slice(first, first + WARP / span)) {
-      const queue = word < 0 ? [] : (banks[word % BANKS] ??= []), at = queue.indexOf(word);
+      const queue = word < 0 ? [] : (banks[word % BANKS] ??= []);
+      const at = queue.indexOf(word);
       wave.push(word < 0 ? 0 : total + (at < 0 ? queue.push(word) : at + 1));
     }
     const most = Math.max(0, ...Object.values(banks).map((queue) => queue.length));
@@ -29,63 +42,130 @@ function serve(words, span) {
   return { wave, groups, total };
 }
 
-// What the controls choose: a request of a trace, or a strided warp.
+// The request that the controls choose: of a trace, or of a strided warp.
 function chosen({ itemsizes, lines }, { stride, padding, dtype, line, request }) {
   if (lines) return lines[line][Math.min(request, lines[line].length) - 1];
-  const step = ((stride + padding) * itemsizes[dtype]) / BYTES, words = [...Array(WARP).keys()].map((i) => Math.floor(i * step));
-  return { words, span: Math.max(1, itemsizes[dtype] / BYTES), lead: `Lane i reads ${dtype} s[(${stride} + ${padding}) * i].` };
+  const step = ((stride + padding) * itemsizes[dtype]) / BYTES;
+  const words = [...Array(WARP).keys()].map((i) => Math.floor(i * step));
+  return {
+    words,
+    span: Math.max(1, itemsizes[dtype] / BYTES),
+    lead: `Lane i reads ${dtype} s[(${stride} + ${padding}) * i].`,
+  };
 }
 
 export function show(data, values, width) {
   if (data.nothing) return { picture: "", text: data.nothing };
-  const { words, span, lead, limits, outputs } = chosen(data, values), { wave, groups, total } = serve(words, span);
-  const { lane } = values, at = Math.min(values.wavefront, total), { banks, most } = groups.findLast(({ before }) => before < at);
-  const cell = Math.min(22, (width - LEFT) / BANKS), wide = span * cell, out = [];
-  const left = (k) => LEFT + (k % BANKS) * cell, whose = (list, k) => [...list.keys()].filter((i) => list[i] === k);
+  const { words, span, lead, limits, outputs } = chosen(data, values);
+  const { wave, groups, total } = serve(words, span);
+  const { lane } = values;
+  const at = Math.min(values.wavefront, total);
+  const { banks, most } = groups.findLast(({ before }) => before < at);
+  const cell = Math.min(22, (width - LEFT) / BANKS);
+  const wide = span * cell;
+  const out = [];
+  const left = (k) => LEFT + (k % BANKS) * cell;
+  const whose = (list, k) => [...list.keys()].filter((i) => list[i] === k);
   const label = (x, y, what) => out.push(text("middle small", x, y, what));
   const box = (k, x, y, wide, i) => {
-    out.push(rect(k === at ? "one" : k > at ? "empty" : k ? "faint" : "bank-idle", x + 0.5, y + 0.5, wide - 1, 13, press({ lane: i })));
-    if (wide >= 16) out.push(text(k === at ? "inside strong" : "middle small", x + wide / 2, y + 11, i));
+    out.push(
+      rect(
+        k === at ? "one" : k > at ? "empty" : k ? "faint" : "bank-idle",
+        x + 0.5,
+        y + 0.5,
+        wide - 1,
+        13,
+        press({ lane: i }),
+      ),
+    );
+    if (wide >= 16)
+      out.push(text(k === at ? "inside strong" : "middle small", x + wide / 2, y + 11, i));
     if (i === lane) out.push(rect("edge", x + 0.75, y + 0.75, wide - 1.5, 12.5));
   };
 
   wave.forEach((k, i) => box(k, left(i), 1, cell, i));
   for (let k = 0; k < BANKS; k += cell < 16 ? 4 : 1) label(left(k) + cell / 2, 36, k);
   const all = [...new Set(words)].filter((word) => word >= 0).sort((a, b) => a - b);
-  let y = 27, row, many;
+  let y = 27;
+  let row;
+  let many;
   for (const word of all) {
-    const first = word - (word % BANKS), lanes = whose(words, word), waves = lanes.map((i) => wave[i]);
+    const first = word - (word % BANKS);
+    const lanes = whose(words, word);
+    const waves = lanes.map((i) => wave[i]);
     if (first !== row) {
       // Rows that nobody names are left out.
       y += first > row + BANKS ? 18 : 14;
-      out.push(text("end small", LEFT - 6, y + 11, (row = first)), rect("grid", LEFT, y, BANKS * cell, 14));
+      out.push(
+        text("end small", LEFT - 6, y + 11, (row = first)),
+        rect("grid", LEFT, y, BANKS * cell, 14),
+      );
     }
-    box(waves.includes(at) ? at : Math.max(...waves), left(word), y, wide, lanes.includes(lane) ? lane : lanes[0]);
+    box(
+      waves.includes(at) ? at : Math.max(...waves),
+      left(word),
+      y,
+      wide,
+      lanes.includes(lane) ? lane : lanes[0],
+    );
     if (lanes[1]) out.push(rect((many = "two"), left(word) + 1, y + 11.5, wide - 2, 2));
   }
-  const grid = words.map((_, k) => `M${left(k)} 41V${y + 14}`), base = y + 58;
+  const grid = words.map((_, k) => `M${left(k)} 41V${y + 14}`);
+  const base = y + 58;
 
-  // How many words of this group each bank has to serve: the most of them is the group's number of wavefronts.
-  out.push(path("grid", grid.join("")), text("small", 0, 12, "lane"), text("small", 0, 36, "bank"), text("small", 0, base, "words"));
+  // How many words of this group each bank has to serve; the most is the group's wavefronts.
+  out.push(
+    path("grid", grid.join("")),
+    text("small", 0, 12, "lane"),
+    text("small", 0, 36, "bank"),
+    text("small", 0, base, "words"),
+  );
   for (const [bank, { length }] of Object.entries(banks)) {
     const tall = (26 * length) / most;
-    out.push(rect(length > 1 && length === most ? "hatched" : "faint", left(bank) + 1, base - tall, wide - 2, tall));
+    out.push(
+      rect(
+        length > 1 && length === most ? "hatched" : "faint",
+        left(bank) + 1,
+        base - tall,
+        wide - 2,
+        tall,
+      ),
+    );
     if (wide >= 14) label(left(bank) + wide / 2, base - tall - 3, length);
   }
-  const looks = [["one", "served now"], ["faint", "before"], ["empty", "waits"], ["edge", `lane ${lane}`], ["hatched", "most words"]];
+  const looks = [
+    ["one", "served now"],
+    ["faint", "before"],
+    ["empty", "waits"],
+    ["edge", `lane ${lane}`],
+    ["hatched", "most words"],
+  ];
   if (many) looks.push([many, "several lanes"]);
   const key = legend(looks, width, base + 12);
 
-  const named = plural(all.length * span, "word"), used = plural(new Set(all.map((word) => word % BANKS)).size * span, "bank");
-  const conflicts = total - groups.length, word = words[lane], now = whose(wave, at);
+  const named = plural(all.length * span, "word");
+  const used = plural(new Set(all.map((word) => word % BANKS)).size * span, "bank");
+  const conflicts = total - groups.length;
+  const word = words[lane];
+  const now = whose(wave, at);
   const upto = (k) => (span > 1 ? `${k} to ${k + span - 1}` : k);
+  const followed = wave[lane]
+    ? `word ${upto(word)}, bank ${upto(word % BANKS)}, wavefront ${wave[lane]}`
+    : "not active";
   return {
-    picture: svg(width, base + 14 + key.height, "Words that a warp names, by bank", [out, key.shapes]),
-    rows: [["wavefronts", total, `${groups.length} at least`], ["bank conflicts", conflicts, "wavefronts more"],
-      ["named", named, `in ${used}`]],
-    text: `${lead} It names ${named} in ${used} and takes ${plural(total, "wavefront")}: ${plural(conflicts, "bank conflict")}. Wavefront ${
-      at} serves ${plural(now.length, "lane")}: ${ranges(now)}. Lane ${lane}: ${
-      wave[lane] ? `word ${upto(word)}, bank ${upto(word % BANKS)}, wavefront ${wave[lane]}` : "not active"}.`,
+    picture: svg(width, base + 14 + key.height, "Words that a warp names, by bank", [
+      out,
+      key.shapes,
+    ]),
+    rows: [
+      ["wavefronts", total, `${groups.length} at least`],
+      ["bank conflicts", conflicts, "wavefronts more"],
+      ["named", named, `in ${used}`],
+    ],
+    text:
+      `${lead} It names ${named} in ${used} and takes ${plural(total, "wavefront")}: ` +
+      `${plural(conflicts, "bank conflict")}. Wavefront ${at} serves ` +
+      `${plural(now.length, "lane")}: ${ranges(now)}. Lane ${lane}: ${followed}.`,
     limits: { ...limits, wavefront: [1, total] },
     outputs: { ...outputs, wavefront: `${at} of ${total}` },
   };

@@ -1,10 +1,10 @@
-"""The bank widget: which word of which bank each lane of a warp names in shared memory, and the wavefronts that serve them.
+"""The bank widget: the words of shared memory that lanes name, and the wavefronts that serve them.
 
-``banks.js`` schedules every request that the controls choose by the rule that ``Metrics`` counts with; browser tests hold the two
-together. Which word of a bank comes in which wavefront is not documented: the picture takes them in the order of the lanes.
-Left out: atomics, which ``Metrics`` counts by lanes that name one address, and pairs of lanes with 16-byte elements that some GPUs serve
-in fewer wavefronts than the rule says.
-"""
+``banks.js`` schedules every request that the controls choose by the rule that ``Metrics`` counts
+with; browser tests hold the two together. Which word of a bank comes in which wavefront is not
+documented: the picture takes them in the order of the lanes. Left out: atomics, which ``Metrics``
+counts by lanes that name one address, and pairs of lanes with 16-byte elements that some GPUs serve
+in fewer wavefronts than the rule says."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from itertools import groupby
 
 from warpwise.metrics import BANK_BYTES, BANKS, WARP_SIZE, Metrics
 from warpwise.model.arguments import one_of, whole
-from warpwise.trace import Event, Trace
-from warpwise.views.controls import Choice, Player, Slider
+from warpwise.traces import Event, Trace
+from warpwise.views.controls import Choice, Control, Player, Slider
 from warpwise.views.request import VERBS
 from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, table
-from warpwise.views.view import View
+from warpwise.views.view import Json, View
 
 ITEMSIZES = {"float16": 2, "float32": 4, "float64": 8, "complex128": 16}
 MOST_STRIDE = 64  #: elements
@@ -30,7 +30,10 @@ KINDS = ("load", "store")
 
 @dataclass(frozen=True)
 class Group:
-    """The shared loads or stores of one source line in the recorded blocks, in the order they happened, and what the launch counted."""
+    """The shared loads or stores of one source line.
+
+    ``requests``: those of the recorded blocks, in the order they happened. ``metrics``: the line's,
+    of the whole launch."""
 
     line: int
     kind: str
@@ -39,81 +42,95 @@ class Group:
 
     @property
     def conflicts(self) -> int:
-        """Of the whole launch."""
+        """Bank conflicts of the whole launch."""
         return _of(self.metrics, self.kind, "bank_conflicts")
 
     @property
     def wavefronts(self) -> int:
-        """Of the whole launch."""
+        """Wavefronts of the whole launch."""
         return _of(self.metrics, self.kind, "wavefronts")
 
     @cached_property
     def worst(self) -> int:
-        """Where the first request with most conflicts lies."""
+        """The place of the first request with most conflicts."""
         return max(range(len(self.requests)), key=lambda i: _conflicts(self.requests[i]))
 
     def carried(self, most: int) -> range:
-        """The places of the requests that a view carries."""
+        """Return the places of the requests that a view carries."""
         return around(self.worst, most, len(self.requests))
 
 
 def explorer(stride: int = 32, dtype: str = "float32", padding: int = 0) -> View:
-    """A full warp in which lane ``i`` reads element ``(stride + padding) * i``: down a column of a tile with ``stride`` columns.
+    """Show a full warp in which lane ``i`` reads element ``(stride + padding) * i``.
 
-    ``stride`` is 0 to 64 elements, ``padding`` 0 to 4 columns that hold nothing, ``dtype`` float16, float32, float64 or complex128.
-    Raises LaunchError for anything else.
-    """
-    stride, padding = whole("stride", stride, 0, MOST_STRIDE), whole("padding", padding, 0, MOST_PADDING)
+    That is down a column of a tile with ``stride`` columns. ``stride`` is 0 to 64 elements,
+    ``padding`` 0 to 4 columns that hold nothing, ``dtype`` float16, float32, float64 or complex128.
+    Raises LaunchError for anything else."""
+    stride = whole("stride", stride, 0, MOST_STRIDE)
+    padding = whole("padding", padding, 0, MOST_PADDING)
     dtype = one_of("dtype", dtype, ITEMSIZES)
-    span = max(1, ITEMSIZES[dtype] // BANK_BYTES)
+    pitch = (stride + padding) * ITEMSIZES[dtype]
+    words = [pitch * lane // BANK_BYTES for lane in range(WARP_SIZE)]
+    wavefronts = sum(passes(words, max(1, ITEMSIZES[dtype] // BANK_BYTES)))
+    types = {name: f"{name}, {size} bytes" for name, size in ITEMSIZES.items()}
     controls = (
-        Choice("dtype", "element type", {name: f"{name}, {size} bytes" for name, size in ITEMSIZES.items()}, dtype),
+        Choice("dtype", "element type", types, dtype),
         Slider("stride", "stride, or tile width", 0, MOST_STRIDE, stride),
         Slider("padding", "columns of padding", 0, MOST_PADDING, padding),
-        *_common(sum(passes([(stride + padding) * ITEMSIZES[dtype] * lane // BANK_BYTES for lane in range(WARP_SIZE)], span))),
+        *_common(wavefronts),
     )
     return View("banks", {"itemsizes": ITEMSIZES}, controls)
 
 
 def of_trace(trace: Trace, line: int | None = None) -> View:
-    """A traced kernel's requests to shared memory: source lines, worst first, and the recorded blocks' requests one by one.
+    """Show a traced kernel's requests to shared memory, by source line, worst first.
 
-    Opens on the request with most bank conflicts, of ``line`` if it is given; raises TraceError if that line has none to show. A trace
-    without requests to shared memory says so in a sentence.
-    """
-    counted = [(number, kind) for number in trace.by_line for kind in KINDS if _of(trace.by_line[number], kind, "requests")]
+    Opens on the request with most bank conflicts, of ``line`` if it is given; raises TraceError if
+    that line has none to show. A trace without requests to shared memory says so in a sentence."""
+    by_line = trace.by_line
+    counted = [(n, kind) for n in by_line for kind in KINDS if _of(by_line[n], kind, "requests")]
     groups = _groups(trace) if counted and not trace.truncated else ()
-    above, nothing = _above(trace, counted, groups), ""
+    above = _above(trace, counted, groups)
     check_line(trace, line, sorted({group.line for group in groups}), "request to shared memory")
-    if not counted:
-        nothing = f"{trace.kernel} neither loads from shared memory nor stores to it: it has no bank conflicts."
-    elif not groups:
-        nothing = f"No requests to show: {'the trace left events out' if trace.truncated else 'the recorded blocks made none'}."
-    if nothing:
-        return View("banks", {"nothing": nothing}, (), above)
+    if not groups:
+        return View("banks", {"nothing": _nothing(trace, bool(counted))}, (), above)
     lines = [_packed(group, _most(groups)) for group in groups]
     return View("banks", {"lines": lines}, _choices(trace, groups, line), above)
 
 
 def passes(words: list[int], span: int) -> list[int]:
-    """The wavefronts of each group of lanes with an active one, for the first of the ``span`` words that each lane names, -1 for none.
+    """Return the wavefronts of each group of lanes with an active one.
 
-    The most different words in one bank; a group is what can be served at once: 32 lanes, 16 or 8 for 1, 2 or 4 words each.
-    """
+    ``words``: the first of the ``span`` words that each lane names, -1 for none. A group is what
+    can be served at once: 32 lanes, 16 or 8 for 1, 2 or 4 words each. Its wavefronts are the most
+    different words in one bank."""
     size = WARP_SIZE // span
-    groups = ({word for word in words[first : first + size] if word >= 0} for first in range(0, WARP_SIZE, size))
+    starts = range(0, WARP_SIZE, size)
+    groups = ({word for word in words[at : at + size] if word >= 0} for at in starts)
     return [max(Counter(word % BANKS for word in group).values()) for group in groups if group]
 
 
+def _nothing(trace: Trace, used: bool) -> str:
+    if not used:
+        neither = "neither loads from shared memory nor stores to it"
+        return f"{trace.kernel} {neither}: it has no bank conflicts."
+    why = "the trace left events out" if trace.truncated else "the recorded blocks made none"
+    return f"No requests to show: {why}."
+
+
 def _groups(trace: Trace) -> tuple[Group, ...]:
-    """Worst first: by the launch's bank conflicts, then by its wavefronts."""
-    events = sorted((e for e in trace.accesses(space="shared") if e.kind in KINDS), key=_line_and_kind)  # stable: in their order
-    split = [Group(*key, tuple(requests), trace.by_line[key[0]]) for key, requests in groupby(events, _line_and_kind)]
+    """Group requests, worst first: by the launch's bank conflicts, then by its wavefronts."""
+    found = (event for event in trace.accesses(space="shared") if event.kind in KINDS)
+    events = sorted(found, key=_line_and_kind)  # stable: in their order
+    split = [
+        Group(line, kind, tuple(requests), trace.by_line[line])
+        for (line, kind), requests in groupby(events, _line_and_kind)
+    ]
     return tuple(sorted(split, key=lambda group: (-group.conflicts, -group.wavefronts, group.line)))
 
 
 def _most(groups: tuple[Group, ...]) -> int:
-    """The requests of one line that a view carries."""
+    """Return how many requests of one line a view carries."""
     return max(1, MOST_REQUESTS // len(groups))
 
 
@@ -121,41 +138,49 @@ def _line_and_kind(event: Event) -> tuple[int, str]:
     return event.line, event.kind
 
 
-def _choices(trace: Trace, groups: tuple[Group, ...], line: int | None) -> tuple:
+def _choices(trace: Trace, groups: tuple[Group, ...], line: int | None) -> tuple[Control, ...]:
     opens = next(i for i, group in enumerate(groups) if line in (None, group.line))
-    group, most = groups[opens], _most(groups)
+    group = groups[opens]
+    carried = group.carried(_most(groups))
     lane, wavefront = _common(sum(passes(*_named(group.requests[group.worst]))))
-    options = {str(i): escape(f"{group.line}, {group.kind}: {trace.source[group.line].strip()}") for i, group in enumerate(groups)}
+    options = {
+        str(i): escape(f"{group.line}, {group.kind}: {trace.source[group.line].strip()}")
+        for i, group in enumerate(groups)
+    }
     return (
         Choice("line", "source line, worst first", options, str(opens)),
         lane,
-        Player("request", "request", 1, len(group.carried(most)), group.carried(most).index(group.worst) + 1),
+        Player("request", "request", 1, len(carried), carried.index(group.worst) + 1),
         wavefront,
     )
 
 
 def _common(total: int) -> tuple[Slider, Player]:
-    return Slider("lane", "follow lane", 0, WARP_SIZE - 1, 0), Player("wavefront", "wavefront", 1, total, 1)
+    lane = Slider("lane", "follow lane", 0, WARP_SIZE - 1, 0)
+    return lane, Player("wavefront", "wavefront", 1, total, 1)
 
 
-def _packed(group: Group, most: int) -> list[dict]:
-    """Requests for the script: each with what its controls say."""
+def _packed(group: Group, most: int) -> list[Json]:
+    """Pack requests for the script: each with what its controls say."""
     carried, total = group.carried(most), len(group.requests)
-    limits = {"request": [1, len(carried)]}
     packed = []
     for place in carried:
         event = group.requests[place]
         words, span = _named(event)
         worst = ", its worst request" if place == group.worst and _conflicts(event) else ""
-        lead = f"Line {event.line}{worst}: warp {event.warp} of block {event.block} {VERBS[event.kind]} {event.array}."
+        warp = f"warp {event.warp} of block {event.block}"
+        lead = f"Line {event.line}{worst}: {warp} {VERBS[event.kind]} {event.array}."
         outputs = {"request": f"{place + 1:,} of {total:,}"}
-        packed.append({"words": words, "span": span, "lead": lead, "limits": limits, "outputs": outputs})
+        limits = {"request": [1, len(carried)]}
+        shown = {"words": words, "span": span, "lead": lead, "limits": limits, "outputs": outputs}
+        packed.append(shown)
     return packed
 
 
 def _named(event: Event) -> tuple[list[int], int]:
-    """The first word that each lane names, -1 for an idle lane, and how many words an element spans."""
-    return [address // BANK_BYTES for address in event.addresses], max(1, event.itemsize // BANK_BYTES)
+    """Return the first word that each lane names, -1 if idle, and how many an element spans."""
+    words = [address // BANK_BYTES for address in event.addresses]
+    return words, max(1, event.itemsize // BANK_BYTES)
 
 
 def _conflicts(event: Event) -> int:
@@ -164,17 +189,23 @@ def _conflicts(event: Event) -> int:
 
 
 def _above(trace: Trace, counted: list[tuple[int, str]], groups: tuple[Group, ...]) -> str:
-    """A table of the lines that load from shared memory or store to it, as the whole launch counts them, worst first."""
+    """Return a table of the lines that access shared memory, worst first, of the whole launch."""
     if not counted:
         return ""
-    rows = sorted(counted, key=lambda row: (-_of(trace.by_line[row[0]], row[1], "bank_conflicts"), row))
+
+    def worst_first(row: tuple[int, str]) -> tuple[int, tuple[int, str]]:
+        line, kind = row
+        return -_of(trace.by_line[line], kind, "bank_conflicts"), row
+
     heads = ("line", "kind", "requests", "wavefronts", "bank conflicts", "source")
-    listed = table(f"Requests of {trace.kernel} to shared memory", heads, [_row(trace, *row) for row in rows])
+    rows = [_row(trace, *row) for row in sorted(counted, key=worst_first)]
+    listed = table(f"Requests of {trace.kernel} to shared memory", heads, rows)
     return f'{listed}<p class="note">{escape(_note(trace, groups))}</p>'
 
 
 def _row(trace: Trace, line: int, kind: str) -> list[str | int]:
-    counts = [f"{_of(trace.by_line[line], kind, what):,}" for what in ("requests", "wavefronts", "bank_conflicts")]
+    counters = ("requests", "wavefronts", "bank_conflicts")
+    counts = [f"{_of(trace.by_line[line], kind, counter):,}" for counter in counters]
     return [line, f"{kind}s", *counts, trace.source[line].strip()]
 
 
@@ -183,13 +214,15 @@ def _note(trace: Trace, groups: tuple[Group, ...]) -> str:
     blocks = {request.block for group in groups for request in group.requests}
     if groups:
         shown = f"block {min(blocks)}" if len(blocks) == 1 else f"{len(blocks)} blocks"
-        note += f" The requests below are those of {shown}"
         most = _most(groups)
-        note += f", at most {most} of a line, around its worst." if any(len(group.requests) > most for group in groups) else "."
+        cut = any(len(group.requests) > most for group in groups)
+        few = f", at most {most} of a line, around its worst" if cut else ""
+        note += f" The requests below are those of {shown}{few}."
     if trace.metrics.shared_atomic_requests:
         note += " Atomics are not among them: their cost is in lanes that name one address."
     return note
 
 
-def _of(metrics: Metrics, kind: str, what: str) -> int:
-    return getattr(metrics, f"shared_{kind}_{what}")
+def _of(metrics: Metrics, kind: str, counter: str) -> int:
+    count: int = getattr(metrics, f"shared_{kind}_{counter}")
+    return count

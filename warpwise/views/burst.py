@@ -1,38 +1,46 @@
-"""The burst widget: which sectors of memory a warp's request touches, and how many of the bytes that move are used.
+"""The burst widget: the sectors that a request of a warp touches, and how much of them is used.
 
-``explorer``: stride, offset and element type by hand. ``of_trace``, and ``widget`` for a lab, show a traced kernel by source line,
-loads and stores apart, and step through its requests, from the one that wastes most. ``svg`` draws requests for a file.
-Caches are left out: a sector counts once for each request, as in ``Metrics``.
-"""
+``explorer``: stride, offset and element type by hand. ``of_trace``, and ``widget`` for a lab, show
+a traced kernel by source line, loads and stores apart, and step through its requests, from the one
+that wastes most. ``svg`` draws requests for a file. Caches are left out: a sector counts once for
+each request, as in ``Metrics``."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from html import escape
+from typing import TYPE_CHECKING, cast
 
 from warpwise.metrics import SECTOR_BYTES
 from warpwise.model.arguments import one_of, whole
-from warpwise.trace import Trace
+from warpwise.traces import Trace
 from warpwise.views import html
-from warpwise.views.controls import Choice, Hidden, Slider, Stepper
+from warpwise.views.controls import Choice, Control, Hidden, Slider, Stepper
 from warpwise.views.listing import Listing, listing
 from warpwise.views.request import ITEMSIZES, TOY_BURST, Request
 from warpwise.views.view import View, shown
 
+if TYPE_CHECKING:
+    from warpwise.views.lab import BurstWidget
+
 MOST = 32  #: largest stride and offset of the explorer, in elements
 WIDTH = 720  #: pixels; of a picture in a file
-FILE_COLOURS = 'xmlns="http://www.w3.org/2000/svg" style="color:#1f2328;--one:#0b69ad;--two:#b4560a"'  # a file has no page around it
+# a file has no page around it
+FILE_COLOURS = (
+    'xmlns="http://www.w3.org/2000/svg" style="color:#1f2328;--one:#0b69ad;--two:#b4560a"'
+)
 
 LANE = Slider("lane", "follow lane", 0, 31, 0)
 
 
 def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool = False) -> View:
-    """A full warp in which lane ``i`` reads element ``offset + stride * i``, to be moved by hand. The arguments say where it starts.
+    """Show a full warp in which lane ``i`` reads element ``offset + stride * i``, moved by hand.
 
-    ``stride`` and ``offset`` are in elements, 0 to 32; ``dtype`` is float16, float32 or float64; ``toy`` starts in the lecture's
-    memory, whose bursts hold four values of any type. Raises LaunchError for anything else.
-    """
-    stride, offset, dtype = whole("stride", stride, 0, MOST), whole("offset", offset, 0, MOST), one_of("dtype", dtype, ITEMSIZES)
+    The arguments say where it starts. ``stride`` and ``offset`` are in elements, 0 to 32; ``dtype``
+    is float16, float32 or float64; ``toy`` starts in the lecture's memory, whose bursts hold four
+    values of any type. Raises LaunchError for anything else."""
+    stride, offset = whole("stride", stride, 0, MOST), whole("offset", offset, 0, MOST)
+    dtype = one_of("dtype", dtype, ITEMSIZES)
     memories = {"real": f"{SECTOR_BYTES}-byte sectors", "toy": f"toy: bursts of {TOY_BURST}"}
     controls = (
         Choice("memory", "memory", memories, "toy" if toy else "real"),
@@ -45,11 +53,12 @@ def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool
 
 
 def of_trace(trace: Trace, line: int | None = None, kind: str | None = None) -> View:
-    """A traced kernel by source line, for a page: sectors per request, bank conflicts, and the recorded blocks' requests one by one.
+    """Show a traced kernel by source line: its counters, and the recorded requests one by one.
 
-    The request that wastes most sectors is shown first: the one of ``line``, and of its ``kind`` ("load", "store" or "atomic"), if these
-    are given. Raises TraceError if that line has no request, and LaunchError for another kind; a kind that is not there is passed over.
-    """
+    The counters are sectors per request and bank conflicts. The request that wastes most sectors is
+    shown first: the one of ``line``, and of its ``kind`` ("load", "store" or "atomic"), if these
+    are given. Raises TraceError if that line has no request, and LaunchError for another kind; a
+    kind that is not there is passed over."""
     listed = listing(trace, line, kind)
     data = {"lines": listed.lines, "note": listed.note, "sector": SECTOR_BYTES}
     note = f'<p class="note">{escape(listed.note)}</p>' if listed.chosen else ""
@@ -57,25 +66,32 @@ def of_trace(trace: Trace, line: int | None = None, kind: str | None = None) -> 
     return View("requests", data, _controls(listed), above, f"{listed.table(radios=False)}{note}")
 
 
-def widget(trace: Trace, line: int | None = None, kind: str | None = None):
-    """The same for a lab, as an anywidget: its ``line`` is the selected source line, and setting it selects what wastes most there."""
-    return of_trace(trace, line, kind).widget()
+def widget(trace: Trace, line: int | None = None, kind: str | None = None) -> BurstWidget:
+    """Return the same for a lab, as an anywidget.
+
+    Its ``line`` is the selected source line, and setting it selects what wastes most there."""
+    made = of_trace(trace, line, kind).widget()
+    return cast("BurstWidget", made)  # by the script's name, "requests"
 
 
 def svg(*requests: Request, captions: tuple[str, ...] = ()) -> str:
-    """The text of an SVG file: each request's picture with its caption and counts, one below the other, on white.
+    """Return an SVG file: the requests one below the other, with captions and counts, on white.
 
-    Raises ImportError without QuickJS.
-    """
-    data = {"requests": [asdict(request) for request in requests], "captions": captions or ("",) * len(requests)}
+    Raises ImportError without QuickJS."""
+    captions = captions or ("",) * len(requests)
+    data = {"requests": [asdict(request) for request in requests], "captions": captions}
     head, shapes = shown("sheet", data, {}, WIDTH)["picture"].split(">", 1)
     return f"{head} {FILE_COLOURS}><style>{html.picture_style('sheet')}</style>{shapes}\n"
 
 
-def _controls(listed: Listing) -> tuple:
-    """Those of the picture: which row of the table, and which of its requests. A kernel without requests has none."""
+def _controls(listed: Listing) -> tuple[Control, ...]:
+    """Make the picture's controls: the row of the table and its request, if there are any."""
     if listed.chosen is None:
         return ()
     chosen = next(line for line in listed.lines if line["row"] == listed.chosen.row)
     last = chosen["first"] + len(chosen["requests"]) - 1
-    return Hidden("row", chosen["row"]), Stepper("step", "request", chosen["first"], last, chosen["worst"]), LANE
+    return (
+        Hidden("row", chosen["row"]),
+        Stepper("step", "request", chosen["first"], last, chosen["worst"]),
+        LANE,
+    )

@@ -1,9 +1,9 @@
-"""Charts for a page of the book: a Matplotlib figure as SVG inside the page, in the page's own ink.
+"""Charts for a page of the book: Matplotlib figures as SVG inside the page, in the page's own ink.
 
-A picture file has one colour for its axes and letters, wrong in either light or dark. Inside the page, what was drawn in ``INK`` becomes
-``currentColor``: it follows the theme, the printer and a reader's own settings. USED and WASTE are seen well on both, and are those of
-the burst widget. A screen reader reads the chart's ``alt`` text instead of its letters.
-"""
+A picture file has one colour for its axes and letters, which is wrong in either light or dark.
+Inside the page, what was drawn in ``INK`` becomes ``currentColor``: it follows the theme, the
+printer and a reader's own settings. USED and WASTE are easy to see on both, and are those of the
+burst widget. A screen reader reads the chart's ``alt`` text instead of its letters."""
 
 from __future__ import annotations
 
@@ -24,16 +24,29 @@ FONT = "system-ui, Arial, sans-serif"
 
 STYLE = {
     "svg.fonttype": "none",  # letters stay letters, in the page's font and selectable
-    "font.family": "sans-serif", "font.size": 10, "axes.titlesize": 10, "axes.titleweight": "normal",
-    "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "grid.color": FAINT,
-    "axes.facecolor": "none", "figure.facecolor": "none", "legend.frameon": False, "hatch.linewidth": 1.2,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-}  # fmt: skip
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.titlesize": 10,
+    "axes.titleweight": "normal",
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": FAINT,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "legend.frameon": False,
+    "hatch.linewidth": 1.2,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+}
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A finished chart. Its text, where there is no picture, is what it shows in words."""
+    """A finished chart; ``alt`` says in words what it shows, for where there is no picture."""
 
     svg: str
     alt: str
@@ -46,25 +59,34 @@ class Chart:
 
 
 def chart(figure: Figure, alt: str) -> Chart:
-    """The figure as a Chart, and closed. ``alt`` says in a sentence or two what it shows.
+    """Turn a figure into a Chart, and close it.
 
-    The figure is to be drawn after ``plt.rcParams.update(STYLE)``.
-    """
+    ``alt`` says in a sentence or two what it shows. Draw the figure after
+    ``plt.rcParams.update(STYLE)``."""
     out = StringIO()
-    # The salt makes the names of clip paths differ between charts of one page, and the same in every build.
+    # The salt makes the names of clip paths differ between charts of one page, and the same in
+    # every build.
     with plt.rc_context({"svg.hashsalt": alt}):
-        figure.savefig(out, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
+        figure.savefig(
+            out, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None}
+        )
     plt.close(figure)
     return Chart(_inline(out.getvalue(), alt), alt)
 
 
 def _inline(svg: str, alt: str) -> str:
-    """The SVG element alone, in the page's ink and letters, as wide as it was made or as there is room."""
-    box = re.search(r'viewBox="([^"]*)"', svg)[1]
-    shapes = re.sub(r"<metadata>.*?</metadata>\s*|<style.*?</style>\s*", "", svg[svg.index(">", svg.index("<svg ")) + 1 :], flags=re.DOTALL)
+    """Return the SVG element alone, in the page's ink and font, no wider than there is room."""
+    _, box, rest = re.split(r'viewBox="([^"]*)"', svg, maxsplit=1)
+    shapes = rest[rest.index(">") + 1 :]
+    shapes = re.sub(r"<(metadata|style).*?</\1>\s*", "", shapes, flags=re.DOTALL)
     shapes = re.sub(r"font-family: [^;\"]*", f"font-family: {FONT}", shapes)
-    shapes = re.sub(r' id="[a-z0-9.]+_\d+"', "", shapes)  # every figure has a figure_1, and nothing refers to it
-    shapes = shapes.replace(FAINT, "color-mix(in srgb, currentColor 22%, transparent)").replace(INK, "currentColor")
+    # every figure has a figure_1, and nothing refers to it
+    shapes = re.sub(r' id="[a-z0-9.]+_\d+"', "", shapes)
+    shapes = shapes.replace(FAINT, "color-mix(in srgb, currentColor 22%, transparent)")
+    shapes = shapes.replace(INK, "currentColor")
     width = float(box.split()[2]) * 4 / 3  # points to CSS pixels
     look = f"width:{width:.0f}px;max-width:100%;height:auto;stroke-linejoin:round"
-    return f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" role="img" aria-label="{escape(alt)}" style="{look}">{shapes}'
+    return (
+        f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" role="img" '
+        f'aria-label="{escape(alt)}" style="{look}">{shapes}'
+    )

@@ -1,7 +1,6 @@
-"""What a reader moves: the controls of a widget, as HTML with their first values. The script reads them by their names.
+"""The controls of a widget, as HTML with their first values. The script reads them by their names.
 
-Names are Python identifiers, different within a widget. Labels and words are HTML.
-"""
+Names are Python identifiers, different within a widget. Labels and words are HTML."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Slider:
-    """A range input with its label and, beside it, its value, or other words that the script puts there."""
+    """A range input with its label and, beside it, its value or what the script puts there."""
 
     name: str
     label: str
@@ -21,8 +20,10 @@ class Slider:
 
     @property
     def html(self) -> str:
-        control = f'<input type="range" id="{self.name}" name="{self.name}" min="{self.least}" max="{self.most}" value="{self.value}">'
-        return _field(self.name, f"{_label(self.name, self.label)}{_output(self.name, self.value)}", control)
+        name, span = self.name, f'min="{self.least}" max="{self.most}" value="{self.value}"'
+        output = f'<output for="{name}">{self.value}</output>'
+        control = f'<input type="range" id="{name}" name="{name}" {span}>'
+        return _field(name, f"{_label(name, self.label)}{output}", control)
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,16 @@ class Choice:
 
     @property
     def html(self) -> str:
-        listed = "".join(f'<option value="{key}"{" selected" * (key == self.value)}>{text}</option>' for key, text in self.options.items())
+        listed = "".join(
+            f'<option value="{key}"{" selected" * (key == self.value)}>{text}</option>'
+            for key, text in self.options.items()
+        )
         select = f'<select id="{self.name}" name="{self.name}">{listed}</select>'
         return _field(self.name, _label(self.name, self.label), select)
 
 
 def device_choice(names: Iterable[str], value: str) -> Choice:
-    """The choice of a device, by the names of the table."""
+    """Make the choice of a device, by the names of the table."""
     return Choice("device", "device", {name: name for name in names}, value)
 
 
@@ -56,8 +60,9 @@ class Check:
 
     @property
     def html(self) -> str:
-        box = f'<input type="checkbox" id="{self.name}" name="{self.name}"{" checked" * self.value}>'
-        return f'<div class="field check {self.name}">{box}{_label(self.name, self.label)}</div>'
+        name, checked = self.name, " checked" * self.value
+        box = f'<input type="checkbox" id="{name}" name="{name}"{checked}>'
+        return f'<div class="field check {name}">{box}{_label(name, self.label)}</div>'
 
 
 @dataclass(frozen=True)
@@ -66,17 +71,17 @@ class Player(Slider):
 
     @property
     def html(self) -> str:
-        back, play, on = (f'<button type="button">{word}</button>' for word in ("Back", "Play", "Next"))
+        back, play, on = map(_button, ("Back", "Play", "Next"))
         return f'<div class="player">{back}{play}{super().html}{on}</div>'
 
 
 @dataclass(frozen=True)
 class Stepper(Slider):
-    """A slider with buttons that step back and on, for what is no time."""
+    """A slider with buttons that step back and on, for what does not happen over time."""
 
     @property
     def html(self) -> str:
-        back, on = (f'<button type="button">{word}</button>' for word in ("Previous", "Next"))
+        back, on = map(_button, ("Previous", "Next"))
         return f'<div class="stepper">{back}{super().html}{on}</div>'
 
 
@@ -96,7 +101,7 @@ Control = Slider | Choice | Check | Player | Stepper | Hidden
 
 
 def form(controls: tuple[Control, ...]) -> str:
-    """All controls, in their order."""
+    """Return all controls, in their order, as one form."""
     return f'<form class="auto">{"".join(control.html for control in controls)}</form>'
 
 
@@ -104,8 +109,8 @@ def _label(name: str, text: str) -> str:
     return f'<label for="{name}">{text}</label>'
 
 
-def _output(name: str, value: int) -> str:
-    return f'<output for="{name}">{value}</output>'
+def _button(word: str) -> str:
+    return f'<button type="button">{word}</button>'
 
 
 def _field(name: str, head: str, control: str) -> str:

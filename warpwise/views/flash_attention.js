@@ -1,5 +1,5 @@
-// The FlashAttention widget: one block's tile of queries against tiles of keys, its memory on the chip, and everyone's traffic.
-// Tiles and bytes follow model/attention.py.
+// The FlashAttention widget: a block's tile of queries against tiles of keys, its memory on the
+// chip, and the bytes that all blocks move. Tiles and bytes follow model/attention.py.
 import { binary, thousands } from "./core.js";
 import { legend, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
@@ -8,39 +8,64 @@ const figures = (x) => x.toPrecision(3);
 const total = (counts) => counts.reduce((sum, one) => sum + one);
 
 // Maximum and sum of a row's first scores, from those of each 16.
-const running = (chunks, scores) => chunks.slice(0, scores / 16).reduce(([m, sum], [top, part]) => {
-  const most = Math.max(m, top);
-  return [most, sum * Math.exp(m - most) + part * Math.exp(top - most)];
-}, [-Infinity, 0]);
+const running = (chunks, scores) =>
+  chunks.slice(0, scores / 16).reduce(
+    ([m, sum], [top, part]) => {
+      const most = Math.max(m, top);
+      return [most, sum * Math.exp(m - most) + part * Math.exp(top - most)];
+    },
+    [-Infinity, 0],
+  );
 
-// The tiles of scores, between Q on the left, K and V on top, and O on the right. meets: how many tiles of keys each of queries meets.
+// The tiles of scores, between Q on the left, K and V on top, and O on the right. meets: how many
+// tiles of keys each tile of queries meets.
 function grid(meets, across, query, key, side) {
-  const x = 30, y = 44, h = side / meets.length, w = side / across, row = y + h * (query - 1), column = x + w * (key - 1), shapes = [];
+  const x = 30;
+  const y = 44;
+  const h = side / meets.length;
+  const w = side / across;
+  const row = y + h * (query - 1);
+  const column = x + w * (key - 1);
+  const shapes = [];
   const tile = (look, x, y, w, h) => rect(look, x, y, Math.max(w, 2), Math.max(h, 2));
   let stairs = `M${x + side} ${y}`;
   meets.forEach((tiles, i) => {
     stairs += `L${n(x + tiles * w)} ${n(y + i * h)}v${n(h)}`;
-    // A reader can press a tile where they are large enough.
+    // Tiles can be pressed where they are large enough.
     for (let k = 0; k < tiles && h * w > 144; k++)
       shapes.push(rect("empty", x + k * w, y + i * h, w, h, press({ query: i + 1, key: k + 1 })));
   });
   return [
-    path("hatched", `${stairs}H${x + side}Z`), rect("empty", x, y, side, side),
-    tile("one done", x, row, column - x, h), tile("two", column, row, w, h), shapes,
-    rect("empty", x, y - 16, side, 12), tile("three", column, y - 16, w, 12), text("", 0, y - 6, "K, V"),
-    [["Q", x - 16, 0], ["O", x + side + 4, x + side + 20]].map(([name, left, at]) =>
-      [rect("empty", left, y, 12, side), tile("one", left, row, 12, h), text("", at, y + 11, name)]),
+    path("hatched", `${stairs}H${x + side}Z`),
+    rect("empty", x, y, side, side),
+    tile("one done", x, row, column - x, h),
+    tile("two", column, row, w, h),
+    shapes,
+    rect("empty", x, y - 16, side, 12),
+    tile("three", column, y - 16, w, 12),
+    text("", 0, y - 6, "K, V"),
+    [
+      ["Q", x - 16, 0],
+      ["O", x + side + 4, x + side + 20],
+    ].map(([name, left, at]) => [
+      rect("empty", left, y, 12, side),
+      tile("one", left, row, 12, h),
+      text("", at, y + 11, name),
+    ]),
   ];
 }
 
-// Bars of bytes: one after the other in a box that is as long as the memory is large, or all from the same place where there is no limit.
+// Bars of bytes: end to end in a box as long as the memory is large, or all from the same place
+// where there is no limit.
 function bars([title, parts, most, limit], x, y, left, width) {
   const scale = (width - left - 2) / Math.max(most, limit);
   let from = x + left;
   return [
-    text("strong", x, y, title), limit ? rect("empty", from, y + 8, limit * scale, parts.length * 18 + 4) : "",
+    text("strong", x, y, title),
+    limit ? rect("empty", from, y + 8, limit * scale, parts.length * 18 + 4) : "",
     parts.map(([name, bytes, look], i) => {
-      const top = y + 12 + 18 * i, bar = rect(look, from, top, Math.max(bytes * scale, 1), 14);
+      const top = y + 12 + 18 * i;
+      const bar = rect(look, from, top, Math.max(bytes * scale, 1), 14);
       if (limit) from += bytes * scale;
       return [text("", x, top + 11, `${name} ${binary(bytes)}`), bar];
     }),
@@ -48,45 +73,96 @@ function bars([title, parts, most, limit], x, y, left, width) {
 }
 
 export function show({ limits, chunks }, values, width) {
-  const { device, causal, registers } = values, [N, d, rows, columns] = ["n", "d", "rows", "columns"].map((name) => 2 ** values[name]);
+  const { device, causal, registers } = values;
+  const [N, d, rows, columns] = ["n", "d", "rows", "columns"].map((name) => 2 ** values[name]);
   const meets = [];
   for (let end = rows; end <= N; end += rows) meets.push(Math.ceil((causal ? end : N) / columns));
-  const down = meets.length, across = N / columns, tiles = down * across;
-  const query = Math.min(values.query, down), last = meets[query - 1], key = Math.min(values.key, last);
+  const down = meets.length;
+  const across = N / columns;
+  const tiles = down * across;
+  const query = Math.min(values.query, down);
+  const last = meets[query - 1];
+  const key = Math.min(values.key, last);
 
-  // Bytes: elements take two, sums under way four.
-  const once = 8 * N * d, standard = once + 8 * N * N;
+  // Bytes: elements take two, running sums four.
+  const once = 8 * N * d;
+  const standard = once + 8 * N * N;
   const tiled = once / 2 + 4 * d * total(meets.map((count) => Math.min(N, count * columns)));
-  const q = rows * d * 2, kv = columns * d * 2;
-  const parts = [["Q", q, "one"], ["K", kv, "three"], ["V", kv, "three"], ["S", rows * columns * 4, "two"], ["O", 2 * q, "one"]];
-  const both = [["Shared memory", parts.splice(0, registers ? 3 : 5)], ["Registers", parts]];
+  const q = rows * d * 2;
+  const kv = columns * d * 2;
+  const parts = [
+    ["Q", q, "one"],
+    ["K", kv, "three"],
+    ["V", kv, "three"],
+    ["S", rows * columns * 4, "two"],
+    ["O", 2 * q, "one"],
+  ];
+  const both = [
+    ["Shared memory", parts.splice(0, registers ? 3 : 5)],
+    ["Registers", parts],
+  ];
   const held = both.slice(0, 1 + registers).map(([name, list], i) => {
-    const used = total(list.map((part) => part[1])), limit = limits[device][i];
-    return [`${name}: ${binary(used)} of ${binary(limit)}${used > limit ? ", too much" : ""}`, list, used, limit];
+    const used = total(list.map((part) => part[1]));
+    const limit = limits[device][i];
+    return [
+      `${name}: ${binary(used)} of ${binary(limit)}${used > limit ? ", too much" : ""}`,
+      list,
+      used,
+      limit,
+    ];
   });
-  const [before] = running(chunks, (key - 1) * columns), [m, sum] = running(chunks, Math.min(key * columns, causal ? query * rows : N));
+  const [before] = running(chunks, (key - 1) * columns);
+  const [m, sum] = running(chunks, Math.min(key * columns, causal ? query * rows : N));
 
-  const side = Math.min(270, width - 66), [x, y] = width > 600 ? [356, 12] : [0, side + 112], end = y + 196;
-  const gain = standard / tiled, than = `${gain < 1 ? "more" : "less"} than standard`, times = figures(Math.max(gain, 1 / gain));
+  const side = Math.min(270, width - 66);
+  const [x, y] = width > 600 ? [356, 12] : [0, side + 112];
+  const end = y + 196;
+  const gain = standard / tiled;
+  const than = `${gain < 1 ? "more" : "less"} than standard`;
+  const times = figures(Math.max(gain, 1 / gain));
   return {
     picture: svg(width, Math.max(end, side) + 72, "Tiles, memory and traffic", [
-      text("strong", 0, 12, `Scores: ${down} × ${across} tiles`), grid(meets, across, query, key, side),
-      legend([["two", "S now"], ["one done", "done"], ["hatched", "skipped"]], width, side + 56).shapes,
+      text("strong", 0, 12, `Scores: ${down} × ${across} tiles`),
+      grid(meets, across, query, key, side),
+      legend(
+        [
+          ["two", "S now"],
+          ["one done", "done"],
+          ["hatched", "skipped"],
+        ],
+        width,
+        side + 56,
+      ).shapes,
       held.map((one, i) => bars(one, x, y + 98 * i, 72, width - x)),
-      bars([
-        "Global memory, all blocks", [["standard", standard, "faint"], ["FlashAttention", tiled, "one"], ["each matrix once", once, "empty"]],
-        Math.max(tiled, standard), 0,
-      ], x, end, 164, width - x),
+      bars(
+        [
+          "Global memory, all blocks",
+          [
+            ["standard", standard, "faint"],
+            ["FlashAttention", tiled, "one"],
+            ["each matrix once", once, "empty"],
+          ],
+          Math.max(tiled, standard),
+          0,
+        ],
+        x,
+        end,
+        164,
+        width - x,
+      ),
     ]),
     rows: [
-      ["bytes moved", `${times}×`, than], ["tiles skipped", thousands(tiles - total(meets)), `of ${thousands(tiles)}`],
+      ["bytes moved", `${times}×`, than],
+      ["tiles skipped", thousands(tiles - total(meets)), `of ${thousands(tiles)}`],
       ["running maximum", m.toFixed(2), `so sum and O × ${figures(Math.exp(before - m))}`],
       ["running sum", figures(sum), "of its last row"],
     ],
-    text: `Query tile ${query} of ${down} meets key tile ${key} of ${last} on ${device}. ${held.map((one) => one[0]).join(". ")}. `
-      + `The maximum of its last row is ${m.toFixed(2)}, the sum ${figures(sum)}. `
-      + `All blocks move ${binary(tiled)}, ${times} times ${than} attention.`,
-    limits: { query: [1, down], key: [1, last] }, outputs: { n: N, d, rows, columns },
+    text:
+      `Query tile ${query} of ${down} meets key tile ${key} of ${last} on ${device}. ${held.map((one) => one[0]).join(". ")}. ` +
+      `The maximum of its last row is ${m.toFixed(2)}, the sum ${figures(sum)}. ` +
+      `All blocks move ${binary(tiled)}, ${times} times ${than} attention.`,
+    limits: { query: [1, down], key: [1, last] },
+    outputs: { n: N, d, rows, columns },
   };
 }
 

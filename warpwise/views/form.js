@@ -1,6 +1,7 @@
-// Controls, and a picture with numbers and a sentence that follow from them and the data alone: show(data, values, width) gives
-// { picture, text, rows?, limits?, outputs?, disabled? } and needs no page, so that Python can run it for the picture that is there before
-// any script. Controls are read by their names; what is pressed in the picture moves them too.
+// Controls, and a picture with numbers and a sentence that follow from them and the data alone:
+// show(data, values, width) gives { picture, text, rows?, limits?, outputs?, disabled? } and needs
+// no page, so that Python can run it for the picture that is there before any script. Controls are
+// read by their names; pressing a shape in the picture moves them too.
 import { numbers, read } from "./core.js";
 
 export function put(form, values) {
@@ -10,22 +11,25 @@ export function put(form, values) {
   }
 }
 
-// Ends of sliders, words beside them, and what cannot be used now; says whether a value had to give way.
+// Set the ends of sliders, the words beside them, and which are disabled; true if a value changed.
 function adapt(form, { limits = {}, outputs = {}, disabled = {} }) {
   let moved = false;
   for (const [name, [min, max]] of Object.entries(limits)) {
-    const slider = form.elements[name], before = slider.value;
+    const slider = form.elements[name];
+    const before = slider.value;
     Object.assign(slider, { min, max });
     moved ||= slider.value !== before;
   }
-  for (const [name, words] of Object.entries(outputs)) form.querySelector(`output[for=${name}]`).value = form.elements[name].ariaValueText = words;
+  for (const [name, words] of Object.entries(outputs))
+    form.querySelector(`output[for=${name}]`).value = form.elements[name].ariaValueText = words;
   for (const [name, off] of Object.entries(disabled)) form.elements[name].disabled = off;
   return moved;
 }
 
-// Draws, and redraws when a control is moved; gives the function that brings controls to values.
+// Draw, and redraw when a control is moved; gives a function that sets controls to values.
 export function follow(ui, data, show) {
-  const form = ui.find("form.auto"), picture = ui.find(".picture");
+  const form = ui.find("form.auto");
+  const picture = ui.find(".picture");
   ui.draw = (width) => {
     let made = show(data, (ui.values = read(form)), width);
     if (adapt(form, made)) adapt(form, (made = show(data, (ui.values = read(form)), width)));
@@ -35,13 +39,13 @@ export function follow(ui, data, show) {
   };
   form.oninput = () => (ui.redraw(), ui.tell("values", ui.values));
   form.onsubmit = (e) => e.preventDefault();
-  // Twice, for what one control allows may hang on another.
+  // Twice, because the limits of one control may depend on another.
   const reach = (wanted) => [0, 1].forEach(() => (put(form, wanted), ui.redraw()));
   const bring = (wanted) => {
     if (!wanted) return;
     reach(wanted);
     ui.tell("values", ui.values);
-    // Arrow keys go on from a press.
+    // Arrow keys go on from here.
     form.elements[Object.keys(wanted)[0]]?.focus({ preventScroll: true });
   };
   picture.onclick = (e) => {

@@ -1,19 +1,27 @@
-// The fusion widget: kernels take values from memory to compute and back. Data: traced, or programs, sizes and items; a program is
-// two lists of kernels, unfused and fused, each with names of operations, reads, writes, work, and its bytes if it was traced.
+// The fusion widget: kernels take values from memory to compute and back. Data: traced, or
+// programs, sizes and items; a program is two lists of kernels, unfused and fused, each with names
+// of operations, reads, writes, work, and its bytes if it was traced.
 import { plural, thousands } from "./core.js";
 import { legend, letters, line, n, path, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
-const SHELF = 58, BENCH = 112, BELT = 21, LINE = 17, GAP = 8;
+const SHELF = 58;
+const BENCH = 112;
+const BELT = 21;
+const LINE = 17;
+const GAP = 8;
 const WAYS = ["unfused", "fused"];
 
-// A value on its way, as a parcel on a belt.
+// A moving value, as a parcel on a belt.
 function belt(label, look, from, to, y, moved) {
-  const aim = Math.sign(to - from), wide = Math.max(24, letters(label, 11) + 12), middle = (from + to) / 2;
+  const aim = Math.sign(to - from);
+  const wide = Math.max(24, letters(label, 11) + 12);
+  const middle = (from + to) / 2;
   return [
     line(moved ? `stroke-${look}` : "rule", from, y, to - 7 * aim, y),
     path(moved ? look : "faint", `M${n(to)} ${n(y)}l${-9 * aim} -4.5v9z`),
-    rect(moved ? "faint" : "empty", middle - wide / 2, y - 17, wide, 15), text("small middle", middle, y - 5.5, label),
+    rect(moved ? "faint" : "empty", middle - wide / 2, y - 17, wide, 15),
+    text("small middle", middle, y - 5.5, label),
   ];
 }
 
@@ -21,66 +29,115 @@ function belt(label, look, from, to, y, moved) {
 function kernel({ names, reads, writes }, left, right, y, high, done, latest) {
   const top = y + (high - LINE * names.length) / 2 + 12.5;
   return [
-    rect(done ? "faint" : "empty", right, y, BENCH, high), latest ? rect("edge", right, y, BENCH, high) : "",
+    rect(done ? "faint" : "empty", right, y, BENCH, high),
+    latest ? rect("edge", right, y, BENCH, high) : "",
     names.map((name, i) => text("middle", right + BENCH / 2, top + LINE * i, name)),
     reads.map((label, i) => belt(label, "one", left, right, y + 21 + BELT * i, done)),
-    writes.map((label, i) => belt(label, "two", right, left, y + high - 5 - BELT * (writes.length - 1 - i), done)),
+    writes.map((label, i) =>
+      belt(label, "two", right, left, y + high - 5 - BELT * (writes.length - 1 - i), done),
+    ),
   ];
 }
 
-// Memory and compute with their kernels, one below the other. Gives the shapes, and where they end.
+// Memory and compute with their kernels, one below the other. Gives the shapes and where they end.
 function factory(title, kernels, step, x, y, width) {
-  const left = x + SHELF, right = x + width - BENCH - 1;
+  const left = x + SHELF;
+  const right = x + width - BENCH - 1;
   let top = y + 30;
   const shapes = kernels.map((one, i) => {
-    const high = Math.max(BELT * (one.reads.length + one.writes.length), LINE * one.names.length) + 7, at = top;
+    const high =
+      Math.max(BELT * (one.reads.length + one.writes.length), LINE * one.names.length) + 7;
+    const at = top;
     top += high + GAP;
     return kernel(one, left, right, at, high, i < step, i === Math.min(step, kernels.length) - 1);
   });
-  const words = `${title}: ${plural(kernels.length, "kernel")}`, end = top - GAP;
-  return { end, shapes: [
-    text("strong", x, y, words),
-    text("small middle", x + SHELF / 2, y + 21, "memory"), text("small middle", right + BENCH / 2, y + 21, "compute"),
-    rect("empty", x + 1, y + 30, SHELF - 1, end - y - 30), shapes,
-  ] };
+  const words = `${title}: ${plural(kernels.length, "kernel")}`;
+  const end = top - GAP;
+  return {
+    end,
+    shapes: [
+      text("strong", x, y, words),
+      text("small middle", x + SHELF / 2, y + 21, "memory"),
+      text("small middle", right + BENCH / 2, y + 21, "compute"),
+      rect("empty", x + 1, y + 30, SHELF - 1, end - y - 30),
+      shapes,
+    ],
+  };
 }
 
-// Bytes as they are in a sentence, rounded where they have to stand out.
+// Bytes for a sentence, and rounded for a big number.
 const short = (count, unit) => +count.toPrecision(3) + unit;
-const rounded = (count) => (count < 1e6 ? thousands(count) : count < 1e9 ? short(count / 1e6, "\u00a0MB") : short(count / 1e9, "\u00a0GB"));
+const rounded = (count) =>
+  count < 1e6
+    ? thousands(count)
+    : count < 1e9
+      ? short(count / 1e6, "\u00a0MB")
+      : short(count / 1e9, "\u00a0GB");
 const sum = (kernels, of) => kernels.reduce((total, one) => total + of(one), 0);
 
-export function show({ traced, programs, sizes, items }, { operations, links, n: place, dtype, step }, width) {
+export function show(
+  { traced, programs, sizes, items },
+  { operations, links, n: place, dtype, step },
+  width,
+) {
   const ways = traced ?? programs[operations][operations === "chain" ? links - 1 : 0];
-  const count = ways[0].length, s = Math.min(step, count);
-  const elements = traced ? 1 : sizes[place], size = elements * items?.[dtype];
+  const count = ways[0].length;
+  const s = Math.min(step, count);
+  const elements = traced ? 1 : sizes[place];
+  const size = elements * items?.[dtype];
   const bytes = (one) => one.bytes ?? (one.reads.length + one.writes.length) * size;
-  const all = ways.map((way) => sum(way, bytes)), far = ways.map((way) => sum(way.slice(0, s), bytes)), most = Math.max(...all);
-  const each = ways.map((way, i) => +((sum(way, (one) => one.work) * elements) / all[i]).toFixed(4));
+  const all = ways.map((way) => sum(way, bytes));
+  const far = ways.map((way) => sum(way.slice(0, s), bytes));
+  const most = Math.max(...all);
+  const each = ways.map(
+    (way, i) => +((sum(way, (one) => one.work) * elements) / all[i]).toFixed(4),
+  );
   const gain = +(all[0] / all[1]).toFixed(2);
-  const big = width > 560, half = big ? (width - 36) / 2 : width;
+  const big = width > 560;
+  const half = big ? (width - 36) / 2 : width;
   const apart = factory("Unfused", ways[0], s, 0, 13, half);
   const fused = factory("Fused", ways[1], s, big ? half + 36 : 0, big ? 13 : apart.end + 34, half);
-  const y = Math.max(apart.end, fused.end) + 36, room = width - 60;
+  const y = Math.max(apart.end, fused.end) + 36;
+  const room = width - 60;
   const bars = WAYS.map((way, i) => {
-    const top = y + 10 + 23 * i, bar = (look, part) => rect(look, 58, top, (room * part) / most, 16);
+    const top = y + 10 + 23 * i;
+    const bar = (look, part) => rect(look, 58, top, (room * part) / most, 16);
     return [text("", 0, top + 12.5, way), bar("empty", all[i]), bar("three", far[i])];
   });
-  const key = legend([["one", "read"], ["two", "written"], ["empty", "to come"], ["three", "bytes so far"]], width, y + 68);
-  const bound = gain === 1 ? "fusion gains nothing" : `the fused kernel is at most ${gain} times as fast`;
+  const key = legend(
+    [
+      ["one", "read"],
+      ["two", "written"],
+      ["empty", "to come"],
+      ["three", "bytes so far"],
+    ],
+    width,
+    y + 68,
+  );
+  const bound =
+    gain === 1 ? "fusion gains nothing" : `the fused kernel is at most ${gain} times as fast`;
   return {
     picture: svg(width, y + 68 + key.height, "Memory, compute, and what travels", [
-      apart.shapes, fused.shapes, text("strong", 0, y, "Bytes moved"), bars, key.shapes,
+      apart.shapes,
+      fused.shapes,
+      text("strong", 0, y, "Bytes moved"),
+      bars,
+      key.shapes,
     ]),
     rows: [
       ...WAYS.map((way, i) => [`bytes moved, ${way}`, rounded(far[i]), `of ${rounded(all[i])}`]),
-      ["unfused to fused", gain, "times the bytes"], ["operations per byte", each[1], `fused; ${each[0]} unfused`],
+      ["unfused to fused", gain, "times the bytes"],
+      ["operations per byte", each[1], `fused; ${each[0]} unfused`],
     ],
-    text: `${s} of ${plural(count, "unfused kernel")} ${s === 1 ? "has" : "have"} run `
-      + `and moved ${thousands(far[0])} of ${thousands(all[0])} bytes; `
-      + `the fused kernel has moved ${thousands(far[1])} of ${thousands(all[1])}. Where memory is the limit, ${bound}.`,
+    text:
+      `${s} of ${plural(count, "unfused kernel")} ${s === 1 ? "has" : "have"} run ` +
+      `and moved ${thousands(far[0])} of ${thousands(all[0])} bytes; ` +
+      `the fused kernel has moved ${thousands(far[1])} of ${thousands(all[1])}. Where memory is the limit, ${bound}.`,
     limits: { step: [0, count] },
-    ...(!traced && { outputs: { n: thousands(elements) }, disabled: { links: operations !== "chain" } }),
+    ...(!traced && {
+      outputs: { n: thousands(elements) },
+      disabled: { links: operations !== "chain" },
+    }),
   };
 }
 

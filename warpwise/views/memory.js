@@ -1,72 +1,162 @@
-// The memory widget: a load's way down to its value and back, and the levels' figures as bars to scale. Data: levels, ways, and for each
-// device its clock, rows of [size, clocks, bandwidth] as [figure, number of its source], and the sources.
+// The memory widget: a load's way down to its value and back, and the levels' figures as bars to
+// scale. Data: levels, ways, and for each device its clock, rows of [size, clocks, bandwidth] as
+// [figure, number of its source], and the sources.
 import { binary, escape } from "./core.js";
 import { circle, legend, line, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
-// Pixels: to the bars, right of them, of a row.
-const LEFT = 140, RIGHT = 88, HIGH = 24;
+// Pixels: left of the bars, right of them, and of a row.
+const LEFT = 140;
+const RIGHT = 88;
+const HIGH = 24;
 
 const brief = (value) => Number(value.toPrecision(3));
-const clocks = (value) => `${Math.round(value)} clocks`, speed = (value) => `${brief(value / 1e12)} TB/s`;
+const clocks = (value) => `${Math.round(value)} clocks`;
+const speed = (value) => `${brief(value / 1e12)} TB/s`;
 const said = (figure, words) => (figure ? words(figure[0]) : "not known");
 
-// Place in a row of figures, title, words for a figure, and of the axis: where it begins, ends and the factor between its lines if it is
-// logarithmic, and where it ends if it is linear.
+// Place in a row of figures, title, words for a figure, and the axis: start, end and the factor
+// between its lines if it is logarithmic, and its end if it is linear.
 const PANELS = [
   [1, "Latency in clocks", Math.round, 1, 1000, 10, 700],
   [2, "Bandwidth", speed, 1e11, 1e15, 10, 3.2e14],
   [0, "Size", binary, 2 ** 20, 2 ** 40, 1024, 80 * 2 ** 30],
 ];
 
-function panel([place, title, words, from, to, factor, most], { levels }, rows, { scale, found }, marks, top, width) {
-  const log = scale === "log", room = width - LEFT - RIGHT, end = top + 26 + HIGH * levels.length;
-  const long = (value) => room * (log ? Math.log(value / from) / Math.log(to / from) : value / most), ticks = log ? [] : [0, most / 2, most];
+function panel(
+  [place, title, words, from, to, factor, most],
+  { levels },
+  rows,
+  { scale, found },
+  marks,
+  top,
+  width,
+) {
+  const log = scale === "log";
+  const room = width - LEFT - RIGHT;
+  const end = top + 26 + HIGH * levels.length;
+  const long = (value) =>
+    room * (log ? Math.log(value / from) / Math.log(to / from) : value / most);
+  const ticks = log ? [] : [0, most / 2, most];
   for (let at = from; log && at <= to; at *= factor) ticks.push(at);
   return [
-    text("strong", 0, top + 12, `${title} from ${log ? `${words(from)}, ×${factor}` : `0, ${words(most / 2)}`} a line`),
+    text(
+      "strong",
+      0,
+      top + 12,
+      `${title} from ${log ? `${words(from)}, ×${factor}` : `0, ${words(most / 2)}`} a line`,
+    ),
     ticks.map((at) => line("rule", LEFT + long(at), top + 22, LEFT + long(at), end)),
     levels.map((name, i) => {
-      const y = top + 26 + HIGH * i, figure = rows[i][place], wide = figure ? Math.max(1, long(figure[0])) : 0, look = name === found ? "strong" : "";
-      const bar = figure ? rect(look ? "one" : "grey", LEFT, y + 2, wide, HIGH - 7) : line("dots", LEFT, y + 10, LEFT + 22, y + 10);
-      return [text(look, 0, y + 14, name), bar, text(look, LEFT + (figure ? wide : 22) + 5, y + 14, said(figure, words) + marks[i])];
+      const y = top + 26 + HIGH * i;
+      const figure = rows[i][place];
+      const wide = figure ? Math.max(1, long(figure[0])) : 0;
+      const look = name === found ? "strong" : "";
+      const bar = figure
+        ? rect(look ? "one" : "grey", LEFT, y + 2, wide, HIGH - 7)
+        : line("dots", LEFT, y + 10, LEFT + 22, y + 10);
+      return [
+        text(look, 0, y + 14, name),
+        bar,
+        text(look, LEFT + (figure ? wide : 22) + 5, y + 14, said(figure, words) + marks[i]),
+      ];
     }),
   ];
 }
 
-// The steps of a way: which level each is at, whether it is on the way back, and what happens.
+// The steps of a way: the level of each, true on the way back, and what happens.
 function walk(data, { device, found }) {
-  const way = data.ways[found], { rows } = data.devices[device], all = said(rows[way.at(-1)][1], clocks);
+  const way = data.ways[found];
+  const { rows } = data.devices[device];
+  const all = said(rows[way.at(-1)][1], clocks);
   const steps = way.map((at) => {
     const name = data.levels[at];
     return name === found
       ? [at, `${name} ${at ? "is asked and has the value" : "hold the value: no load is needed"}`]
-      : [at, `${name} is asked and does not have the value; from here it would take ${said(rows[at][1], clocks)}`];
+      : [
+          at,
+          `${name} is asked and does not have the value; from here it would take ${said(rows[at][1], clocks)}`,
+        ];
   });
-  for (const at of way.slice(0, -1).reverse()) steps.push([at, `the value comes back, and ${data.levels[at]} keeps a copy of its sector`]);
-  return [...steps, [0, way[0] ? `the value is in a register: ${all} since the load was issued` : `the result of the instruction is there: ${all}`]];
+  for (const at of way.slice(0, -1).reverse())
+    steps.push([at, `the value comes back, and ${data.levels[at]} keeps a copy of its sector`]);
+  return [
+    ...steps,
+    [
+      0,
+      way[0]
+        ? `the value is in a register: ${all} since the load was issued`
+        : `the result of the instruction is there: ${all}`,
+    ],
+  ];
 }
 
 export function show(data, values, width) {
-  const { device, found } = values, { rows, sources, hz } = data.devices[device], way = data.ways[found], steps = walk(data, values), [holds, wait, rate] = rows[way.at(-1)];
-  const step = Math.min(values.step, steps.length), [now, event] = steps[step - 1], asked = way.slice(0, step), last = asked.at(-1), back = step > way.length;
-  const y = (at) => 36 + HIGH * at, marks = data.levels.map((name, i) => (asked.includes(i) && i ? (name === found ? ", found" : ", miss") : ""));
+  const { device, found } = values;
+  const { rows, sources, hz } = data.devices[device];
+  const way = data.ways[found];
+  const steps = walk(data, values);
+  const [holds, wait, rate] = rows[way.at(-1)];
+  const step = Math.min(values.step, steps.length);
+  const [now, event] = steps[step - 1];
+  const asked = way.slice(0, step);
+  const last = asked.at(-1);
+  const back = step > way.length;
+  const y = (at) => 36 + HIGH * at;
+  const marks = data.levels.map((name, i) =>
+    asked.includes(i) && i ? (name === found ? ", found" : ", miss") : "",
+  );
   const drawn = [
-    last ? rect("one", LEFT - 36, y(0), 5, y(last) - y(0)) : "", back && last ? rect("two", LEFT - 22, y(now), 5, y(last) - y(now)) : "",
-    asked.map((at) => circle("one", LEFT - 33.5, y(at), 5)), circle(back ? "two" : "one", LEFT - (back ? 19.5 : 33.5), y(now), 8),
+    last ? rect("one", LEFT - 36, y(0), 5, y(last) - y(0)) : "",
+    back && last ? rect("two", LEFT - 22, y(now), 5, y(last) - y(now)) : "",
+    asked.map((at) => circle("one", LEFT - 33.5, y(at), 5)),
+    circle(back ? "two" : "one", LEFT - (back ? 19.5 : 33.5), y(now), 8),
   ];
-  const key = legend([["one", "asks"], ["two", "the value comes back"]], width, 156), high = 168, shapes = [drawn, key.shapes];
-  PANELS.forEach((one, i) => shapes.push(panel(one, data, rows, values, i ? Array(9).fill("") : marks, i ? high + 22 + 164 * (i - 1) : 0, width)));
-  const cell = (figure, words) => `<td>${figure ? `${words(figure[0])}<small>[${figure[1]}]</small>` : "not known"}</td>`;
-  const table = data.levels.map((name, i) => `<tr><th>${name}</th>${PANELS.map(([place, , words]) => cell(rows[i][place], words)).join("")}</tr>`).join("");
+  const key = legend(
+    [
+      ["one", "asks"],
+      ["two", "the value comes back"],
+    ],
+    width,
+    156,
+  );
+  const high = 168;
+  const shapes = [drawn, key.shapes];
+  PANELS.forEach((one, i) =>
+    shapes.push(
+      panel(
+        one,
+        data,
+        rows,
+        values,
+        i ? Array(9).fill("") : marks,
+        i ? high + 22 + 164 * (i - 1) : 0,
+        width,
+      ),
+    ),
+  );
+  const cell = (figure, words) =>
+    `<td>${figure ? `${words(figure[0])}<small>[${figure[1]}]</small>` : "not known"}</td>`;
+  const table = data.levels
+    .map(
+      (name, i) =>
+        `<tr><th>${name}</th>${PANELS.map(([place, , words]) => cell(rows[i][place], words)).join("")}</tr>`,
+    )
+    .join("");
   const busy = wait && rate ? binary((wait[0] / hz) * rate[0]) : "not known";
   return {
-    picture: svg(width, high + 22 + 164 + 150, `Memories of ${device}`, shapes)
-      + `<div class="wm"><table><tr><th>Memory</th>${PANELS.map(([, title]) => `<th>${title}</th>`).join("")}</tr>${table}</table>`
-      + `<ol>${sources.map((source) => `<li>${escape(source)}</li>`).join("")}</ol></div>`,
-    rows: [["latency", said(wait, clocks), found], ["bandwidth", said(rate, speed), found], ["bytes under way", busy, "keep it busy: latency × bandwidth"]],
-    text: `${device}, step ${step} of ${steps.length}: ${event}. ${found === "registers" ? "Registers" : found} of the whole GPU: latency ${said(wait, clocks)}, `
-      + `bandwidth ${said(rate, speed)}, size ${said(holds, binary)}.`,
+    picture:
+      svg(width, high + 22 + 164 + 150, `Memories of ${device}`, shapes) +
+      `<div class="wm"><table><tr><th>Memory</th>${PANELS.map(([, title]) => `<th>${title}</th>`).join("")}</tr>${table}</table>` +
+      `<ol>${sources.map((source) => `<li>${escape(source)}</li>`).join("")}</ol></div>`,
+    rows: [
+      ["latency", said(wait, clocks), found],
+      ["bandwidth", said(rate, speed), found],
+      ["bytes under way", busy, "keep it busy: latency × bandwidth"],
+    ],
+    text:
+      `${device}, step ${step} of ${steps.length}: ${event}. ${found === "registers" ? "Registers" : found} of the whole GPU: latency ${said(wait, clocks)}, ` +
+      `bandwidth ${said(rate, speed)}, size ${said(holds, binary)}.`,
     limits: { step: [1, steps.length] },
   };
 }

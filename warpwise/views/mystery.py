@@ -1,8 +1,9 @@
-"""The mystery: the plot that opens the course, the speed of square matrix products against their size, with its causes to switch off.
+"""The mystery: the plot that opens the course, matrix products' speed by size, with its causes.
 
-It is a *model* of the plot in the lecture, which shows measurements of a library on an A100: rule, sources and what is left out stand in
-``warpwise.model.matmul``, which ``mystery.js`` follows for every place of the controls; a browser test holds the two together.
-"""
+Each cause can be switched off. It is a *model* of the plot in the lecture, which shows measurements
+of a library on an A100: rule, sources and what is left out stand in ``warpwise.model.matmul``,
+which ``mystery.js`` follows for every place of the controls; a browser test holds the two
+together."""
 
 from __future__ import annotations
 
@@ -10,33 +11,45 @@ from warpwise import devices
 from warpwise.devices import A100, Device
 from warpwise.model import matmul
 from warpwise.model.arguments import one_of, whole
-from warpwise.views.controls import Check, Slider, device_choice
+from warpwise.views.controls import Check, Control, Slider, device_choice
 from warpwise.views.view import View
 
 LEAST, MOST = 64, 3072
-LABELS = {"memory": "memory limit", "tiles": "whole tiles", "waves": "whole waves", "alignment": "row alignment"}
-NOTE = "<p class='note'>Two n &times; n matrices of 16-bit numbers are multiplied. Modelled, not measured.</p>"
-HINT = "<p class='note'>Each box is a cause: clear it, and its part is gone.</p>"  # for whoever has boxes
+LABELS = {
+    "memory": "memory limit",
+    "tiles": "whole tiles",
+    "waves": "whole waves",
+    "alignment": "row alignment",
+}
+NOTE = (
+    "<p class='note'>Two n &times; n matrices of 16-bit numbers are multiplied. "
+    "Modelled, not measured.</p>"
+)
+# only where there are boxes: with a script
+HINT = "<p class='note'>Each box is a cause: clear it, and its effect is gone.</p>"
 
 
-def explorer(device: Device | str = A100, n: int = 1792, causes: tuple[str, ...] = matmul.CAUSES) -> View:
-    """Products of n x n matrices of 16-bit numbers on ``device``, held back by ``causes``.
+def explorer(
+    device: Device | str = A100, n: int = 1792, causes: tuple[str, ...] = matmul.CAUSES
+) -> View:
+    """Show products of n x n matrices of 16-bit numbers on ``device``, held back by ``causes``.
 
-    Raises LaunchError for a device or a size that the model has not, or a cause that is none of ``matmul.CAUSES``.
-    """
+    Raises LaunchError for a device or a size that is not in the model, or a cause that is none of
+    ``matmul.CAUSES``."""
     device, n = devices.known(device), whole("n", n, LEAST, MOST)
     matmul.product(n, device)
-    causes = [one_of("cause", cause, matmul.CAUSES) for cause in causes]
-    controls = (
+    chosen = [one_of("cause", cause, matmul.CAUSES) for cause in causes]
+    controls: tuple[Control, ...] = (
         device_choice((one.name for one in matmul.KNOWN), device.name),
         Slider("n", "size n", LEAST, MOST, n),
-        *(Check(cause, label, cause in causes) for cause, label in LABELS.items()),
+        *(Check(cause, label, cause in chosen) for cause, label in LABELS.items()),
     )
     data = {"devices": {one.name: _rates(one) for one in matmul.KNOWN}, **_RULE}
     return View("mystery", data, controls, above=NOTE + HINT, plain=NOTE)
 
 
-# By line of the plot: what n is divisible by, and the look of its points: class, and shape about the middle.
+# By line of the plot: what n is divisible by, and the look of its points: class, and shape about
+# the middle.
 _LINES = (
     (8, "mystery-dot", "h0"),
     (4, "three", "m0 -3.2l3.2 3.2l-3.2 3.2l-3.2 -3.2z"),
@@ -57,5 +70,10 @@ _RULE = {
 
 
 def _rates(device: Device) -> dict[str, float]:
-    """What the script needs of a device: rates per second."""
-    return {"sms": device.sms, "peak": device.tensor16_flops_per_s, "memory": device.dram_bytes_per_s, "clock": device.clock_hz}
+    """Return a device's rates per second, and its number of SMs."""
+    return {
+        "sms": device.sms,
+        "peak": device.tensor16_flops_per_s,
+        "memory": device.dram_bytes_per_s,
+        "clock": device.clock_hz,
+    }

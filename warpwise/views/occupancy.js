@@ -1,17 +1,22 @@
-// The occupancy widget: the warps that one SM holds, the resource that allows no more, and what other numbers would give.
-// The rule is model/occupancy.py's. Data: sms, names of the limits, axes of the curves, key, and what the sliders' places stand for:
-// threads and bytes.
+// The occupancy widget: the warps that one SM holds, the resource that allows no more, and what
+// other numbers would give. The rule is that of model/occupancy.py. Data: sms, names of the limits,
+// axes of the curves, key, and the threads and bytes that the sliders' places stand for.
 import { percent, plural, thousands } from "./core.js";
 import { circle, legend, line, n, path, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
-const LEFT = 112, CURVES = 308, PITCH = 84;
+const LEFT = 112;
+const CURVES = 308;
+const PITCH = 84;
 const up = (amount, unit) => Math.ceil(amount / unit) * unit;
 
 // The most blocks that each resource alone would allow, in the order of the names.
 function limits(data, values) {
-  const { warps, registers } = values, sm = data.sms[values.device], parts = sm.sub_partitions;
-  const perWarp = up(registers * 32, sm.registers_unit), perPart = Math.floor(sm.registers / parts / perWarp);
+  const { warps, registers } = values;
+  const sm = data.sms[values.device];
+  const parts = sm.sub_partitions;
+  const perWarp = up(registers * 32, sm.registers_unit);
+  const perPart = Math.floor(sm.registers / parts / perWarp);
   const taken = up(data.bytes[values.shared] + sm.shared_bytes_reserved, sm.shared_bytes_unit);
   return [
     Math.floor(sm.warps / warps),
@@ -21,11 +26,17 @@ function limits(data, values) {
   ];
 }
 
-// The places for warps, a row for each sub-partition: warps are dealt to them in turn, and neighbouring blocks look different.
+// The places for warps, a row for each sub-partition: warps are dealt to them in turn, and
+// neighbouring blocks look different.
 function places(sm, warps, blocks, width) {
-  const rows = sm.sub_partitions, pitch = Math.min(34, ((width - LEFT) / sm.warps) * rows), shapes = [];
+  const rows = sm.sub_partitions;
+  const pitch = Math.min(34, ((width - LEFT) / sm.warps) * rows);
+  const shapes = [];
   for (let k = 0; k < sm.warps; k++) {
-    const block = Math.floor(k / warps), held = block < blocks, x = LEFT + Math.floor(k / rows) * pitch, y = 26 + (k % rows) * 24;
+    const block = Math.floor(k / warps);
+    const held = block < blocks;
+    const x = LEFT + Math.floor(k / rows) * pitch;
+    const y = 26 + (k % rows) * 24;
     shapes.push(rect(held ? ["one", "three"][block % 2] : "empty", x + 1, y, pitch - 2, 20));
     if (held && pitch >= 19) shapes.push(text("inside strong", x + pitch / 2, y + 14.5, block));
     if (k < rows) shapes.push(text("", 0, y + 14.5, `sub-partition ${k}`));
@@ -34,58 +45,97 @@ function places(sm, warps, blocks, width) {
 }
 
 // A bar ends at the blocks that an SM can have: more are of no use.
-const bars = (names, allowed, limiter, y, width) => allowed.map((count, i) => {
-  const top = y + 24 * i, wide = Math.min(count / allowed[1], 1) * (width - LEFT - 100), sets = i === limiter;
-  const least = count === allowed[limiter], look = sets ? "strong" : "";
-  const words = (count < Infinity ? count : "no limit") + (sets ? ": the limit" : least ? ": as few" : "");
-  return [
-    text(look, 0, top + 13, names[i]),
-    rect(least ? "hatched" : "faint", LEFT, top, Math.max(wide, 1), 17),
-    text(look, LEFT + wide + 6, top + 13, words),
-  ];
-});
+const bars = (names, allowed, limiter, y, width) =>
+  allowed.map((count, i) => {
+    const top = y + 24 * i;
+    const wide = Math.min(count / allowed[1], 1) * (width - LEFT - 100);
+    const sets = i === limiter;
+    const least = count === allowed[limiter];
+    const look = sets ? "strong" : "";
+    const words =
+      (count < Infinity ? count : "no limit") + (sets ? ": the limit" : least ? ": as few" : "");
+    return [
+      text(look, 0, top + 13, names[i]),
+      rect(least ? "hatched" : "faint", LEFT, top, Math.max(wide, 1), 17),
+      text(look, LEFT + wide + 6, top + 13, words),
+    ];
+  });
 
-// The occupancy for every place of one slider, the others being as they are. Gives the most that there is, and the shapes.
+// The occupancy for every place of one slider while the others stay. Gives the best, and the
+// shapes.
 function curve(data, values, [name, least, most, words, low, high], top, width) {
   const right = width - 12;
-  const x = (v) => n(LEFT + ((v - least) * (right - LEFT)) / (most - least)), y = (part) => n(top + 54 - part * 50);
+  const x = (v) => n(LEFT + ((v - least) * (right - LEFT)) / (most - least));
+  const y = (part) => n(top + 54 - part * 50);
   const parts = Array.from({ length: most - least + 1 }, (_, i) => {
     const other = { ...values, [name]: least + i };
     return (Math.min(...limits(data, other)) * other.warps) / data.sms[values.device].warps;
   });
-  const steps = parts.map((part, i) => `${y(part)}H${x(Math.min(least + i + 0.5, most))}`).join("V");
-  const at = x(values[name]), now = y(parts[values[name] - least]);
-  return [Math.max(...parts), [
-    text("", 0, top + 33, words), text("small end", LEFT - 5, top + 8, "100 %"), text("small end", LEFT - 5, top + 58, 0),
-    line("rule", LEFT, y(0), right, y(0)), line("rule", LEFT, y(1), right, y(1)), path("stroke-one", `M${LEFT} ${steps}`),
-    line("dots", at, now, at, y(0)), circle("two", at, now, 5),
-    text("small", LEFT, top + 69, low), text("small end", right, top + 69, high),
-  ]];
+  const steps = parts
+    .map((part, i) => `${y(part)}H${x(Math.min(least + i + 0.5, most))}`)
+    .join("V");
+  const at = x(values[name]);
+  const now = y(parts[values[name] - least]);
+  return [
+    Math.max(...parts),
+    [
+      text("", 0, top + 33, words),
+      text("small end", LEFT - 5, top + 8, "100 %"),
+      text("small end", LEFT - 5, top + 58, 0),
+      line("rule", LEFT, y(0), right, y(0)),
+      line("rule", LEFT, y(1), right, y(1)),
+      path("stroke-one", `M${LEFT} ${steps}`),
+      line("dots", at, now, at, y(0)),
+      circle("two", at, now, 5),
+      text("small", LEFT, top + 69, low),
+      text("small end", right, top + 69, high),
+    ],
+  ];
 }
 
 export function show(data, values, width) {
-  const { device, warps, registers } = values, sm = data.sms[device], allowed = limits(data, values), blocks = Math.min(...allowed);
-  const limiter = allowed.indexOf(blocks), limit = data.names[limiter], active = blocks * warps, share = percent(active, sm.warps);
-  const threads = data.threads[warps], kb = data.bytes[values.shared] / 1024, what = `SM of ${device}: ${sm.warps} warps fit`;
+  const { device, warps, registers } = values;
+  const sm = data.sms[device];
+  const allowed = limits(data, values);
+  const blocks = Math.min(...allowed);
+  const limiter = allowed.indexOf(blocks);
+  const limit = data.names[limiter];
+  const active = blocks * warps;
+  const share = percent(active, sm.warps);
+  const threads = data.threads[warps];
+  const kb = data.bytes[values.shared] / 1024;
+  const what = `SM of ${device}: ${sm.warps} warps fit`;
   const curves = data.axes.map((axis, i) => curve(data, values, axis, CURVES + PITCH * i, width));
   const title = (y, words) => text("strong", 0, y, words);
   return {
     picture: svg(width, CURVES + 3 * PITCH, what, [
-      title(12, what), places(sm, warps, blocks, width), legend(data.key, width, 126).shapes,
-      title(166, `Blocks that each resource allows, of ${allowed[1]}`), bars(data.names, allowed, limiter, 178, width),
-      title(CURVES - 14, "Occupancy, with one number changed"), curves.map(([, drawn]) => drawn)]),
-    rows: [["occupancy", share, `${active} of ${sm.warps} warps`], ["blocks per SM", blocks, ""], ["limited by", limit, ""]],
-    text: `Blocks of ${plural(threads, "thread")} with ${plural(registers, "register")} each and ${+kb.toFixed(3)} KB of `
-      + `shared memory: an SM of ${device} holds ${plural(blocks, "block")}, ${active} of ${sm.warps} warps, occupancy ${share}. `
-      + `The limit is set by ${limit}. With one number changed, occupancy is at most `
-      + `${curves.map(([best], i) => `${percent(best, 1)} by ${data.axes[i][3]}`).join(", ")}.`,
+      title(12, what),
+      places(sm, warps, blocks, width),
+      legend(data.key, width, 126).shapes,
+      title(166, `Blocks that each resource allows, of ${allowed[1]}`),
+      bars(data.names, allowed, limiter, 178, width),
+      title(CURVES - 14, "Occupancy, with one number changed"),
+      curves.map(([, drawn]) => drawn),
+    ]),
+    rows: [
+      ["occupancy", share, `${active} of ${sm.warps} warps`],
+      ["blocks per SM", blocks, ""],
+      ["limited by", limit, ""],
+    ],
+    text:
+      `Blocks of ${plural(threads, "thread")} with ${plural(registers, "register")} each and ${+kb.toFixed(3)} KB of ` +
+      `shared memory: an SM of ${device} holds ${plural(blocks, "block")}, ${active} of ${sm.warps} warps, occupancy ${share}. ` +
+      `The limit is set by ${limit}. With one number changed, occupancy is at most ` +
+      `${curves.map(([best], i) => `${percent(best, 1)} by ${data.axes[i][3]}`).join(", ")}.`,
     outputs: { warps: thousands(threads), shared: n(kb) + " KB" },
   };
 }
 
 export function drag({ axes }, x, y, width) {
   const [name, least, most] = axes[Math.floor((y - CURVES) / PITCH)] ?? [];
-  return name && { [name]: Math.round(least + ((most - least) * (x - LEFT)) / (width - 12 - LEFT)) };
+  return (
+    name && { [name]: Math.round(least + ((most - least) * (x - LEFT)) / (width - 12 - LEFT)) }
+  );
 }
 
 export default explore("ww-occupancy", show, drag);

@@ -1,8 +1,8 @@
-"""The occupancy widget: how many blocks of a kernel one multiprocessor holds, and which resource sets the limit.
+"""The occupancy widget: the blocks of a kernel that one SM holds, and what limits them.
 
-The rule is that of ``warpwise.model.occupancy``, which ``occupancy.js`` follows for every place of the controls; a browser test holds
-the two together. All of an SM's shared memory is taken to be given to blocks.
-"""
+The rule is that of ``warpwise.model.occupancy``, which ``occupancy.js`` follows for every place of
+the controls; a browser test holds the two together. All of an SM's shared memory is taken to be
+given to blocks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from warpwise import devices
 from warpwise.devices import DEVICES, H100, KB, Device
 from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import whole
-from warpwise.trace import Trace
+from warpwise.traces import Trace
 from warpwise.views.controls import Slider, device_choice
 from warpwise.views.view import View
 
-MOST_KB = 227  #: of shared memory in a block: the most that a device of the table can give
+MOST_KB = 227  #: of shared memory in a block: the most that any device of the table has
 MOST_WARPS = H100.threads_per_block // WARP_SIZE  # of a block, the same on all devices
-LIMITS = ("warps", "blocks", "registers", "shared memory")  # in the model's order: of equal ones it names the first
-# Of each slider, for its curve: its name, its ends, and the words for it and for its ends.
+# in the model's order: of equal ones it names the first
+LIMITS = ("warps", "blocks", "registers", "shared memory")
+# A slider and its curve: name, ends, and words for it and for its ends.
 AXES = (
     ("warps", 1, MOST_WARPS, "threads", "32", "1024"),
     ("registers", 1, 255, "registers", "1", "255"),
@@ -28,12 +29,14 @@ AXES = (
 KEY = (("one", "even blocks"), ("three", "odd"), ("empty", "free"))
 
 
-def explorer(device: Device | str = H100, threads: int = 256, registers: int = 32, shared_bytes: int = 0) -> View:
-    """An SM of ``device`` under blocks of ``threads`` threads, ``registers`` for each thread and ``shared_bytes`` for each block.
+def explorer(
+    device: Device | str = H100, threads: int = 256, registers: int = 32, shared_bytes: int = 0
+) -> View:
+    """Show an SM of ``device`` under blocks of ``threads`` threads.
 
-    The sliders move in whole warps and whole KB; where they begin, they stand for exactly the numbers given here. Raises LaunchError
-    outside a device's limits, and for a device that is not in the table.
-    """
+    ``registers``: for each thread. ``shared_bytes``: for each block. The sliders move in whole
+    warps and whole KB; where they begin, they stand for exactly the numbers given here. Raises
+    LaunchError outside a device's limits, and for a device that is not in the table."""
     device = devices.known(device)
     threads = whole("threads", threads, 1, device.threads_per_block)
     registers = whole("registers", registers, 1, device.sm.registers_per_thread)
@@ -45,18 +48,24 @@ def explorer(device: Device | str = H100, threads: int = 256, registers: int = 3
         Slider("registers", "registers per thread", 1, 255, registers),
         Slider("shared", "shared memory", 0, MOST_KB, shared),
     )
+    # what each place of a slider stands for
+    threads_at = [WARP_SIZE * place for place in range(1 + MOST_WARPS)]
+    bytes_at = [KB * place for place in range(1 + MOST_KB)]
+    threads_at[warps], bytes_at[shared] = threads, shared_bytes
     data = {
         "sms": {one.name: asdict(one.sm) for one in DEVICES},
         "names": LIMITS,
         "axes": AXES,
         "key": KEY,
-        "threads": [threads if place == warps else WARP_SIZE * place for place in range(1 + MOST_WARPS)],
-        "bytes": [shared_bytes if place == shared else KB * place for place in range(1 + MOST_KB)],
+        "threads": threads_at,
+        "bytes": bytes_at,
     }
     return View("occupancy", data, controls)
 
 
 def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32) -> View:
-    """The same, opened on a traced kernel's block and shared memory. Its registers are an assumption, unless a compiler said so."""
+    """Show the same for a traced kernel's block and shared memory.
+
+    Its registers are an assumption, unless they come from a compiler."""
     x, y, z = trace.block
     return explorer(device, x * y * z, registers, trace.shared_bytes_per_block)

@@ -1,27 +1,40 @@
-// The recomputation widget: three sigmoids forward and backward, with each access to memory drawn. Data: items, values and gradients by
-// level, and variants: words, what it does, kernels [side, first level, last], accesses [kernel, side, kind, value, level, lower, right],
-// since when a value is in memory, the ones kept, the levels that are made again, flops and special.
+// The recomputation widget: three sigmoids forward and backward, with each access to memory drawn.
+// Data: items, values and gradients by level, and variants: words, what it does, kernels [side,
+// first level, last], accesses [kernel, side, kind, value, level, lower, right], since when a value
+// is in memory, the values kept, the levels that are made again, flops and special.
 import { legend, line, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
-const CELL = 42, PITCH = 66, BARS = 68;
+const CELL = 42;
+const PITCH = 66;
+const BARS = 68;
 const LOOK = { read: "one", write: "two" };
 const level = (i) => 54 + PITCH * i;
 
-// Left ends of the columns: forward, values in memory, backward, gradients in memory; and how wide a kernel is.
+// Left ends of the columns: forward, values in memory, backward, gradients in memory; and the width
+// of a kernel.
 function columns(width) {
-  const wide = Math.min(110, (width - 2 * CELL - 90) / 2), gap = Math.min(150, (width - 2 * (wide + CELL) - 6) / 3);
+  const wide = Math.min(110, (width - 2 * CELL - 90) / 2);
+  const gap = Math.min(150, (width - 2 * (wide + CELL) - 6) / 3);
   const half = wide + CELL + 2 * gap;
   return { wide, gap, places: [1, 1 + wide + gap, 1 + half, 1 + half + wide + gap] };
 }
 
-// A kernel between two levels, with what it does from one level to the next.
+// A kernel between two levels, with its operations from one level to the next.
 function kernel([side, first, last], when, again, { wide, places }) {
-  const x = places[2 * side], y = level(first) + 4, middle = x + wide / 2, box = (look) => rect(look, x, y, wide, level(last) - y - 4);
+  const x = places[2 * side];
+  const y = level(first) + 4;
+  const middle = x + wide / 2;
+  const box = (look) => rect(look, x, y, wide, level(last) - y - 4);
   const shapes = [box(when > 0 ? "empty" : "faint"), when ? "" : box("edge")];
   for (let i = first; i < last; i++) {
-    const twice = side && again.includes(i), at = level(i) + PITCH / 2 + 4;
-    if (twice) shapes.push(rect("hatched", x + 4, at - 26, 7, 42), text("middle", middle + 4, at - 9, "σ again"));
+    const twice = side && again.includes(i);
+    const at = level(i) + PITCH / 2 + 4;
+    if (twice)
+      shapes.push(
+        rect("hatched", x + 4, at - 26, 7, 42),
+        text("middle", middle + 4, at - 9, "σ again"),
+      );
     shapes.push(text("middle", middle, at + 10 * twice, side ? "× σ′" : "σ"));
   }
   return shapes;
@@ -29,8 +42,11 @@ function kernel([side, first, last], when, again, { wide, places }) {
 
 // An access between a kernel and the memory beside it, with its number.
 function access([, side, kind, , at, lower, right], i, step, { wide, gap, places }) {
-  const middle = gap / 2 + (right ? places[2 * side] + wide : places[2] - gap), y = level(at) + (lower ? -10 : 10);
-  const aim = right === +(kind === "write") ? 1 : -1, head = middle + aim * (gap / 2 - 2), done = i < step;
+  const middle = gap / 2 + (right ? places[2 * side] + wide : places[2] - gap);
+  const y = level(at) + (lower ? -10 : 10);
+  const aim = right === +(kind === "write") ? 1 : -1;
+  const head = middle + aim * (gap / 2 - 2);
+  const done = i < step;
   return [
     line(done ? `stroke-${LOOK[kind]}` : "rule", 2 * middle - head, y, head - 6 * aim, y),
     path(done ? LOOK[kind] : "faint", `M${n(head)} ${n(y)}l${-8 * aim} -4v8z`),
@@ -40,51 +56,92 @@ function access([, side, kind, , at, lower, right], i, step, { wide, gap, places
 
 // A value's place in memory.
 function cell(name, x, i, look, kept) {
-  const y = level(i) - 17, middle = x + CELL / 2;
-  return [rect(look, x, y, CELL, 34), text("middle", middle, y + (kept ? 14 : 21), name),
-    kept ? text("small middle", middle, y + 28, "kept") : ""];
+  const y = level(i) - 17;
+  const middle = x + CELL / 2;
+  return [
+    rect(look, x, y, CELL, 34),
+    text("middle", middle, y + (kept ? 14 : 21), name),
+    kept ? text("small middle", middle, y + 28, "kept") : "",
+  ];
 }
 
 // All variants: their accesses, and below them their operations.
-const compare = (variants, chosen, step, y, width) => Object.entries(variants).map(([name, { words, accesses, flops, special }], k) => {
-  const pitch = Math.min(26, (width - BARS - 22) / 15), top = y + 36 * k, now = name === chosen, work = flops + special;
-  const look = now ? "strong" : "", bar = (work * pitch) / 2;
-  return [
-    text(look, 0, top + 12, words), text(look, BARS + 4 + pitch * accesses.length, top + 12, accesses.length),
-    accesses.map(([, , kind], i) => rect(!now ? "faint" : i < step ? LOOK[kind] : "empty", BARS + pitch * i, top, pitch - 2, 15)),
-    rect(now ? "three" : "faint", BARS, top + 17, bar, 9), text("small", BARS + 6 + bar, top + 26, work),
-    rect("press", 0, top - 5, width, 34, press({ variant: name })),
-  ];
-});
+const compare = (variants, chosen, step, y, width) =>
+  Object.entries(variants).map(([name, { words, accesses, flops, special }], k) => {
+    const pitch = Math.min(26, (width - BARS - 22) / 15);
+    const top = y + 36 * k;
+    const now = name === chosen;
+    const work = flops + special;
+    const look = now ? "strong" : "";
+    const bar = (work * pitch) / 2;
+    return [
+      text(look, 0, top + 12, words),
+      text(look, BARS + 4 + pitch * accesses.length, top + 12, accesses.length),
+      accesses.map(([, , kind], i) =>
+        rect(
+          !now ? "faint" : i < step ? LOOK[kind] : "empty",
+          BARS + pitch * i,
+          top,
+          pitch - 2,
+          15,
+        ),
+      ),
+      rect(now ? "three" : "faint", BARS, top + 17, bar, 9),
+      text("small", BARS + 6 + bar, top + 26, work),
+      rect("press", 0, top - 5, width, 34, press({ variant: name })),
+    ];
+  });
 
 export function show({ variants, items, values, gradients }, { variant, dtype, step }, width) {
-  const { does, accesses, kernels, since, kept, again, flops, special } = variants[variant], count = accesses.length;
-  const s = Math.min(step, count), where = columns(width), item = items[dtype], work = flops + special;
+  const { does, accesses, kernels, since, kept, again, flops, special } = variants[variant];
+  const count = accesses.length;
+  const s = Math.min(step, count);
+  const where = columns(width);
+  const item = items[dtype];
+  const work = flops + special;
   const [latest, side, kind, value] = accesses[s - 1] ?? [-1];
-  const memory = (names, k) => names.map((name, i) => {
-    const look = name in since ? (since[name] > s ? "empty" : "faint") : "recomputation-never";
-    return cell(name, where.places[k], i, look, kept.includes(name));
-  });
+  const memory = (names, k) =>
+    names.map((name, i) => {
+      const look = name in since ? (since[name] > s ? "empty" : "faint") : "recomputation-never";
+      return cell(name, where.places[k], i, look, kept.includes(name));
+    });
   const heads = ["forward", "memory", "backward", "memory"].map((word, k) =>
-    text("small middle", where.places[k] + (k % 2 ? CELL : where.wide) / 2, 24, word));
-  const looks = [["one", "read"], ["two", "written"], ["empty", "to come"],
-    ["recomputation-never", "never stored"], ["three", "operations"], ["hatched", "made again"]];
-  const y = level(3) + 52, key = legend(again.length ? looks : looks.slice(0, 5), width, y + 162);
-  const first = s ? `Access ${s} of ${count}: the ${side ? "back" : "for"}ward pass ${kind}s ${value}` : "Nothing has been read yet";
+    text("small middle", where.places[k] + (k % 2 ? CELL : where.wide) / 2, 24, word),
+  );
+  const looks = [
+    ["one", "read"],
+    ["two", "written"],
+    ["empty", "to come"],
+    ["recomputation-never", "never stored"],
+    ["three", "operations"],
+    ["hatched", "made again"],
+  ];
+  const y = level(3) + 52;
+  const key = legend(again.length ? looks : looks.slice(0, 5), width, y + 162);
+  const first = s
+    ? `Access ${s} of ${count}: the ${side ? "back" : "for"}ward pass ${kind}s ${value}`
+    : "Nothing has been read yet";
   return {
     picture: svg(width, y + 162 + key.height, "Three sigmoids, forward and backward", [
-      heads, kernels.map((one, i) => kernel(one, i - latest, again, where)), memory(values, 1), memory(gradients, 3),
+      heads,
+      kernels.map((one, i) => kernel(one, i - latest, again, where)),
+      memory(values, 1),
+      memory(gradients, 3),
       accesses.map((one, i) => access(one, i, s, where)),
-      text("strong", 0, y, "Accesses and operations for each element"), compare(variants, variant, s, y + 14, width), key.shapes,
+      text("strong", 0, y, "Accesses and operations for each element"),
+      compare(variants, variant, s, y + 14, width),
+      key.shapes,
     ]),
     rows: [
-      ["accesses per element", s, `of ${count}`], ["bytes per element", s * item, `of ${count * item}`],
+      ["accesses per element", s, `of ${count}`],
+      ["bytes per element", s * item, `of ${count * item}`],
       ["operations per element", work, `${flops} flops, ${special} exp`],
       ["operations per byte", +(work / count / item).toFixed(3), "in all"],
     ],
-    text: `${does} ${first}. `
-      + `In all, ${count} accesses move ${count * item} bytes for each element, for ${flops} flops and ${special} exponentials. `
-      + `Kept for the backward pass: ${kept.join(", ")}.`,
+    text:
+      `${does} ${first}. ` +
+      `In all, ${count} accesses move ${count * item} bytes for each element, for ${flops} flops and ${special} exponentials. ` +
+      `Kept for the backward pass: ${kept.join(", ")}.`,
     limits: { step: [0, count] },
   };
 }

@@ -1,83 +1,158 @@
-// The roofline widget: a device's roofs, and on one of them a point or a kernel's stretch. Peaks and intensities come from Python.
+// The roofline widget: a device's roofs, and on one of them a point or a kernel's stretch. Peaks
+// and intensities come from Python.
 import { escape } from "./core.js";
 import { circle, line, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Pixels; and steps of the slider in an octave.
-const LEFT = 42, TOP = 20, FOOT = 320, ROWS = 390, ROW = 34, STEPS = 8;
+const LEFT = 42;
+const TOP = 20;
+const FOOT = 320;
+const ROWS = 390;
+const ROW = 34;
+const STEPS = 8;
 
 const three = (v) => `${+v.toPrecision(3)}`;
-// 67 T. What rounding would make 1,000 takes the next letter.
+// 67 T. A number that would be rounded to 1,000 takes the next letter.
 const rate = (v) => {
   const k = Math.floor(Math.log10(v * 1.0005) / 3);
   return `${three(v / 1000 ** k)} ${" kMGTPE"[k]}`;
 };
 const flops = (v) => rate(v) + "FLOP/s";
-const span = ([a, b], words) => words(a) === words(b) ? words(a) : `${words(a)} to ${words(b)}`;
+const span = ([a, b], words) => (words(a) === words(b) ? words(a) : `${words(a)} to ${words(b)}`);
 
-// A least (ring) and a most (disc) intensity, at x and y of each.
-const marks = (name, [[x, y], [X, Y]], r, more) => [circle(`ring ${name}`, x, y, r, more), circle(`ink ${name}`, X, Y, r, more)];
+// A least (ring) and a most (disc) intensity, each at its x and y.
+const marks = (name, [[x, y], [X, Y]], r, more) => [
+  circle(`ring ${name}`, x, y, r, more),
+  circle(`ink ${name}`, X, Y, r, more),
+];
 
-// Where intensities and rates stand, both by their logarithms, and what lies under a device's roof with a peak.
+// Scales of intensities and rates, both logarithmic, and the rate under a device's roof with a
+// peak.
 function under({ octaves: [least, most], decades: [low, high], devices }, device, width) {
-  const { bytes } = devices[device], right = width - 8;
+  const { bytes } = devices[device];
+  const right = width - 8;
   const x = (v) => LEFT + ((right - LEFT) * (Math.log2(v) - least)) / (most - least);
   const y = (v) => FOOT - ((FOOT - TOP) * (Math.log10(v) - low)) / (high - low);
   const reach = (all, peak) => all.map((v) => Math.min(peak, v * bytes));
   const at = (all, peak) => reach(all, peak).map((v, i) => [x(all[i]), y(v)]);
-  const roof = (name, [a, b], peak) => path(name, "M"
-    + at([a, Math.min(Math.max(peak / bytes, a), b), b], peak).map((p) => p.map(n)).join("L"));
+  const roof = (name, [a, b], peak) =>
+    path(
+      name,
+      "M" +
+        at([a, Math.min(Math.max(peak / bytes, a), b), b], peak)
+          .map((p) => p.map(n))
+          .join("L"),
+    );
   return { bytes, right, x, y, reach, at, roof };
 }
 
 const axes = ({ ticks: [along, up] }, { x, y, right }) => [
-  text("small", 0, 11, "FLOP/s"), text("small end", right, FOOT + 33, "FLOP per byte of DRAM"),
-  along.map((v) => [line("grid", x(v), TOP, x(v), FOOT), text("small middle", x(v), FOOT + 15, three(v))]),
-  up.map((v) => [line("grid", LEFT, y(v), right, y(v)), text("small end", LEFT - 5, y(v) + 4, rate(v))]),
+  text("small", 0, 11, "FLOP/s"),
+  text("small end", right, FOOT + 33, "FLOP per byte of DRAM"),
+  along.map((v) => [
+    line("grid", x(v), TOP, x(v), FOOT),
+    text("small middle", x(v), FOOT + 15, three(v)),
+  ]),
+  up.map((v) => [
+    line("grid", LEFT, y(v), right, y(v)),
+    text("small end", LEFT - 5, y(v) + 4, rate(v)),
+  ]),
 ];
 
-// The roofs of all precisions, and the one that counts with its knee.
+// The roofs of all precisions, and the chosen one with its knee.
 function roofs({ octaves, precisions }, peaks, peak, knee, { x, y, right, roof }) {
-  const all = octaves.map((e) => 2 ** e), shapes = Object.entries(peaks).map(([name, most]) => {
-    const words = precisions[name] + (right < 392 ? "" : " " + rate(most)), below = name === "float64" ? 12 : -4;
-    return [roof("rule", all, most), text("small end" + (most === peak ? " strong" : ""), right, y(most) + below, words)];
+  const all = octaves.map((e) => 2 ** e);
+  const shapes = Object.entries(peaks).map(([name, most]) => {
+    const words = precisions[name] + (right < 392 ? "" : " " + rate(most));
+    const below = name === "float64" ? 12 : -4;
+    return [
+      roof("rule", all, most),
+      text("small end" + (most === peak ? " strong" : ""), right, y(most) + below, words),
+    ];
   });
-  const over = x(knee), top = y(peak);
-  return [shapes, roof("roof", all, peak), line("dots", over, top, over, FOOT), text("end", over, top - 18, `knee ${three(knee)}`)];
+  const over = x(knee);
+  const top = y(peak);
+  return [
+    shapes,
+    roof("roof", all, peak),
+    line("dots", over, top, over, FOOT),
+    text("end", over, top - 18, `knee ${three(knee)}`),
+  ];
 }
 
 // Each kernel under its own roof, and in a row below the axis.
-const listed = (kernels, chosen, device, { x, right, at }) => kernels.map((one, i) => {
-  const top = ROWS + ROW * i, [a, b] = one.flops_per_byte.map(x), row = top + 23, is = one === chosen, set = press({ kernel: i });
-  return [
-    marks("", at(one.flops_per_byte, one.peaks[device]), 4, set),
-    rect(is ? "faint" : "press", 0, top, right + 8, ROW - 2, set), text(is ? "strong" : "", 6, top + 13, escape(one.name)),
-    line("grid", LEFT, row, right, row), line("edge", a, row, b, row), marks("", [[a, row], [b, row]], 4),
-  ];
-});
+const listed = (kernels, chosen, device, { x, right, at }) =>
+  kernels.map((one, i) => {
+    const top = ROWS + ROW * i;
+    const [a, b] = one.flops_per_byte.map(x);
+    const row = top + 23;
+    const is = one === chosen;
+    const set = press({ kernel: i });
+    return [
+      marks("", at(one.flops_per_byte, one.peaks[device]), 4, set),
+      rect(is ? "faint" : "press", 0, top, right + 8, ROW - 2, set),
+      text(is ? "strong" : "", 6, top + 13, escape(one.name)),
+      line("grid", LEFT, row, right, row),
+      line("edge", a, row, b, row),
+      marks(
+        "",
+        [
+          [a, row],
+          [b, row],
+        ],
+        4,
+      ),
+    ];
+  });
 
 export function show(data, { device, precision, kernel, intensity }, width) {
-  const { kernels, precisions, key } = data, { peaks } = data.devices[device], chosen = kernels[kernel], off = !!chosen;
-  const hand = 2 ** (intensity / STEPS), by = chosen ?? { name: "A point", work: precisions[precision], flops_per_byte: [hand, hand] };
-  const ends = by.flops_per_byte, peak = chosen ? chosen.peaks[device] : peaks[precision];
-  const its = under(data, device, width), knee = peak / its.bytes, reach = its.reach(ends, peak), stands = its.at(ends, peak);
+  const { kernels, precisions, key } = data;
+  const { peaks } = data.devices[device];
+  const chosen = kernels[kernel];
+  const off = !!chosen;
+  const hand = 2 ** (intensity / STEPS);
+  const by = chosen ?? {
+    name: "A point",
+    work: precisions[precision],
+    flops_per_byte: [hand, hand],
+  };
+  const ends = by.flops_per_byte;
+  const peak = chosen ? chosen.peaks[device] : peaks[precision];
+  const its = under(data, device, width);
+  const knee = peak / its.bytes;
+  const reach = its.reach(ends, peak);
+  const stands = its.at(ends, peak);
   const side = ends[1] < knee ? "memory" : ends[0] < knee ? "memory or arithmetic" : "arithmetic";
-  const part = span(reach, (v) => `${three((100 * v) / peak)} %`), most = span(reach, flops);
-  const where = span(ends, three), rise = `${three(knee)} FLOP per byte`;
+  const part = span(reach, (v) => `${three((100 * v) / peak)} %`);
+  const most = span(reach, flops);
+  const where = span(ends, three);
+  const rise = `${three(knee)} FLOP per byte`;
   return {
     picture: svg(width, ROWS + (key ? ROW * kernels.length : -32), `The roofline of ${device}`, [
-      axes(data, its), roofs(data, peaks, peak, knee, its), text("", 0, ROWS - 8, key), listed(kernels, chosen, device, its),
-      its.roof("stretch", ends, peak), stands.map(([x, y]) => line("stroke-one", x, y, x, FOOT)), marks("chosen", stands, 6)]),
-    rows: [["at most", most, `${part} of the peak`], ["limited by", side, `knee at ${rise}`]],
-    text: `${by.name} at ${where} FLOP per byte of DRAM, in ${by.work}: ${device} can do at most ${most}, ${part} of its peak `
-      + `of ${flops(peak)}. The limit is ${side}, for the knee is at ${rise}.`,
+      axes(data, its),
+      roofs(data, peaks, peak, knee, its),
+      text("", 0, ROWS - 8, key),
+      listed(kernels, chosen, device, its),
+      its.roof("stretch", ends, peak),
+      stands.map(([x, y]) => line("stroke-one", x, y, x, FOOT)),
+      marks("chosen", stands, 6),
+    ]),
+    rows: [
+      ["at most", most, `${part} of the peak`],
+      ["limited by", side, `knee at ${rise}`],
+    ],
+    text:
+      `${by.name} at ${where} FLOP per byte of DRAM, in ${by.work}: ${device} can do at most ${most}, ${part} of its peak ` +
+      `of ${flops(peak)}. The limit is ${side}, for the knee is at ${rise}.`,
     outputs: { intensity: chosen ? "-" : where },
     disabled: { precision: off, intensity: off },
   };
 }
 
 export function drag({ octaves: [least, most], kernels }, x, y, width) {
-  const row = Math.floor((y - ROWS) / ROW), octave = least + ((most - least) * (x - LEFT)) / (width - LEFT - 8);
+  const row = Math.floor((y - ROWS) / ROW);
+  const octave = least + ((most - least) * (x - LEFT)) / (width - LEFT - 8);
   return kernels[row] ? { kernel: row } : { kernel: "", intensity: Math.round(octave * STEPS) };
 }
 

@@ -1,22 +1,26 @@
-// The shared memory of one block over time: what the lanes of a warp name at a step, and which elements have been written by then.
+// The shared memory of one block over time: the elements that the lanes of a warp name at a step,
+// and those that have been written by then.
 import { plural, thousands } from "./core.js";
 import { legend, letters, n, path, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 // GAP: pixels between arrays.
-const WARP = 32, GAP = 24;
+const WARP = 32;
+const GAP = 24;
 
 // Runs [step, how often], thread by thread, as the element that each i names; -1 for none.
 function unpack(runs) {
   const all = [];
   let sum = 0;
-  for (const [step, times] of runs) for (let k = times; k--; ) all.push((sum += step));
+  for (const [step, times] of runs) for (let k = times; k--;) all.push((sum += step));
   return all;
 }
 
-// After some steps, the owner: the warp that wrote each element last, -1 for none, and the barriers that a warp has passed.
+// After some steps, the owner (the warp that wrote each element last, -1 for none), and the
+// barriers that a warp has passed.
 function replay({ arrays, patterns }, steps, warp) {
-  const owner = arrays.map(({ size }) => Array(size).fill(-1)), known = [];
+  const owner = arrays.map(({ size }) => Array(size).fill(-1));
+  const known = [];
   let passed = 0;
   for (const { kind, array, pattern } of steps) {
     if (kind === "load") continue;
@@ -29,34 +33,53 @@ function replay({ arrays, patterns }, steps, warp) {
 
 // All steps: writes are tall bars, reads short ones, barriers lines.
 function strip(steps, step, width) {
-  const pace = Math.min(30, width / steps.length), bars = steps.map(({ kind }, i) => {
+  const pace = Math.min(30, width / steps.length);
+  const bars = steps.map(({ kind }, i) => {
     const tall = { load: 7, barrier: 20 }[kind] ?? 14;
     return `M${n((i + 0.1) * pace)} 22v${-tall}h${n(pace * (tall > 14 ? 0.2 : 0.8))}v${tall}z`;
   });
   const words = text("small", 0, 38, "tall bars write, short read, lines: barriers");
-  return [rect("mem-now", step * pace - pace, 0, Math.max(pace, 3), 24), path("mem-step", bars.join("")), words];
+  return [
+    rect("mem-now", step * pace - pace, 0, Math.max(pace, 3), 24),
+    path("mem-step", bars.join("")),
+    words,
+  ];
 }
 
-// One array, a rank for each square: squares of equal rank in a row are one shape, and lines part all. The last row may be short.
-// Gives the shapes and their height.
+// One array, a rank for each square: squares of equal rank in a row are one shape, and lines
+// separate all. The last row may be short. Gives the shapes and their height.
 function grid({ title, columns }, ranks, looks, x, y, wide) {
-  const { length } = ranks, rows = Math.ceil(length / columns), high = Math.min(wide, 420 / rows), d = looks.map(() => "");
-  const right = (k) => n(x + k * wide), down = (k) => n(y + 18 + k * high);
-  for (let c = 0; c <= columns; c++) d[0] += `M${right(c)} ${y + 18}V${down(Math.floor((length - (c || 1)) / columns + 1))}`;
-  for (let r = 0; r <= rows; r++) d[0] += `M${x} ${down(r)}H${right(Math.min(columns, length - (r - 1) * columns))}`;
+  const { length } = ranks;
+  const rows = Math.ceil(length / columns);
+  const high = Math.min(wide, 420 / rows);
+  const d = looks.map(() => "");
+  const right = (k) => n(x + k * wide);
+  const down = (k) => n(y + 18 + k * high);
+  for (let c = 0; c <= columns; c++)
+    d[0] += `M${right(c)} ${y + 18}V${down(Math.floor((length - (c || 1)) / columns + 1))}`;
+  for (let r = 0; r <= rows; r++)
+    d[0] += `M${x} ${down(r)}H${right(Math.min(columns, length - (r - 1) * columns))}`;
   for (let k = 0, from = 0; k < length; k++) {
     if (ranks[k] === ranks[k + 1] && (k + 1) % columns) continue;
-    const left = right(from % columns), row = Math.floor(k / columns);
-    if (ranks[k]) d[ranks[k]] += `M${left} ${down(row)}H${right((k % columns) + 1)}V${down(row + 1)}H${left}z`;
+    const left = right(from % columns);
+    const row = Math.floor(k / columns);
+    if (ranks[k])
+      d[ranks[k]] += `M${left} ${down(row)}H${right((k % columns) + 1)}V${down(row + 1)}H${left}z`;
     from = k + 1;
   }
-  return [[text("", x, y + 10, title), [1, 2, 3, 4, 0].map((k) => path(looks[k][0], d[k]))], 34 + high * rows];
+  return [
+    [text("", x, y + 10, title), [1, 2, 3, 4, 0].map((k) => path(looks[k][0], d[k]))],
+    34 + high * rows,
+  ];
 }
 
-// The rank of each square, the greatest of its elements': 0 not written, 1 and 2 written, 3 and 4 named now; 2 and 4 by the warp.
+// The rank of each square, the greatest of its elements': 0 not written, 1 and 2 written, 3 and 4
+// named now; 2 and 4 by the warp.
 function rank({ size, row, scale: [down, along], columns }, owner, now, warp) {
-  const place = (k) => Math.floor(k / row / down) * columns + Math.floor((k % row) / along), ranks = Array(place(size - 1) + 1).fill(0);
-  const raise = (k, by, least) => k < 0 || by < 0 || (ranks[place(k)] = Math.max(ranks[place(k)], least + (by === warp)));
+  const place = (k) => Math.floor(k / row / down) * columns + Math.floor((k % row) / along);
+  const ranks = Array(place(size - 1) + 1).fill(0);
+  const raise = (k, by, least) =>
+    k < 0 || by < 0 || (ranks[place(k)] = Math.max(ranks[place(k)], least + (by === warp)));
   owner.forEach((by, k) => raise(k, by, 1));
   now.forEach((k, i) => raise(k, i >> 5, 3));
   return ranks;
@@ -67,35 +90,61 @@ function doing({ name, shape, steps } = {}, lanes) {
   const on = [...lanes.keys()].filter((i) => lanes[i] >= 0);
   if (!on.length) return "is not in it";
   if (!name) return "passes it";
-  const at = (i) => `lane ${i} ${name}[${shape.map((size, axis) => Math.floor(lanes[i] / steps[axis]) % size).join(", ")}]`;
+  const at = (i) =>
+    `lane ${i} ${name}[${shape.map((size, axis) => Math.floor(lanes[i] / steps[axis]) % size).join(", ")}]`;
   return `names ${plural(new Set(on.map((i) => lanes[i])).size, "element")}, ${at(on[0])} and ${at(on.at(-1))}`;
 }
 
 export function show(data, { step, warp }, width) {
   if (data.nothing) return { picture: "", text: data.nothing };
-  const { arrays, steps, patterns, source, total } = data, now = steps[step - 1], all = unpack(patterns[now.pattern]);
-  const mark = `warp ${warp}`, { owner, passed } = replay(data, steps.slice(0, step), warp), shapes = strip(steps, step, width);
-  const looks = [["grid", "not written"], ["faint", "written"], ["hatched", `by ${mark}`], ["mem-other", "now"],
-    ["one", `now, ${mark}`]];
-  const room = (width + GAP - GAP * arrays.length) / arrays.reduce((sum, { columns }) => sum + columns, 0);
-  let x = 0, y = 54, tall = 0;
+  const { arrays, steps, patterns, source, total } = data;
+  const now = steps[step - 1];
+  const all = unpack(patterns[now.pattern]);
+  const mark = `warp ${warp}`;
+  const { owner, passed } = replay(data, steps.slice(0, step), warp);
+  const shapes = strip(steps, step, width);
+  const looks = [
+    ["grid", "not written"],
+    ["faint", "written"],
+    ["hatched", `by ${mark}`],
+    ["mem-other", "now"],
+    ["one", `now, ${mark}`],
+  ];
+  const room =
+    (width + GAP - GAP * arrays.length) / arrays.reduce((sum, { columns }) => sum + columns, 0);
+  let x = 0;
+  let y = 54;
+  let tall = 0;
   arrays.forEach((array, i) => {
-    // Where not all have room in a row, each gets one of its own.
-    const { columns, title } = array, wide = Math.min(18, room < 5 ? width / columns : room);
+    // Where there is no room for all in a row, each gets one of its own.
+    const { columns, title } = array;
+    const wide = Math.min(18, room < 5 ? width / columns : room);
     const span = Math.max(columns * wide, letters(title));
     if (x && x + span > width) [x, y, tall] = [0, y + tall, 0];
-    const [drawn, height] = grid(array, rank(array, owner[i], now.array === i ? all : [], warp), looks, x, y, wide);
+    const [drawn, height] = grid(
+      array,
+      rank(array, owner[i], now.array === i ? all : [], warp),
+      looks,
+      x,
+      y,
+      wide,
+    );
     shapes.push(drawn);
     x += span + GAP;
     tall = Math.max(tall, height);
   });
-  const key = legend(looks, width, y + tall), who = doing(arrays[now.array], all.slice(warp * WARP, (warp + 1) * WARP));
-  const rows = arrays.map(({ name, size }, i) =>
-    [`written in ${name}`, thousands(owner[i].filter((by) => by >= 0).length), `of ${thousands(size)} elements`]);
+  const key = legend(looks, width, y + tall);
+  const who = doing(arrays[now.array], all.slice(warp * WARP, (warp + 1) * WARP));
+  const rows = arrays.map(({ name, size }, i) => [
+    `written in ${name}`,
+    thousands(owner[i].filter((by) => by >= 0).length),
+    `of ${thousands(size)} elements`,
+  ]);
   return {
     picture: svg(width, y + tall + key.height + 4, "Shared memory", [shapes, key.shapes]),
     rows: [...rows, ["barriers", passed, `passed by ${mark}`]],
-    text: `Step ${step} of ${steps.length}, line ${now.line}, ${source[now.line]}, ${now.what} ${plural(now.warps, "warp")} of ${total}. ` +
+    text:
+      `Step ${step} of ${steps.length}, line ${now.line}, ${source[now.line]}, ${now.what} ${plural(now.warps, "warp")} of ${total}. ` +
       `Warp ${warp} ${who}. By now ${rows.map(([term, count, of]) => `${count} ${of} are ${term}`).join(", ")}; ` +
       `${plural(passed, "barrier")} passed.`,
     outputs: { step: `${step} of ${steps.length}` },

@@ -1,72 +1,167 @@
-// A request of a warp as a picture: 32 lanes, the strip of sectors, and a line from each lane to the bytes that it names.
+// A request of a warp as a picture: 32 lanes, the strip of sectors, and a line from each lane to
+// the bytes that it names.
 import { escape, percent, plural } from "./core.js";
 import { legend, letters, n, path, press, rect, svg, text } from "./draw.js";
 
 export const TOY_BURST = 4;
-// From top to bottom: caption, lanes from 36 to 48, the strip, counts and first bytes to 216, what the looks mean.
-const TOP = 142, TALL = 40, KEY = 230, MARGIN = 4;
-const UNITS_PER_LINE = 4, FEWEST_SHOWN = 16, NARROWEST = 8, THINNEST = 2.5;
+// From top to bottom: caption, lanes from 36 to 48, the strip, counts and first bytes to 216,
+// legend.
+const TOP = 142;
+const TALL = 40;
+const KEY = 230;
+const MARGIN = 4;
+const UNITS_PER_LINE = 4;
+const FEWEST_SHOWN = 16;
+const NARROWEST = 8;
+const THINNEST = 2.5;
 
-// A request with its counts. Addresses are -1 where a lane is not active; parts are bytes, or values in the toy memory.
+// A request with its counts. Addresses are -1 where a lane is not active; parts are bytes, or
+// values in the toy memory.
 export function measure({ addresses, itemsize, unit, verb = "reads", array = "x", bare = false }) {
-  const parts = new Set(), [word, part] = unit === TOY_BURST ? ["burst", "value"] : ["sector", "byte"];
+  const parts = new Set();
+  const [word, part] = unit === TOY_BURST ? ["burst", "value"] : ["sector", "byte"];
   for (const a of addresses) for (let b = a; a >= 0 && b < a + itemsize; b++) parts.add(b);
-  const touched = [...new Set([...parts].map((b) => Math.floor(b / unit)))].sort((a, b) => a - b), used = parts.size;
-  return { addresses, itemsize, unit, verb, array, bare, word, part, touched, used, moved: unit * touched.length, ideal: Math.ceil(used / unit) };
+  const touched = [...new Set([...parts].map((b) => Math.floor(b / unit)))].sort((a, b) => a - b);
+  const used = parts.size;
+  return {
+    addresses,
+    itemsize,
+    unit,
+    verb,
+    array,
+    bare,
+    word,
+    part,
+    touched,
+    used,
+    moved: unit * touched.length,
+    ideal: Math.ceil(used / unit),
+  };
 }
 
-// Shapes, and the items of a legend. The followed lane's line is heavier, and on top. A bare strip has no addresses below it.
-export function strip({ addresses, itemsize, unit, bare, touched, word, part }, width, lane, caption) {
-  const pitch = width / 32, mark = (i) => (i === lane ? " followed" : "");
+// Shapes, and the items of a legend. The followed lane's line is heavier, and on top. A bare strip
+// has no addresses below it.
+export function strip(
+  { addresses, itemsize, unit, bare, touched, word, part },
+  width,
+  lane,
+  caption,
+) {
+  const pitch = width / 32;
+  const mark = (i) => (i === lane ? " followed" : "");
   // Untouched units are left out when all would be too narrow; a gap is half a unit wide.
-  const origin = touched[0] - (touched[0] % UNITS_PER_LINE), most = Math.max(FEWEST_SHOWN, Math.ceil((touched.at(-1) + 1 - origin) / 8) * 8);
-  const shown = width / most < NARROWEST ? touched : Array.from({ length: most }, (_, i) => origin + i);
+  const origin = touched[0] - (touched[0] % UNITS_PER_LINE);
+  const most = Math.max(FEWEST_SHOWN, Math.ceil((touched.at(-1) + 1 - origin) / 8) * 8);
+  const shown =
+    width / most < NARROWEST ? touched : Array.from({ length: most }, (_, i) => origin + i);
   const gap = (i) => i && shown[i] > shown[i - 1] + 1;
   let end = 0;
-  const places = shown.map((_, i) => (end += i && (gap(i) ? 1.5 : 1))), cell = width / Math.max(FEWEST_SHOWN, end + 1), whole = end + 1 === shown.length;
-  const x = (u) => places[shown.indexOf(u)] * cell, at = (a) => x(Math.floor(a / unit)) + ((a % unit) * cell) / unit;
-  const size = (itemsize * cell) / unit, box = (name) => (u) => rect(name, x(u), TOP, cell, TALL);
+  const places = shown.map((_, i) => (end += i && (gap(i) ? 1.5 : 1)));
+  const cell = width / Math.max(FEWEST_SHOWN, end + 1);
+  const whole = end + 1 === shown.length;
+  const x = (u) => places[shown.indexOf(u)] * cell;
+  const at = (a) => x(Math.floor(a / unit)) + ((a % unit) * cell) / unit;
+  const size = (itemsize * cell) / unit;
+  const box = (name) => (u) => rect(name, x(u), TOP, cell, TALL);
   const line = (i) => {
-    const from = n((i + 0.5) * pitch), to = n(at(addresses[i]) + size / 2);
+    const from = n((i + 0.5) * pitch);
+    const to = n(at(addresses[i]) + size / 2);
     return path("line" + mark(i), `M${from} 48C${from} 98 ${to} 92 ${to} ${TOP}`);
   };
-  // First bytes: of every line, or of every 2nd, 4th, ... where numbers need the room.
-  const able = shown.filter((u) => !bare && (!whole || unit === TOY_BURST || u % UNITS_PER_LINE === 0));
-  const name = (u) => (u === able[0] ? part + " " : "") + u * unit, right = (u) => x(u) + 3 + letters(name(u));
+  // First bytes: of every unit, or of every 2nd, 4th, ... where numbers need the room.
+  const able = shown.filter(
+    (u) => !bare && (!whole || unit === TOY_BURST || u % UNITS_PER_LINE === 0),
+  );
+  const name = (u) => (u === able[0] ? part + " " : "") + u * unit;
+  const right = (u) => x(u) + 3 + letters(name(u));
   let by = 1;
   while (able.some((u, i) => i % by === 0 && right(u) + 12 > x(able[i + by]))) by *= 2;
   const shapes = [
-    text("", 0, 12, escape(caption)), shown.filter((u) => !touched.includes(u)).map(box("empty")), touched.map(box("hatched")),
-    [...new Set(addresses)].map((a) => (a < 0 ? "" : rect(size < 4 ? "one" : "one used", at(a), TOP, Math.max(size, THINNEST), TALL))),
-    touched.map(box("edge")), shown.map((u, i) => (gap(i) ? rect("dots", x(u) - cell / 2, TOP, cell / 2, TALL) : "")),
-    addresses.map((a, i) => rect((a < 0 ? "idle" : "lane") + mark(i), i * pitch + 1, 36, pitch - 2, 12, lane < 0 ? "" : press({ lane: i }))),
+    text("", 0, 12, escape(caption)),
+    shown.filter((u) => !touched.includes(u)).map(box("empty")),
+    touched.map(box("hatched")),
+    [...new Set(addresses)].map((a) =>
+      a < 0 ? "" : rect(size < 4 ? "one" : "one used", at(a), TOP, Math.max(size, THINNEST), TALL),
+    ),
+    touched.map(box("edge")),
+    shown.map((u, i) => (gap(i) ? rect("dots", x(u) - cell / 2, TOP, cell / 2, TALL) : "")),
+    addresses.map((a, i) =>
+      rect(
+        (a < 0 ? "idle" : "lane") + mark(i),
+        i * pitch + 1,
+        36,
+        pitch - 2,
+        12,
+        lane < 0 ? "" : press({ lane: i }),
+      ),
+    ),
     addresses.map((_, i) => (pitch < 17 && i % 8 ? "" : text("middle", (i + 0.5) * pitch, 31, i))),
-    [...addresses.keys()].filter((i) => addresses[i] >= 0).sort((i, j) => (i === lane) - (j === lane)).map(line),
-    touched.map((u, i) => (cell < 17 && touched[i + 1] && ((i + 1) % 4 || !touched[i + 2]) ? "" : text("middle strong", x(u) + cell / 2, TOP + TALL + 15, i + 1))),
-    // Counts are wider than narrow cells: there the tick lets them pass.
-    able.map((u, i) => (i % by || right(u) > width ? "" : path("rule", `M${n(x(u))} 182${cell < 17 ? "v4m0 14" : ""}V216`) + text("", x(u) + 3, 216, name(u)))),
+    [...addresses.keys()]
+      .filter((i) => addresses[i] >= 0)
+      .sort((i, j) => (i === lane) - (j === lane))
+      .map(line),
+    touched.map((u, i) =>
+      cell < 17 && touched[i + 1] && ((i + 1) % 4 || !touched[i + 2])
+        ? ""
+        : text("middle strong", x(u) + cell / 2, TOP + TALL + 15, i + 1),
+    ),
+    // Counts are wider than narrow cells: there the tick leaves room for them.
+    able.map((u, i) =>
+      i % by || right(u) > width
+        ? ""
+        : path("rule", `M${n(x(u))} 182${cell < 17 ? "v4m0 14" : ""}V216`) +
+          text("", x(u) + 3, 216, name(u)),
+    ),
   ];
-  return { shapes, items: [["one", `${part}s used`], ["hatched", "moved, not used"], whole ? ["empty", `${word} not touched`] : ["dots", "left out"]] };
+  return {
+    shapes,
+    items: [
+      ["one", `${part}s used`],
+      ["hatched", "moved, not used"],
+      whole ? ["empty", `${word} not touched`] : ["dots", "left out"],
+    ],
+  };
 }
 
 export const share = ({ touched, used, moved, unit, word, part }) =>
   `The request touches ${plural(touched.length, word)} of ${unit} ${part}s and uses ${used} of the ${moved} ${part}s moved, ${percent(used, moved)}.`;
 
-// Where a lane's element lies. A unit's number counts from 0 at the array's start, as byte / 32 does; its place among the touched is an ordinal.
+// The place of a lane's element. A unit's number counts from 0 at the array's start, as byte / 32
+// does; its place among the touched is an ordinal.
 function where({ addresses, itemsize, verb, array, unit, word, touched }, lane) {
-  const a = addresses[lane], u = Math.floor(a / unit), nth = touched.indexOf(u) + 1, th = ["st", "nd", "rd"][nth % 100 - nth % 10 === 10 ? 3 : nth % 10 - 1] ?? "th";
+  const a = addresses[lane];
+  const u = Math.floor(a / unit);
+  const nth = touched.indexOf(u) + 1;
+  const th = ["st", "nd", "rd"][(nth % 100) - (nth % 10) === 10 ? 3 : (nth % 10) - 1] ?? "th";
   const what = unit === TOY_BURST ? `value ${a}` : `bytes ${a} to ${a + itemsize - 1} of ${array}`;
-  const which = touched[1] ? `the ${nth}${th} of the ${touched.length} touched` : "the only one touched";
-  return a < 0 ? `Lane ${lane} is not active.` : `Lane ${lane} ${verb} ${what}, in ${word} ${u}: ${which}.`;
+  const which = touched[1]
+    ? `the ${nth}${th} of the ${touched.length} touched`
+    : "the only one touched";
+  return a < 0
+    ? `Lane ${lane} is not active.`
+    : `Lane ${lane} ${verb} ${what}, in ${word} ${u}: ${which}.`;
 }
 
-// What a widget shows of a request.
+// A request for the front ends: picture, rows and text.
 export function panel(request, lane, lead, caption, width) {
-  const r = measure(request), { used, moved, ideal, word, part, touched } = r, room = width - 2 * MARGIN;
-  const { shapes, items } = strip(r, room, lane, caption), key = legend(items, room, KEY), would = ideal < touched.length ? ` ${plural(ideal, word)} could hold what it uses.` : "";
+  const r = measure(request);
+  const { used, moved, ideal, word, part, touched } = r;
+  const room = width - 2 * MARGIN;
+  const { shapes, items } = strip(r, room, lane, caption);
+  const key = legend(items, room, KEY);
+  const would = ideal < touched.length ? ` ${plural(ideal, word)} could hold what it uses.` : "";
   return {
-    picture: svg(width, KEY + key.height, caption, [`<g transform="translate(${MARGIN})">`, shapes, key.shapes, "</g>"]),
-    rows: [[`${word}s per request`, touched.length, `fewest possible: ${ideal}`], [`${part}s used`, used, `of ${moved} moved`], ["efficiency", percent(used, moved), ""]],
+    picture: svg(width, KEY + key.height, caption, [
+      `<g transform="translate(${MARGIN})">`,
+      shapes,
+      key.shapes,
+      "</g>",
+    ]),
+    rows: [
+      [`${word}s per request`, touched.length, `fewest possible: ${ideal}`],
+      [`${part}s used`, used, `of ${moved} moved`],
+      ["efficiency", percent(used, moved), ""],
+    ],
     text: `${lead} ${share(r)}${would} ${where(r, lane)}`,
   };
 }

@@ -1,9 +1,9 @@
-"""The tiles widget: a matrix product cut into tiles, step by step: what sits in shared memory, and what has been read for it so far.
+"""The tiles widget: a matrix product in tiles, step by step, with shared memory and what was read.
 
-Each block computes one tile of C, and fetches for it a tile of A and a tile of B at a time, which all of its threads then share. What
-each step reads, and the sectors that its requests touch, follow from the indices alone; tests hold both against traces of a tiled and a
-naive kernel. Caches are left out, so fewer loads do not mean as many bytes fewer from DRAM. Elements are float32.
-"""
+Each block computes one tile of C, and fetches for it a tile of A and a tile of B at a time, which
+all of its threads then share. What each step reads, and the sectors that its requests touch, follow
+from the indices alone; tests hold both against traces of a tiled and a naive kernel. Caches are
+left out, so fewer loads do not mean as many bytes fewer from DRAM. Elements are float32."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ITEM_BYTES = 4
 
 
 def explorer(n: int = 64, tile: int = 16, wider: bool = False, step: int = 1) -> View:
-    """The product of two n x n matrices in tiles of ``tile`` x ``tile``. ``wider``: A has one column more in memory, which nobody reads.
+    """Show the product of two n x n matrices in tiles of ``tile`` x ``tile``.
 
-    ``step``: which of the steps to open at, from 1. A tile is 4, 8, 16 or 32 wide, and n at most 16 tiles. Raises LaunchError otherwise.
-    """
+    ``wider``: A has one column more in memory, which nobody reads. ``step``: the step to open at,
+    from 1. A tile is 4, 8, 16 or 32 wide, and n at most 16 tiles. Raises LaunchError otherwise."""
     tile = one_of("tile", tile, TILES)
     n = whole("n", n, tile, MOST_TILES * tile)
     steps = (-(-n // tile)) ** 3
@@ -31,4 +31,5 @@ def explorer(n: int = 64, tile: int = 16, wider: bool = False, step: int = 1) ->
         Check("wider", "one column more", wider),
         Player("step", "step", 1, steps, whole("step", step, 1, steps)),
     )
-    return View("tiles", {"item": ITEM_BYTES, "sector": SECTOR_BYTES, "warp": WARP_SIZE, "most": MOST_TILES}, controls)
+    sizes = {"item": ITEM_BYTES, "sector": SECTOR_BYTES, "warp": WARP_SIZE, "most": MOST_TILES}
+    return View("tiles", sizes, controls)

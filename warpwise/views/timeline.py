@@ -1,9 +1,10 @@
-"""What one warp did over time: its recorded events as steps, one for each stretch of instructions that it issues together.
+"""One warp over time: its recorded events as steps.
 
-An instruction takes an issue slot of its warp however few lanes are active. A load, a store or a branch is among the instructions of
-the step that it belongs to and takes no slot beside them. Slots are counted from the source, as in ``Metrics``; how long one takes is
-left out, and so are the other warps that an SM runs in between.
-"""
+A step is a stretch of instructions that the warp issues together, on one line under one mask. An
+instruction takes an issue slot of its warp however few lanes are active. A load, a store or a
+branch is among the instructions of the step that it belongs to and takes no slot beside them. Slots
+are counted from the source, as in ``Metrics``; how long one takes is left out, and so are the other
+warps that an SM runs in between."""
 
 from __future__ import annotations
 
@@ -12,14 +13,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from warpwise.metrics import WARP_SIZE
-from warpwise.trace import Event, Trace
+from warpwise.traces import Event, Trace
 
 Place = tuple[tuple[int, int, int], int]  #: a warp: its block and its number there
 
 
 @dataclass(frozen=True)
 class Step:
-    """``slots`` instructions in a row on one line under one mask, and what happened there: ``events`` of any kind but issue."""
+    """``slots`` instructions in a row on one line under one mask, and the events among them.
+
+    ``events`` are of any kind but issue."""
 
     line: int
     slots: int
@@ -29,7 +32,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All steps of one warp, which has ``threads`` threads: fewer than 32 if it is the last of a block of another size."""
+    """All steps of one warp of ``threads`` threads.
+
+    The last warp of a block whose size is no multiple of 32 has fewer than 32."""
 
     steps: tuple[Step, ...]
     threads: int
@@ -41,25 +46,38 @@ class Timeline:
 
     @property
     def lanes(self) -> int:
-        """Active lanes, summed over the slots: the warp's part of ``Metrics.thread_instructions``."""
+        """Active lanes over all slots: the warp's part of ``Metrics.thread_instructions``."""
         return sum(step.slots * step.active.bit_count() for step in self.steps)
 
 
 def timelines(trace: Trace) -> dict[Place, Timeline]:
-    """The warps of the recorded blocks, in the order of blocks and warps. Raises TraceError if the trace left events out."""
+    """Return the warps of the recorded blocks, in the order of blocks and warps.
+
+    Raises TraceError if the trace left events out."""
     x, y, z = trace.block
     events: dict[Place, list[Event]] = defaultdict(list)
     for event in trace.events:
         events[event.block, event.warp].append(event)
+
+    def made(place: Place) -> Timeline:
+        threads = min(WARP_SIZE, x * y * z - WARP_SIZE * place[1])
+        return Timeline(tuple(_steps(events[place])), threads)
+
     order = sorted(events, key=lambda place: (place[0][::-1], place[1]))
-    return {place: Timeline(tuple(_steps(events[place])), min(WARP_SIZE, x * y * z - WARP_SIZE * place[1])) for place in order}
+    return {place: made(place) for place in order}
 
 
 def _steps(events: Iterable[Event]) -> list[Step]:
-    """A step begins where instructions are issued, and holds what happens until the next one begins."""
+    """Split events where instructions are issued: a step holds what happens until the next one."""
     parts: list[list[Event]] = []
     for event in events:
         if event.kind == "issue" or not parts:
             parts.append([])
         parts[-1].append(event)
-    return [Step(part[0].line, part[0].slots, part[0].active, tuple(e for e in part if e.kind != "issue")) for part in parts]
+    return [_step(part) for part in parts]
+
+
+def _step(part: list[Event]) -> Step:
+    first = part[0]
+    others = tuple(event for event in part if event.kind != "issue")
+    return Step(first.line, first.slots, first.active, others)

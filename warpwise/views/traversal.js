@@ -1,13 +1,19 @@
-// The traversal widget: one warp walks a matrix request by request. A sector counts each time that a request asks for it, as in Metrics.
+// The traversal widget: one warp walks over a matrix request by request. A sector counts each time
+// that a request asks for it, as in Metrics.
 import { percent, plural, thousands, undelta } from "./core.js";
 import { legend, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
-const SECTOR = 32, LEFT = 34;
+const SECTOR = 32;
+const LEFT = 34;
 
-// By hand: lane i stands in column i of row k, or in row i of column k, and lanes beyond the matrix are idle.
+// By hand: lane i stands in column i of row k, or in row i of column k, and lanes beyond the matrix
+// are idle.
 function walk({ itemsizes }, { lanes, dtype, rows, columns, padded }) {
-  const pitch = columns + padded, itemsize = itemsizes[dtype], along = lanes === "row", [count, active] = along ? [rows, columns] : [columns, rows];
+  const pitch = columns + padded;
+  const itemsize = itemsizes[dtype];
+  const along = lanes === "row";
+  const [count, active] = along ? [rows, columns] : [columns, rows];
   const requests = [...Array(count).keys()].map((k) => ({
     lead: `lanes 0 to ${active - 1} read ${lanes} ${k}`,
     named: [...Array(active).keys()].map((i) => (along ? k * pitch + i : i * pitch + k) * itemsize),
@@ -18,59 +24,114 @@ function walk({ itemsizes }, { lanes, dtype, rows, columns, padded }) {
 
 // Of a trace: first bytes come as steps from one lane to the next.
 function traced({ requests, ...array }) {
-  return { ...array, requests: requests.map((r) => ({ ...r, named: undelta(r.deltas).filter((a) => a >= 0) })) };
+  return {
+    ...array,
+    requests: requests.map((r) => ({ ...r, named: undelta(r.deltas).filter((a) => a >= 0) })),
+  };
 }
 
 const unique = (list) => [...new Set(list)];
 
 export function show(data, values, width) {
-  const { what, rows, columns, pitch, itemsize, shift = 0, top = 0, left = 0, requests } = data.arrays ? traced(data.arrays[values.array]) : walk(data, values);
-  const k = Math.min(values.step, requests.length) - 1, { lead, named } = requests[k];
-  const touched = requests.map((r) => unique(r.named.flatMap((a) => [a, a + itemsize - 1].map((b) => Math.floor(b / SECTOR)))));
-  const wide = pitch - columns < 5 ? pitch : columns, room = width - 36, cell = Math.min(18, room / wide), tall = Math.max(Math.min(cell, 14, 480 / rows), 3);
-  const x = (c) => n(LEFT + c * cell), y = (r) => n(20 + (r - top) * tall), low = y(top + rows), shapes = [];
+  const {
+    what,
+    rows,
+    columns,
+    pitch,
+    itemsize,
+    shift = 0,
+    top = 0,
+    left = 0,
+    requests,
+  } = data.arrays ? traced(data.arrays[values.array]) : walk(data, values);
+  const k = Math.min(values.step, requests.length) - 1;
+  const { lead, named } = requests[k];
+  const touched = requests.map((r) =>
+    unique(r.named.flatMap((a) => [a, a + itemsize - 1].map((b) => Math.floor(b / SECTOR)))),
+  );
+  const wide = pitch - columns < 5 ? pitch : columns;
+  const room = width - 36;
+  const cell = Math.min(18, room / wide);
+  const tall = Math.max(Math.min(cell, 14, 480 / rows), 3);
+  const x = (c) => n(LEFT + c * cell);
+  const y = (r) => n(20 + (r - top) * tall);
+  const low = y(top + rows);
+  const shapes = [];
   // A stretch of bytes as boxes, one for each row that it lies in.
   const boxes = (name, from, to) => {
-    for (let e = Math.max((from - shift) / itemsize, 0), end = (to - shift) / itemsize; e < end; ) {
-      const r = Math.floor(e / pitch), stop = Math.min(end, (r + 1) * pitch), c = e - r * pitch, right = Math.min(c + stop - e, wide);
-      if (r >= top && r < top + rows && c < right) shapes.push(rect(name, x(c), y(r), (right - c) * cell, tall));
+    for (let e = Math.max((from - shift) / itemsize, 0), end = (to - shift) / itemsize; e < end;) {
+      const r = Math.floor(e / pitch);
+      const stop = Math.min(end, (r + 1) * pitch);
+      const c = e - r * pitch;
+      const right = Math.min(c + stop - e, wide);
+      if (r >= top && r < top + rows && c < right)
+        shapes.push(rect(name, x(c), y(r), (right - c) * cell, tall));
       e = stop;
     }
   };
   const runs = (name, list) => {
     let from;
-    unique(list).sort((a, b) => a - b).forEach((a, i, sorted) => {
-      from ??= a;
-      if (sorted[i + 1] !== a + itemsize) from = boxes(name, from, a + itemsize);
-    });
+    unique(list)
+      .sort((a, b) => a - b)
+      .forEach((a, i, sorted) => {
+        from ??= a;
+        if (sorted[i + 1] !== a + itemsize) from = boxes(name, from, a + itemsize);
+      });
   };
   const sectors = (name) => touched[k].forEach((s) => boxes(name, s * SECTOR, (s + 1) * SECTOR));
-  runs("faint", requests.slice(0, k).flatMap((r) => r.named));
+  runs(
+    "faint",
+    requests.slice(0, k).flatMap((r) => r.named),
+  );
   sectors("hatched");
   runs("one", named);
-  // Where sectors begin in each row: with a pitch that is no whole number of sectors, in each row elsewhere.
+  // The start of sectors in each row: where the pitch is not a multiple of a sector, they differ.
   let grid = "";
   for (let r = top; r < top + rows; r++) {
     const start = shift + r * pitch * itemsize;
-    for (let b = Math.ceil(start / SECTOR) * SECTOR; b < start + wide * itemsize; b += SECTOR) grid += `M${x((b - start) / itemsize)} ${y(r)}v${tall}`;
+    for (let b = Math.ceil(start / SECTOR) * SECTOR; b < start + wide * itemsize; b += SECTOR)
+      grid += `M${x((b - start) / itemsize)} ${y(r)}v${tall}`;
     if (tall > 6) grid += `M${LEFT} ${y(r)}h${wide * cell}`;
     if (r % 8 === 0) shapes.push(text("end small", LEFT - 5, y(r) + 10, r));
   }
-  for (let c = 0; c < columns; c += cell < 5 ? 32 : 8) shapes.push(text("small", x(c), 14, left + c));
-  shapes.push(path("rule", grid), rect("edge", LEFT, 20, columns * cell, low - 20), rect("dots", LEFT, 20, wide * cell, low - 20));
+  for (let c = 0; c < columns; c += cell < 5 ? 32 : 8)
+    shapes.push(text("small", x(c), 14, left + c));
+  shapes.push(
+    path("rule", grid),
+    rect("edge", LEFT, 20, columns * cell, low - 20),
+    rect("dots", LEFT, 20, wide * cell, low - 20),
+  );
   sectors("edge");
 
-  const key = legend([["one", "used now"], ["hatched", "moved, not used"], ["faint", "used before"], ["dots", "padding"]].slice(0, wide > columns ? 4 : 3), width, low + 12);
-  const foot = low + 82 + key.height, most = Math.max(...touched.map((s) => s.length)), pace = room / requests.length;
+  const key = legend(
+    [
+      ["one", "used now"],
+      ["hatched", "moved, not used"],
+      ["faint", "used before"],
+      ["dots", "padding"],
+    ].slice(0, wide > columns ? 4 : 3),
+    width,
+    low + 12,
+  );
+  const foot = low + 82 + key.height;
+  const most = Math.max(...touched.map((s) => s.length));
+  const pace = room / requests.length;
   touched.forEach(({ length }, i) => {
-    const h = (length / most) * 44, look = i < k ? "faint" : i > k ? "empty" : "one";
+    const h = (length / most) * 44;
+    const look = i < k ? "faint" : i > k ? "empty" : "one";
     shapes.push(rect(look, LEFT + i * pace, foot - h, pace * 0.8, h, press({ step: i + 1 })));
   });
   shapes.push(key.shapes, text("", 0, foot - 53, `Sectors of each request, at most ${most}`));
 
-  const done = touched.slice(0, k + 1).flat(), moved = done.length * SECTOR, bytes = (r) => unique(r.named).length * itemsize, here = touched[k].length;
-  const used = requests.slice(0, k + 1).reduce((sum, r) => sum + bytes(r), 0), ideal = Math.ceil(bytes(requests[k]) / SECTOR), distinct = thousands(unique(done).length);
-  const share = percent(used, moved), would = here > ideal ? `, where ${ideal} would do` : "";
+  const done = touched.slice(0, k + 1).flat();
+  const moved = done.length * SECTOR;
+  const bytes = (r) => unique(r.named).length * itemsize;
+  const here = touched[k].length;
+  const used = requests.slice(0, k + 1).reduce((sum, r) => sum + bytes(r), 0);
+  const ideal = Math.ceil(bytes(requests[k]) / SECTOR);
+  const distinct = thousands(unique(done).length);
+  const share = percent(used, moved);
+  const would = here > ideal ? `, where ${ideal} would do` : "";
   return {
     picture: svg(width, foot + 2, "Matrix in memory", shapes),
     rows: [
@@ -78,8 +139,10 @@ export function show(data, values, width) {
       ["sectors so far", thousands(done.length), `${distinct} different`],
       ["bytes used so far", share, `${thousands(used)} of ${thousands(moved)} moved`],
     ],
-    text: `${what} Request ${k + 1} of ${requests.length}: ${lead}. It touches ${plural(here, "sector")}${would}. So far ${
-      plural(done.length, "sector")} moved, ${distinct} of them different, and ${share} of their bytes were used.`,
+    text:
+      `${what} Request ${k + 1} of ${requests.length}: ${lead}. It touches ` +
+      `${plural(here, "sector")}${would}. So far ${plural(done.length, "sector")} moved, ` +
+      `${distinct} of them different, and ${share} of their bytes were used.`,
     limits: { step: [1, requests.length] },
   };
 }

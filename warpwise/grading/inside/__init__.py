@@ -1,1 +1,1 @@
-"""All that a sandbox holds of the grader. In there, each of these modules stands alone: they import nothing of Warpwise."""
+"""All that a sandbox holds of the grader. These modules import nothing of Warpwise."""

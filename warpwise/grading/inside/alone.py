@@ -1,10 +1,9 @@
-"""The first thing that runs where a whole container is one submission's: give up all rights, set the limits, then play the part.
+"""Give up all rights, set the limits, then play a part, in a container of one submission.
 
     python -I -S alone.py PART LIMITS < job
 
-It is ``start`` without namespaces, which such a container cannot make: what keeps the grader's files and processes out of reach is the
-user number alone, and the refused system calls.
-"""
+It is ``start`` without namespaces, which such a container cannot make: only the user number and
+the refused system calls keep the grader's files and processes out of reach."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ def main() -> None:
     from serve import die_with_parent
     from start import confine, play
 
-    Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, this ends, and not the grader
+    # if memory runs out, the kernel ends this process and not the grader
+    Path("/proc/self/oom_score_adj").write_text("1000")
     confine(limits)
     die_with_parent()
     room.refuse_calls(base64.b64decode(limits["seccomp"]))

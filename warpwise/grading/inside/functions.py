@@ -1,41 +1,48 @@
-"""Call a student's host function on given inputs and send back raw numbers, nothing that has to be believed or unpickled.
+"""Call a student's host function on given inputs and send back raw numbers.
 
-For each number or array that a call returns one frame: a byte for the kind, then exactly eight bytes per number that the grader asked
-for (``q`` int64, ``d`` float64, ``?`` bool as int64). Or one for the whole call, with exactly NAME_BYTES that hold a name: of the error
-that was raised (``e``), or of the type that was returned instead (``t``; ``s`` if only the shape is another). The grader knows the
-length of every frame beforehand. Expected values never come here.
-"""
+Nothing has to be believed or unpickled. Each number or array that a call returns makes one frame: a
+byte for the kind, then exactly eight bytes per number that the grader asked for (``q`` int64, ``d``
+float64, ``?`` bool as int64). Otherwise there is one frame for the whole call, with exactly
+NAME_BYTES that hold a name: of the error that was raised (``e``), or of the type that was returned
+instead (``t``; ``s`` if only the shape is another). The grader knows the length of every frame
+beforehand. Expected values never come here."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from io import FileIO
+from typing import Any
 
 import numpy as np
 
 NAME_BYTES = 40
 NUMBERS = (np.ndarray, np.generic, int, float)
-KINDS = {"b": (b"?", np.int64), "i": (b"q", np.int64), "u": (b"q", np.int64), "f": (b"d", np.float64)}
+KINDS = {"b": (b"?", "int64"), "i": (b"q", "int64"), "u": (b"q", "int64"), "f": (b"d", "float64")}
 
 
-def answer(job: dict, result) -> None:
-    """Run the job's text, then each call of ``job["calls"]``: ``{"args": [...], "shapes": [[...]], "several": false}``.
+def answer(job: dict[str, Any], result: FileIO) -> None:
+    """Run the job's text, then each of its calls.
 
-    Then stay for ``job["stay_seconds"]``, where the grader wants to see how much memory was used.
-    """
-    space = {"__name__": "student"}
+    A call is ``{"args": [...], "shapes": [[...]], "several": false}``. Then stay for
+    ``job["stay_seconds"]``, so that the grader can measure the memory in use."""
+    space: dict[str, Any] = {"__name__": "student"}
     try:
-        exec(compile(job["text"], "<your code>", "exec"), space)  # what the sandbox is for
+        exec(compile(job["text"], "<your code>", "exec"), space)  # this is what the sandbox is for
         function = space[job["name"]]
     except BaseException as error:
         function = _raiser(error)
     for call in job["calls"]:
-        result.write(frames(function, [decode(a) for a in call["args"]], [tuple(shape) for shape in call["shapes"]], call["several"]))
+        args, shapes = map(decode, call["args"]), map(tuple, call["shapes"])
+        result.write(frames(function, list(args), list(shapes), call["several"]))
     result.flush()
     time.sleep(job["stay_seconds"])
 
 
-def frames(function, args: list, shapes: list[tuple[int, ...]], several: bool) -> bytes:
-    """What a call comes to: a frame for its value, or, of a tuple of ``several``, one for each item."""
+def frames(
+    function: Callable[..., Any], args: list[Any], shapes: list[tuple[int, ...]], several: bool
+) -> bytes:
+    """Make the frame for a call's value, or, for a tuple of ``several``, one for each item."""
     try:
         value = function(*args)
         items = value if several else (value,)
@@ -44,7 +51,8 @@ def frames(function, args: list, shapes: list[tuple[int, ...]], several: bool) -
         found = []
         for item, shape in zip(items, shapes, strict=True):
             numbers = np.asarray(item)
-            if numbers.dtype.kind not in KINDS or (numbers.shape != shape and not isinstance(item, NUMBERS)):
+            numeric = numbers.dtype.kind in KINDS
+            if not numeric or (numbers.shape != shape and not isinstance(item, NUMBERS)):
                 return _named(b"t", type(item))
             if numbers.shape != shape:
                 return _named(b"s", type(item))
@@ -55,8 +63,8 @@ def frames(function, args: list, shapes: list[tuple[int, ...]], several: bool) -
         return _named(b"e", type(error))
 
 
-def decode(argument):
-    """A number as it is; an array from its JSON form."""
+def decode(argument: Any) -> Any:
+    """Decode an array from its JSON form; leave a number as it is."""
     if isinstance(argument, dict):
         return np.array(argument["data"], dtype=argument["dtype"]).reshape(argument["shape"])
     return argument
@@ -66,8 +74,8 @@ def _named(kind: bytes, of: type) -> bytes:
     return kind + of.__name__.encode("utf-8", "replace")[:NAME_BYTES].ljust(NAME_BYTES)
 
 
-def _raiser(error: BaseException):
-    def function(*args):
+def _raiser(error: BaseException) -> Callable[..., Any]:
+    def function(*args: Any) -> Any:
         raise error
 
     return function

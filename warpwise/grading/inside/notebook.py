@@ -1,8 +1,8 @@
-"""Re-run a notebook through nbval and say for each cell whether it passed. What the grader shows as "visible checks"; never points.
+"""Re-run a notebook through nbval and report for each cell whether it passed.
 
-A cell is known by what its metadata says, not by nbval's names for it, which change between releases. A kernel that ends in the
-middle of a cell is noticed at once: nbval alone would wait for the cell's whole time limit.
-"""
+The grader shows this as "visible checks"; it never decides points. Cells are identified by their
+metadata, not by nbval's names for them, which change between releases. A kernel that ends in the
+middle of a cell is noticed at once: nbval alone would wait for the cell's whole time limit."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ import sys
 import threading
 import time
 from importlib import import_module
+from io import FileIO
 from pathlib import Path
+from typing import Any
 
-# Importing nbformat reads a grammar of web addresses with this package if it is there, which takes as long as all the rest together.
-sys.modules["rfc3987_syntax"] = None
+# Importing nbformat reads a grammar of web addresses with this package if it is there, which takes
+# as long as all the rest together.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # cannot be imported then
 
 import pytest  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
@@ -27,41 +30,55 @@ from nbval.plugin import NbCellError  # noqa: E402
 from serve import die_with_parent  # noqa: E402
 
 REASON_CHARACTERS = 200
-DUMPABLE = 4  # prctl(2), PR_SET_DUMPABLE: where it is off, the notebook's kernel, of the same user, cannot open this process's files
-#: What notebooks import, with all that is in ``warpwise.views``; ``warm`` imports it before there is a notebook.
-USUAL = ("ipykernel.ipkernel", "ipykernel.zmqshell", "anywidget", "quickjs", "warpwise.cuda", "warpwise.labs.check", "warpwise.show")
+# prctl(2), PR_SET_DUMPABLE: if it is off, the notebook's kernel, of the same user, cannot open this
+# process's files
+DUMPABLE = 4
+#: Modules that notebooks import beside ``warpwise.views``, and ``warm`` imports beforehand.
+USUAL = (
+    "ipykernel.ipkernel",
+    "ipykernel.zmqshell",
+    "anywidget",
+    "quickjs",
+    "warpwise.cuda",
+    "warpwise.labs.check",
+    "warpwise.show",
+)
 
 
-def answer(job: dict, result) -> None:
-    """Write one JSON line per code cell of ``job["notebook"]``: its metadata's ``warpwise`` entry, whether it passed, and why not."""
+def answer(job: dict[str, Any], result: FileIO) -> None:
+    """Write a JSON line per code cell of ``job["notebook"]``.
+
+    It has the ``warpwise`` entry of its metadata, whether it passed, and why not."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     Path("work").mkdir()
     os.chdir("work")
-    local_provisioner.launch_kernel = Kernel(result).launch
+    vars(local_provisioner)["launch_kernel"] = Kernel(result).launch
     ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
     Path("lab.ipynb").write_text(json.dumps(job["notebook"]))
 
-    options = ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={job['cell_seconds']}", "--color=no", "-q"]
-    alone = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider", "-p", "nbval.plugin"]
-    pytest.main([*alone, *options, "lab.ipynb"], plugins=[Reporter(result)])
+    timeout = f"--nbval-cell-timeout={job['cell_seconds']}"
+    options = ["--nbval-lax", "--nbval-current-env", timeout, "--color=no", "-q"]
+    alone = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider"]
+    pytest.main([*alone, "-p", "nbval.plugin", *options, "lab.ipynb"], plugins=[Reporter(result)])
 
 
 def warm() -> None:
-    """Import what most notebooks will."""
+    """Import the modules that most notebooks will import."""
     views = import_module("warpwise.views")
-    for name in (*USUAL, *(module.name for module in pkgutil.iter_modules(views.__path__, "warpwise.views."))):
+    drawn = (module.name for module in pkgutil.iter_modules(views.__path__, "warpwise.views."))
+    for name in (*USUAL, *drawn):
         import_module(name)
 
 
 class Kernel:
-    """The notebook's kernel: a fork of this process, made before pytest starts, which has imported by then what a new one would.
+    """The notebook's kernel: a fork of this process, made before pytest starts.
 
-    To Jupyter it is the process that it would have started itself.
-    """
+    It has already imported what a new kernel would. To Jupyter it is the process that it would have
+    started itself."""
 
     stdin = stdout = stderr = None
 
-    def __init__(self, result):
+    def __init__(self, result: FileIO):
         read, self.told = os.pipe()
         self.status: int | None = None
         self.pid = os.fork()
@@ -71,8 +88,8 @@ class Kernel:
             self._be(read)
         os.close(read)
 
-    def launch(self, command: list[str], **_) -> Kernel:
-        """What Jupyter calls to start a kernel: the connection file is the command's last word."""
+    def launch(self, command: list[str], **_: Any) -> Kernel:
+        """Start a kernel for Jupyter: the connection file is the command's last word."""
         os.write(self.told, command[-1].encode())
         os.close(self.told)
         return self
@@ -102,7 +119,7 @@ class Kernel:
     def _be(self, told: int) -> None:
         """In the fork: wait for the connection file, then be an ordinary kernel."""
         try:
-            die_with_parent()  # as a sandbox sees to anyway, and nobody else without one
+            die_with_parent()  # in a sandbox that happens anyway
             os.setsid()
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             path = os.read(told, 4096).decode()
@@ -118,34 +135,36 @@ class Kernel:
 class Reporter:
     """A pytest plugin: one line for each cell that ran."""
 
-    def __init__(self, result):
+    def __init__(self, result: FileIO):
         self.result = result
         self.watching = False
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_call(self, item):
+    def pytest_runtest_call(self, item: Any) -> None:
         if not self.watching:
             threading.Thread(target=leave_with, args=(item.parent.kernel,), daemon=True).start()
             self.watching = True
 
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(self, item: Any, call: pytest.CallInfo[None]) -> None:
         if call.when != "call" and not call.excinfo:
             return
         about = item.cell.metadata.get("warpwise", {})
         why = str(call.excinfo.value)[:REASON_CHARACTERS] if call.excinfo else ""
-        line = json.dumps({"cell": item.cell_num, "about": about, "passed": not call.excinfo, "why": why})
-        self.result.write(line.encode() + b"\n")
+        passed = not call.excinfo
+        line = {"cell": item.cell_num, "about": about, "passed": passed, "why": why}
+        self.result.write(json.dumps(line).encode() + b"\n")
         if call.excinfo and not isinstance(call.excinfo.value, NbCellError):
-            os._exit(1)  # not the cell but the talk with the kernel broke, and the cells after it would each wait in vain
+            # the connection to the kernel broke: the cells after this would each wait in vain
+            os._exit(1)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_teardown(self, nextitem):
+    def pytest_runtest_teardown(self, nextitem: object) -> None:
         if nextitem is None:
             os._exit(0)  # the sandbox ends the kernel faster than asking it to shut down
 
 
-def leave_with(kernel) -> None:
-    """End with the notebook's kernel: a cell that ended it has no more to say, nor have those after it."""
+def leave_with(kernel: Any) -> None:
+    """End this process with the notebook's kernel: no cell can run on without it."""
     while kernel.is_alive():
         time.sleep(0.1)
     os._exit(1)

@@ -1,8 +1,8 @@
-"""A room of its own for one submission, in a sandbox that is shared by many: fresh namespaces, an empty /tmp, no rights left.
+"""Give one submission its own room in a sandbox shared by many.
 
-The sandbox itself, with its read-only root and without network, is bubblewrap's. What lies between two submissions in it is made here,
-since a program that bubblewrap starts cannot be one that has imported its modules before.
-"""
+A room has fresh namespaces, an empty /tmp and no rights. The sandbox itself, with its read-only
+root and no network, is bubblewrap's. Submissions in it are separated here, since a program that
+bubblewrap starts cannot have imported its modules before."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from serve import die_with_parent
 from start import confine, stay_first
 
 NEW_MOUNTS, NEW_UTS, NEW_IPC, NEW_PIDS = 0x00020000, 0x04000000, 0x08000000, 0x20000000  # clone(2)
-NO_SUID, NO_DEVICES, NO_EXEC, BIND, PRIVATE, RECURSIVE = 2, 4, 8, 1 << 12, 1 << 18, 1 << 14  # mount(2)
-NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER, AMBIENT, CLEAR_ALL, DROP_BOUNDING = 38, 22, 2, 47, 4, 24  # prctl(2)
+# mount(2)
+NO_SUID, NO_DEVICES, NO_EXEC, BIND, PRIVATE, RECURSIVE = 2, 4, 8, 1 << 12, 1 << 18, 1 << 14
+# prctl(2)
+NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER, AMBIENT, CLEAR_ALL, DROP_BOUNDING = 38, 22, 2, 47, 4, 24
 CAPABILITIES_3 = 0x20080522  # capset(2), _LINUX_CAPABILITY_VERSION_3
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def enter(limits: dict) -> None:
-    """Come back as a process that has a room and no rights. Raises OSError if the room cannot be made: then nothing of a student runs."""
+def enter(limits: dict[str, Any]) -> None:
+    """Return as a process that has a room and no rights.
+
+    Raises OSError if the room cannot be made: then no student code runs."""
     _checked(libc.unshare(NEW_MOUNTS | NEW_UTS | NEW_IPC | NEW_PIDS))
     child = os.fork()
     if child:
@@ -31,8 +36,9 @@ def enter(limits: dict) -> None:
     die_with_parent()
     _checked(libc.mount(None, b"/", None, PRIVATE | RECURSIVE, None))
     with _kept(limits["kept"]):
+        flags, options = NO_SUID | NO_DEVICES, b"mode=1777,size=%d" % limits["tmp_bytes"]
         for folder in (b"/tmp", b"/dev/shm"):
-            _checked(libc.mount(b"tmpfs", folder, b"tmpfs", NO_SUID | NO_DEVICES, b"mode=1777,size=%d" % limits["tmp_bytes"]))
+            _checked(libc.mount(b"tmpfs", folder, b"tmpfs", flags, options))
     _checked(libc.mount(b"proc", b"/proc", b"proc", NO_SUID | NO_DEVICES | NO_EXEC, None))
     os.chdir("/tmp")
     confine(limits)
@@ -44,7 +50,7 @@ def enter(limits: dict) -> None:
 
 @contextmanager
 def _kept(paths: list[str]) -> Iterator[None]:
-    """Mounts below /tmp, where Python itself may lie, are there again afterwards."""
+    """Restore mounts below /tmp, where Python itself may lie, after the block."""
     files = {path: os.open(path, os.O_PATH) for path in paths}
     yield
     for path, file in files.items():
@@ -68,7 +74,7 @@ def _drop_capabilities() -> None:
 
 
 def refuse_calls(rules: bytes) -> None:
-    """Load a filter of system calls, for this process and all that it starts, which gain no rights either."""
+    """Filter the system calls of this process and its children, which gain no rights either."""
 
     class Program(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("rules", ctypes.c_char_p))

@@ -1,8 +1,9 @@
-"""A process that has imported what its jobs need, and forks for each one: nothing is imported twice, and nothing is shared.
+"""Serve jobs from a process that has imported what they need, and forks for each one.
 
-Its socket brings, for each job, a header of JSON and three open files: the job, the pipe for its result, the pipe for its chatter. Each
-fork says one byte, by which the grader learns its process number; when it is over, its exit status and CPU seconds go back.
-"""
+Nothing is imported twice, and nothing is shared. For each job a socket brings a header of JSON and
+three open files: the job, the pipe for its result, the pipe for its chatter. Each fork sends one
+byte, by which the grader learns its process number; at its end its exit status and CPU seconds are
+sent back."""
 
 from __future__ import annotations
 
@@ -15,19 +16,23 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from typing import Any
 
 READY, STARTED = b"r", b"s"
 ENDED = struct.Struct("<qd")  #: exit status, CPU seconds
 MOST_HEADER_BYTES = 1 << 16
 PARENT_DEATH_SIGNAL = 1  # prctl(2), PR_SET_PDEATHSIG
+Header = dict[str, Any]
 
 
-def serve(number: int, prepare: Callable[[dict], None], play: Callable[[], None]) -> None:
-    """Serve jobs from the socket with this number until it closes. ``prepare`` is called here, ``play`` in the fork."""
+def serve(number: int, prepare: Callable[[Header], None], play: Callable[[], None]) -> None:
+    """Serve jobs from the socket with this number until it closes.
+
+    ``prepare`` is called here, ``play`` in the fork."""
     die_with_parent()
     control = socket.socket(fileno=number)
     gc.collect()
-    gc.freeze()  # what is shared with the forks stays shared
+    gc.freeze()  # so that memory shared with the forks stays shared
     control.sendall(READY)
     while True:
         header, files, _, _ = socket.recv_fds(control, MOST_HEADER_BYTES, 3)
@@ -40,11 +45,12 @@ def serve(number: int, prepare: Callable[[dict], None], play: Callable[[], None]
         for file in files:
             os.close(file)
         _, status, used = os.wait4(child, 0)
-        control.sendall(ENDED.pack(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime))
+        exit = os.waitstatus_to_exitcode(status)
+        control.sendall(ENDED.pack(exit, used.ru_utime + used.ru_stime))
 
 
 def die_with_parent() -> None:
-    """Be killed when the process that started this one ends. A change of user takes this back, and it has to be said again."""
+    """Be killed when the parent process ends. A change of user takes this back."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 

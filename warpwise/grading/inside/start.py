@@ -1,12 +1,12 @@
-"""The first thing that runs inside the sandbox: give up all rights, set the limits, then play one of two parts.
+"""Inside the sandbox: give up all rights, set the limits, then play one of two parts.
 
     python -I -S start.py PART LIMITS < job
-    python -I -S start.py PART LIMITS SOCKET      serve many jobs, each in a fork with a room of its own (``serve``, ``room``)
+    python -I -S start.py PART LIMITS SOCKET      serve jobs, each in a fork with its own ``room``
 
-PART is ``functions`` (call a student's host functions) or ``notebook`` (re-run a notebook through nbval). LIMITS is JSON. The job
-comes on standard input; standard output carries the result and nothing else, so everything that is printed goes to standard error.
-Only the standard library is used here: this folder is all of Warpwise that a host function could see.
-"""
+PART is ``functions`` (call a student's host functions) or ``notebook`` (re-run a notebook through
+nbval). LIMITS is JSON. The job comes on standard input; standard output carries the result and
+nothing else, so everything that is printed goes to standard error. Only the standard library is
+used here: this folder is all that a host function could see of Warpwise."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import resource
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 
-def confine(limits: dict) -> None:
-    """Become the nameless user ``limits["uid"]`` (where bubblewrap ran as root), then set resource limits, which hold from here on.
+def confine(limits: dict[str, Any]) -> None:
+    """Become the user ``limits["uid"]`` (if bubblewrap ran as root), then set resource limits.
 
-    The number of processes is counted per user, and not at all for root: so the user changes first.
-    """
+    Processes are counted per user, and not at all for root: so the user changes first."""
     if "uid" in limits:
         os.setgroups([])
         os.setresgid(limits["uid"], limits["uid"], limits["uid"])
@@ -35,10 +35,10 @@ def confine(limits: dict) -> None:
 
 
 def stay_first() -> None:
-    """As the first process of the sandbox, let a child do the work and end with it: then the kernel ends whatever it left running.
+    """As the first process of the sandbox, let a child do the work, and end with it.
 
-    (As the first process itself, student code would be immune to most signals.)
-    """
+    Then the kernel ends whatever the child left running. As the first process itself, student code
+    would be immune to most signals."""
     child = os.fork()
     if child:
         status = os.waitpid(child, 0)[1]
@@ -59,7 +59,7 @@ def main() -> None:
     play(part)
 
 
-def serve_many(part: str, limits: dict, number: int) -> None:
+def serve_many(part: str, limits: dict[str, Any], number: int) -> None:
     """Import what the part needs, then fork for each job."""
     import room
     from serve import serve
@@ -78,7 +78,7 @@ def play(part: str) -> None:
     os.dup2(2, 1)
     import_module(part).answer(json.loads(sys.stdin.buffer.read()), result)
     sys.stdout.flush()
-    os._exit(0)  # threads and exit handlers that student code left behind do not run on
+    os._exit(0)  # ends threads and exit handlers that student code left behind
 
 
 if __name__ == "__main__":

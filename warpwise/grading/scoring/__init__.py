@@ -1,1 +1,1 @@
-"""From records to a gradebook: a course's settings, its roster, overrides, late policy, and the platforms' formats."""
+"""Scores from records: course settings, roster, overrides, late policy, the platforms' formats."""

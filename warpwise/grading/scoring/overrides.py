@@ -1,12 +1,13 @@
-"""Points that an instructor sets by hand: ``overrides.csv`` in the graded folder. They always win, and the grader never writes the file.
+"""Points that an instructor sets by hand, in ``overrides.csv`` in the graded folder.
+
+They always win, and the grader never writes the file.
 
     student,lab,exercise,points,reason
     ada,08_coalescing,transpose,3,the check was right on her GPU
     ben,08_coalescing,,12.5,oral examination
 
-A row with an exercise sets that exercise's points, in the lab's own points. One without sets the score of the whole lab, in the
-course's points, and no late penalty is taken from it.
-"""
+A row with an exercise sets that exercise's points, in the lab's own points. One without sets the
+score of the whole lab, in the course's points, and no late penalty is taken from it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from warpwise.grading.scoring import sheet
 from warpwise.grading.scoring.course import MOST
 from warpwise.grading.scoring.sheet import Sheet
 from warpwise.labs.source import Lab
-from warpwise.simt.language.advice import nearest
+from warpwise.simt.compiler.advice import nearest
 
 NAME = "overrides.csv"
 COLUMNS = ("student", "lab", "exercise", "points", "reason")
@@ -27,7 +28,7 @@ COLUMNS = ("student", "lab", "exercise", "points", "reason")
 
 @dataclass(frozen=True)
 class Override:
-    """One row. ``exercise`` is empty for the whole lab, ``line`` is the file's."""
+    """One row of the file, at ``line``. ``exercise`` is empty for the whole lab."""
 
     student: str
     lab: str
@@ -41,10 +42,9 @@ class Override:
 
 
 def load(path: str | Path, labs: Mapping[str, Lab]) -> tuple[Override, ...]:
-    """The overrides of a file. Raises GradingError, with the line, for a lab or exercise there is not, or points that are none.
+    """Read the overrides in a file; ``scores`` checks the students.
 
-    Who the students are is for ``scores`` to say, which knows them.
-    """
+    Raises GradingError, with the line, for an unknown lab or exercise, or wrong points."""
     table = sheet.read(path)
     _check_columns(table)
     return tuple(_override(table, line, cells, labs) for line, cells in table.rows)
@@ -52,19 +52,24 @@ def load(path: str | Path, labs: Mapping[str, Lab]) -> tuple[Override, ...]:
 
 def _check_columns(table: Sheet) -> None:
     for column in table.columns:
-        _known(table, 1, column, COLUMNS, "column")
+        _known(table, 1, column, COLUMNS, "a column")
     for column in COLUMNS[:4]:
         if table.columns.count(column) != 1:
             raise table.wrong(1, f"needs one column {column}; the columns are {', '.join(COLUMNS)}")
 
 
-def _override(table: Sheet, line: int, cells: Mapping[str, str], labs: Mapping[str, Lab]) -> Override:
-    lab = _known(table, line, cells["lab"], labs, "lab")
-    if cells["exercise"]:
-        _known(table, line, cells["exercise"], [e.id for e in labs[lab].exercises], f"exercise of {lab}")
-    if not cells["student"]:
-        raise table.wrong(line, "there is no student")
-    return Override(cells["student"], lab, cells["exercise"], _points(table, line, cells["points"]), cells.get("reason", ""), line)
+def _override(
+    table: Sheet, line: int, cells: Mapping[str, str], labs: Mapping[str, Lab]
+) -> Override:
+    student, exercise = cells["student"], cells["exercise"]
+    lab = _known(table, line, cells["lab"], labs, "a lab")
+    if exercise:
+        ids = [e.id for e in labs[lab].exercises]
+        _known(table, line, exercise, ids, f"an exercise of {lab}")
+    if not student:
+        raise table.wrong(line, "the student is missing")
+    points = _points(table, line, cells["points"])
+    return Override(student, lab, exercise, points, cells.get("reason", ""), line)
 
 
 def _points(table: Sheet, line: int, text: str) -> float:
@@ -72,13 +77,14 @@ def _points(table: Sheet, line: int, text: str) -> float:
         points = float(text)
     except ValueError:
         points = -1
-    if not 0 <= points <= MOST:  # nan is not either
-        raise table.wrong(line, f"{text!r} is no number of points")
+    if not 0 <= points <= MOST:  # false for nan too
+        raise table.wrong(line, f"{text!r} is not a number of points")
     return points
 
 
 def _known(table: Sheet, line: int, name: str, names: Collection[str], what: str) -> str:
     if name not in names:
         near = nearest(name, names)
-        raise table.wrong(line, f"{name!r} is no {what}; {f'did you mean {near}?' if near else 'there are ' + ', '.join(names)}")
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(names)}"
+        raise table.wrong(line, f"{name!r} is not {what}; {hint}")
     return name

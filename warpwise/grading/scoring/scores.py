@@ -1,12 +1,13 @@
-"""From records to scores: what each student has for each lab once the course's points, late policy and overrides are applied.
+"""Scores from records: the course's points, late policy and overrides applied.
 
-Numbers are rounded to two decimals, halves up, before they are added or taken away, so that every row of a gradebook adds up.
-"""
+Numbers are rounded to two decimals, halves up, before they are added or subtracted, so that every
+row of a gradebook adds up."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -16,7 +17,7 @@ from warpwise.grading.scoring.course import YEARS, Course, LabSettings, LatePoli
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, Student, folded
 from warpwise.labs.source import Lab
-from warpwise.simt.language.advice import nearest
+from warpwise.simt.compiler.advice import nearest
 
 NO_SUBMISSION = "no submission"
 MOST_NAMED = 5
@@ -25,10 +26,10 @@ _DOUBLE = "graded notebooks under one student"
 
 @dataclass(frozen=True)
 class Score:
-    """One student's score for one lab, in the course's points: ``score`` is ``raw`` less ``penalty``, or what an override says.
+    """One student's score for one lab, in the course's points.
 
-    ``late_days`` counts the days that have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known.
-    """
+    ``score`` is ``raw`` less ``penalty``, or set by an override. ``late_days`` counts the days that
+    have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known."""
 
     student: Student
     lab: str
@@ -51,32 +52,42 @@ def scores(
     roster: Roster | None = None,
     overrides: Sequence[Override] = (),
 ) -> tuple[Score, ...]:
-    """A score for every student and every lab that anybody handed in or has an override for.
+    """Return a score for every student and every lab that anybody has a record or override of.
 
-    Students come in the roster's order, then those who are not on it, and have their labs in order. Without a roster the students
-    are those of the records. The order of the records makes no difference. Raises GradingError for a record of a lab that is not
-    in ``labs``, and for an override of a student there is not.
-    """
+    Students come in the roster's order, then those who are not on it, each with their labs in
+    order. Without a roster the students are those of the records, whose order makes no difference.
+    Raises GradingError for a record of a lab that is not in ``labs``, and for an override of an
+    unknown student."""
     course = course or Course()
     handed_in = by_student(records, roster)
     students = everyone(handed_in, roster)
     fixed = _by_student_and_lab(overrides, students)
     extended = _extended(course, students)
-    graded = {lab for theirs in handed_in.values() for lab in theirs} | {override.lab for override in overrides}
-    for lab in sorted(graded - {""} - labs.keys()):
-        raise GradingError(f"there are records of {lab}, which is no lab of this course; name its course with --course")
+    graded = {lab for theirs in handed_in.values() for lab in theirs}
+    stems = sorted({*graded, *(override.lab for override in overrides)} - {""})
+    for lab in stems:
+        if lab not in labs:
+            raise GradingError(
+                f"there are records of {lab}, which is not a lab of this course; name its course "
+                "with --course"
+            )
     made = []
     for student in students.students:
         theirs = handed_in.get(student, {})
-        for stem in sorted(graded - {""}):
-            settings, key = course.lab(stem), (student, stem)
-            made.append(_score(student, labs[stem], theirs.get(stem, ()), settings, extended.get(key), fixed.get(key, {})))
-        made += [Score(student, "", note=_notes(student, [r.problem]), file=r.file) for r in theirs.get("", ())]
+        for stem in stems:
+            key, own = (student, stem), theirs.get(stem, ())
+            due, by_hand = extended.get(key), fixed.get(key, {})
+            made.append(_score(student, labs[stem], own, course.lab(stem), due, by_hand))
+        for record in theirs.get("", ()):
+            note = _notes(student, [record.problem])
+            made.append(Score(student, "", note=note, file=record.file))
     return tuple(made)
 
 
-def by_student(records: Iterable[Record], roster: Roster | None) -> dict[Student, dict[str, list[Record]]]:
-    """Everybody who handed something in, with their records of each lab."""
+def by_student(
+    records: Iterable[Record], roster: Roster | None
+) -> dict[Student, dict[str, list[Record]]]:
+    """Return everybody who handed something in, with their records of each lab."""
     known: dict[tuple[str, str], Student] = {}
     found: dict[Student, dict[str, list[Record]]] = {}
     for record in sorted(records, key=lambda r: (r.student, r.lab, r.file, r.name)):
@@ -94,63 +105,79 @@ def student_of(record: Record, roster: Roster | None) -> Student:
 
 
 def everyone(handed_in: Collection[Student], roster: Roster | None) -> Roster:
-    """The roster's students in its order, then those who handed something in and are not on it."""
+    """Return the roster's students in its order, then others who handed something in."""
     listed = roster.students if roster else ()
     others = sorted(set(handed_in) - set(listed), key=lambda s: (folded(s.id), s.id, s.unlisted))
     return Roster((*listed, *others))
 
 
 def percentages(scores: Iterable[Score], course: Course) -> dict[Student, float]:
-    """Each student's total in percent: the mean of what part of each lab's points they have, weighted by the labs' weights."""
-    gained: dict[Student, float] = {}
-    weights: dict[Student, float] = {}
+    """Return each student's total: the mean of their labs' percentages, weighted by lab."""
+    gained: defaultdict[Student, float] = defaultdict(float)
+    weights: defaultdict[Student, float] = defaultdict(float)
     for score in scores:
         if score.lab and score.possible:
             weight = course.lab(score.lab).weight
-            gained[score.student] = gained.get(score.student, 0) + weight * score.score / score.possible
-            weights[score.student] = weights.get(score.student, 0) + weight
-    return {student: rounded(100 * gained[student] / weight) for student, weight in weights.items() if weight}
+            gained[score.student] += weight * score.score / score.possible
+            weights[score.student] += weight
+    return {
+        student: rounded(100 * gained[student] / weight)
+        for student, weight in weights.items()
+        if weight
+    }
 
 
-def warnings(scores: Collection[Score], course: Course, roster: Roster | None = None) -> tuple[str, ...]:
-    """What an instructor should look at, one line each: who is not on the roster, files without a lab, doubles, idle extensions."""
-    unlisted = list(dict.fromkeys(repr(score.student.id) for score in scores if score.student.unlisted))
-    lost = [repr(score.file) for score in scores if not score.lab]
-    doubled = [f"{s.student.id!r} for {s.lab} ({s.file!r} counts)" for s in scores if _DOUBLE in s.note]
+def warnings(
+    scores: Collection[Score], course: Course, roster: Roster | None = None
+) -> tuple[str, ...]:
+    """Return a line for each thing that an instructor should look at.
+
+    These are students who are not on the roster, files without a lab, labs handed in twice, and
+    extensions of unknown students."""
     students = Roster(tuple(dict.fromkeys(score.student for score in scores)))
-    idle = dict.fromkeys(repr(student) for student, _ in course.extensions if roster and not students.find(student))
-    lines = (
-        _listed(unlisted, "student handed something in and is not on the roster", "students handed something in and are not on the roster"),
-        _listed(lost, "file belongs to no lab that is known", "files belong to no lab that is known"),
-        _listed(doubled, "score has more than one graded notebook", "scores have more than one graded notebook"),
-        _listed(list(idle), "student with an extension is not known", "students with an extension are not known"),
-    )
-    return tuple(filter(None, lines))
+    found = {
+        "handed something in, but not on the roster": [
+            repr(score.student.id) for score in scores if score.student.unlisted
+        ],
+        "files of no known lab": [repr(score.file) for score in scores if not score.lab],
+        "more than one graded notebook": [
+            f"{s.student.id!r} for {s.lab} ({s.file!r} counts)" for s in scores if _DOUBLE in s.note
+        ],
+        "extensions of unknown students": [
+            repr(name) for name, _ in course.extensions if roster and not students.find(name)
+        ],
+    }
+    return tuple(_listed(what, names) for what, names in found.items() if names)
 
 
 def rounded(number: float) -> float:
-    """Two decimals, halves up, as a person rounds the number that is written."""
+    """Round to two decimals, halves up, as a person rounds the number that is written."""
     return float(Decimal(repr(float(number))).quantize(Decimal("0.01"), ROUND_HALF_UP))
 
 
-def _by_student_and_lab(overrides: Iterable[Override], students: Roster) -> dict[tuple[Student, str], dict[str, Override]]:
-    """The overrides of each student's lab by exercise, "" for the whole lab."""
+def _by_student_and_lab(
+    overrides: Iterable[Override], students: Roster
+) -> dict[tuple[Student, str], dict[str, Override]]:
+    """Group the overrides by student and lab, then by exercise, "" for the whole lab."""
     found: dict[tuple[Student, str], dict[str, Override]] = {}
     for override in overrides:
         student = students.find(override.student)
         if student is None:
             near = nearest(override.student, (s.id for s in students.students))
-            why = students.why(override.student) if students.fitting(override.student) else "is no student"
-            raise override.wrong(f"{override.student!r} {why}{f'; did you mean {near}?' if near else ''}")
+            fits = students.fitting(override.student)
+            why = students.why(override.student) if fits else "is not a student"
+            hint = f"; did you mean {near}?" if near else ""
+            raise override.wrong(f"{override.student!r} {why}{hint}")
         of_lab = found.setdefault((student, override.lab), {})
         if override.exercise in of_lab:
-            raise override.wrong(f"line {of_lab[override.exercise].line} sets the same points already")
+            earlier = of_lab[override.exercise].line
+            raise override.wrong(f"line {earlier} already sets the same points")
         of_lab[override.exercise] = override
     return found
 
 
 def _extended(course: Course, students: Roster) -> dict[tuple[Student, str], datetime]:
-    """The extensions of students who are known; of two for one student and lab, the later."""
+    """Return the extensions of known students; of two for one student and lab, the later."""
     found: dict[tuple[Student, str], datetime] = {}
     for (name, stem), due in course.extensions.items():
         student = students.find(name)
@@ -167,7 +194,7 @@ def _score(
     extended: datetime | None,
     fixed: Mapping[str, Override],
 ) -> Score:
-    record, doubled = _counted(records)
+    record, doubled = _scored_record(records)
     due = extended or settings.due
     submitted, said = _submitted(record) if record else (None, NO_SUBMISSION)
     late_days = _late_days(submitted, due, settings.late) if submitted and due else 0
@@ -175,30 +202,58 @@ def _score(
     own, own_possible = _points(record, lab, fixed)
     raw = rounded(own * possible / own_possible) if own_possible else 0.0
     penalty = rounded(raw * _share_lost(late_days, settings.late))
-    notes = [record.problem if record else "", doubled, said, *_lateness(record, submitted, due, extended, late_days, settings.late)]
-    notes += ["graded without a sandbox" if record and not record.isolated else "", *(_by_hand(o) for o in fixed.values())]
-    score = Score(student, lab.stem, raw, rounded(possible), penalty, rounded(raw - penalty), submitted, due, late_days)
+    score = rounded(raw - penalty)
     if "" in fixed:
-        score = replace(score, penalty=0.0, score=rounded(fixed[""].points))
-    return replace(score, note=_notes(student, notes), file=record.file if record else "", overridden=bool(fixed))
+        penalty, score = 0.0, rounded(fixed[""].points)
+    notes = [
+        record.problem if record else "",
+        doubled,
+        said,
+        *_lateness(record, submitted, due, extended, late_days, settings.late),
+        "graded without a sandbox" if record and not record.isolated else "",
+        *(_by_hand(override) for override in fixed.values()),
+    ]
+    return Score(
+        student,
+        lab.stem,
+        raw,
+        rounded(possible),
+        penalty,
+        score,
+        submitted,
+        due,
+        late_days,
+        note=_notes(student, notes),
+        file=record.file if record else "",
+        overridden=bool(fixed),
+    )
 
 
-def _counted(records: Sequence[Record]) -> tuple[Record | None, str]:
-    """The record that counts: one that was graded; of several, the one handed in last, or, where no time is told, the first by file."""
+def _scored_record(records: Sequence[Record]) -> tuple[Record | None, str]:
+    """Return the record that counts, and a note if it was chosen among several.
+
+    It is one that was graded; of several, the one handed in last, or the first by file if the times
+    are not all known."""
     graded = [record for record in records if not record.problem] or list(records)
     if not graded:
         return None, ""
-    told = [record for record in graded if _submitted(record)[0]]
-    counted = max(told, key=lambda r: _submitted(r)[0]) if len(told) == len(graded) else graded[0]
-    several = f"{len(graded)} {_DOUBLE}" if len(graded) > 1 and not counted.problem else ""
-    return counted, several
+    times = [(moment, r) for r in graded if (moment := _submitted(r)[0])]
+    last = max(times, key=lambda timed: timed[0])[1] if len(times) == len(graded) else graded[0]
+    several = f"{len(graded)} {_DOUBLE}" if len(graded) > 1 and not last.problem else ""
+    return last, several
 
 
 def _points(record: Record | None, lab: Lab, fixed: Mapping[str, Override]) -> tuple[float, float]:
-    """The points that the exercises have, overrides applied, and those they can have; of a choice the best counts."""
+    """Sum the points that the exercises have, with overrides, and those they can have.
+
+    Of a choice the best counts."""
     rows = [(r.exercise, r.points, r.possible, r.choice) for r in record.results] if record else []
     there = {exercise for exercise, *_ in rows}
-    rows += [(e.id, 0, e.points, e.choice) for e in lab.exercises if e.id not in there and (not there or e.id in fixed)]
+    rows += [
+        (e.id, 0, e.points, e.choice)
+        for e in lab.exercises
+        if e.id not in there and (not there or e.id in fixed)
+    ]
     gained: dict[tuple[str, str], float] = {}
     possible: dict[tuple[str, str], float] = {}
     for exercise, points, most, choice in rows:
@@ -210,7 +265,7 @@ def _points(record: Record | None, lab: Lab, fixed: Mapping[str, Override]) -> t
 
 
 def _submitted(record: Record) -> tuple[datetime | None, str]:
-    """When a record was handed in, or, where that is told but no time, a note."""
+    """Return the time at which a record was handed in, or a note if it cannot be read."""
     if not record.submitted:
         return None, ""
     try:
@@ -234,19 +289,31 @@ def _share_lost(late_days: int, late: LatePolicy) -> float:
 
 
 def _lateness(
-    record: Record | None, submitted: datetime | None, due: datetime | None, extended: datetime | None, late_days: int, late: LatePolicy
+    record: Record | None,
+    submitted: datetime | None,
+    due: datetime | None,
+    extended: datetime | None,
+    late_days: int,
+    late: LatePolicy,
 ) -> Iterator[str]:
-    """Notes on what is late, or cannot be told to be."""
+    """Yield notes on lateness, or why there is no penalty."""
     if extended:
         yield "extension"
     if late_days:
-        yield f"{late_days} {'day' if late_days == 1 else 'days'} late"
+        yield f"{_days(late_days)} late"
         if late.days is not None and late_days > late.days:
-            yield f"nothing counts after {late.days} {'day' if late.days == 1 else 'days'}"
+            yield f"nothing counts after {_days(late.days)}"
     elif record and due and not submitted:
-        yield "late by the platform, no time is told: no penalty" if record.late else "no time is told: taken as in time"
+        if record.late:
+            yield "late according to the platform, but the time is not known: no penalty"
+        else:
+            yield "time of submission not known: taken as on time"
     elif record and record.late and not due:
-        yield "late by the platform, no due time is set: no penalty"
+        yield "late according to the platform, but no due time is set: no penalty"
+
+
+def _days(count: int) -> str:
+    return f"{count} day" if count == 1 else f"{count} days"
 
 
 def _by_hand(override: Override) -> str:
@@ -258,7 +325,8 @@ def _notes(student: Student, notes: Sequence[str]) -> str:
     return "; ".join(filter(None, [student.unlisted, *notes]))
 
 
-def _listed(names: Sequence[str], one: str, several: str) -> str:
-    """A line that counts names and gives the first of them."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"{len(names)} {one if len(names) == 1 else several}: {', '.join(names[:MOST_NAMED])}{more}" if names else ""
+def _listed(what: str, names: Iterable[str]) -> str:
+    """Count names and give the first of them, each once."""
+    once = list(dict.fromkeys(names))
+    more = f" and {len(once) - MOST_NAMED} more" if len(once) > MOST_NAMED else ""
+    return f"{what} ({len(once)}): {', '.join(once[:MOST_NAMED])}{more}"

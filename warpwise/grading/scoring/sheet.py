@@ -1,4 +1,4 @@
-"""CSV files that people make: read with the line of each row, so that a mistake can be named; written so that no cell is a formula."""
+"""CSV files: read with the line of each row, for messages; written so that no cell is a formula."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from warpwise.errors import GradingError
@@ -16,7 +17,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 @dataclass(frozen=True)
 class Sheet:
-    """The columns of a file, as its first row has them, and its other rows: the line, from 1, and the cells by column."""
+    """The columns of a file, from its first row, and the other rows: line, from 1, and cells."""
 
     name: str
     columns: tuple[str, ...]
@@ -27,10 +28,10 @@ class Sheet:
 
 
 def read(path: str | Path) -> Sheet:
-    """A CSV file in UTF-8, its cells divided by commas, semicolons or tabs; empty rows are left out.
+    """Read a CSV file in UTF-8, with commas, semicolons or tabs between cells; skip empty rows.
 
-    Raises GradingError, in one line, for a file that cannot be read, is empty, is not UTF-8, or has a row longer than its first.
-    """
+    Raises GradingError, in one line, for a file that cannot be read, is empty, is not UTF-8, or has
+    a row longer than its first."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -42,31 +43,41 @@ def read(path: str | Path) -> Sheet:
     if not rows:
         raise GradingError(f"{path.name} is empty")
     columns = tuple(rows[0][1])
-    sheet = Sheet(path.name, columns, tuple((line, dict(zip(columns, _filled(cells, columns), strict=False))) for line, cells in rows[1:]))
-    _check(sheet, rows)
+    by_column = (
+        (line, dict(zip_longest(columns, cells[: len(columns)], fillvalue="")))
+        for line, cells in rows[1:]
+    )
+    sheet = Sheet(path.name, columns, tuple(by_column))
+    for line, cells in rows[1:]:
+        if any(cells[len(columns) :]):
+            message = f"{len(cells)} cells for {len(columns)} columns"
+            raise sheet.wrong(line, f"{message}; a cell with a comma in it needs quotes")
     return sheet
 
 
 def written(rows: Iterable[Sequence[str]]) -> str:
-    """Rows as CSV text, which UTF-8 can hold."""
+    """Write rows as CSV text, which UTF-8 can hold."""
     return "".join(_line(row) for row in rows).encode("utf-8", "replace").decode("utf-8")
 
 
 def defused(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 
 def _line(cells: Sequence[str]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerow(map(defused, cells))  # quotes only what its own line end has in it
+    # csv quotes a bare \r or \n only if it is in the line terminator
+    csv.writer(text, lineterminator="\r\n").writerow(map(defused, cells))
     return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty, each with the line that it begins on."""
+    """Yield the rows that are not empty, each with the line that it begins on."""
     first = text.lstrip("\r\n").partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=first.count), strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=first.count), strict=True
+    )
     line = 1
     try:
         for cells in reader:
@@ -78,16 +89,6 @@ def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _plain(cell: str) -> str:
-    """A cell without blanks around it and as it was before it was defused."""
+    """Strip a cell, and undo ``defused``."""
     cell = cell.strip()
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
-
-
-def _filled(cells: list[str], columns: tuple[str, ...]) -> list[str]:
-    return cells + [""] * (len(columns) - len(cells))
-
-
-def _check(sheet: Sheet, rows: list[tuple[int, list[str]]]) -> None:
-    for line, cells in rows[1:]:
-        if any(cells[len(sheet.columns) :]):
-            raise sheet.wrong(line, f"{len(cells)} cells for {len(sheet.columns)} columns; a cell with a comma in it needs quotes")

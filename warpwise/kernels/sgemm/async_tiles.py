@@ -1,8 +1,9 @@
-"""As step 8, with tiles copied from global to shared memory directly, two ahead of the one that is multiplied.
+"""Step 8 with tiles copied directly from global to shared memory, two ahead of their product.
 
-No register holds a tile on its way, and no instruction stores it, so A's tile lies as A does, row by row: a thread reads four depths of a
-row at a time. Its rows are every eighth of the warp's, for with rows 12 numbers apart those that 8 lanes read fill all banks once.
-Three tiles of each matrix take turns. Sizes are multiples of 128; k, of 8.
+No register holds a tile in flight, and no instruction stores it, so A's tile has the layout of A,
+row by row: a thread reads four depths of a row at a time. Its rows are every eighth of the warp's,
+because with a pitch of 12 numbers the rows that 8 lanes read cover all banks once. Three tiles of
+each matrix take turns. Sizes are multiples of 128; k, of 8.
 """
 
 from __future__ import annotations
@@ -17,18 +18,20 @@ from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_w
 from warpwise.kernels.wide import load4, store4
 
 PITCH = DEPTH + 4  # from one row of A's tile to the next
-APART = 8  # rows of a warp's part of C from one of a thread's to the next
+APART = 8  # from one of a thread's rows of C to the next
 TILE_A, TILE_B = SIDE * PITCH, DEPTH * SIDE
-LAST_A, LAST_B = 2 * TILE_A, 2 * TILE_B  # where the third tile begins
+LAST_A, LAST_B = 2 * TILE_A, 2 * TILE_B  # offset of the third tile
 THREE_A, THREE_B = 3 * TILE_A, 3 * TILE_B
 QUAD = 4 * ROWS
 
 
 @cuda.jit(device=True, forceinline=True)
 def four_depths(of_a, tile_a, at_a):
-    """Four depths of each of a thread's rows."""
+    """Return four depths of each of a thread's rows."""
     for i in range(ROWS):
-        of_a[4 * i], of_a[4 * i + 1], of_a[4 * i + 2], of_a[4 * i + 3] = load4(tile_a, at_a + np.uint32(i * APART * PITCH))
+        of_a[4 * i], of_a[4 * i + 1], of_a[4 * i + 2], of_a[4 * i + 3] = load4(
+            tile_a, at_a + np.uint32(i * APART * PITCH)
+        )
 
 
 @cuda.jit(device=True, forceinline=True)
@@ -55,39 +58,71 @@ def sgemm_9_async(n, k, a, b, c):
     first_row = np.uint32(np.uint32(cuda.blockIdx.y) * np.uint32(SIDE))
     first_col = np.uint32(np.uint32(cuda.blockIdx.x) * np.uint32(SIDE))
     own_row = np.uint32(warp // np.uint32(2) * np.uint32(64) + lane // np.uint32(2) % np.uint32(8))
-    own_col = np.uint32(warp % np.uint32(2) * np.uint32(64) + (lane % np.uint32(2) + lane // np.uint32(16) * np.uint32(2)) * np.uint32(4))
+    own_col = np.uint32(
+        warp % np.uint32(2) * np.uint32(64)
+        + (lane % np.uint32(2) + lane // np.uint32(16) * np.uint32(2)) * np.uint32(4)
+    )
     row_a, col_a = t // np.uint32(2), np.uint32(t % np.uint32(2) * np.uint32(4))
     from_a = np.uint32((first_row + row_a) * k + col_a)
     from_b = np.uint32(warp * n + first_col + lane * np.uint32(4))
     below_a, below_b = np.uint32(np.uint32(HALF_A) * k), np.uint32(np.uint32(HALF_B) * n)
-    to_a, to_b = np.uint32(row_a * np.uint32(PITCH) + col_a), np.uint32(warp * np.uint32(SIDE) + lane * np.uint32(4))
+    to_a, to_b = (
+        np.uint32(row_a * np.uint32(PITCH) + col_a),
+        np.uint32(warp * np.uint32(SIDE) + lane * np.uint32(4)),
+    )
     for i in range(SUMS):
         sums[i] = np.float32(0)
-    left = np.uint32(k - np.uint32(DEPTH))  # of k, beyond the tile that is fetched
+    left = np.uint32(k - np.uint32(DEPTH))  # of k, beyond the fetched tile
     for i in range(2):
         cp_async16(tile_a, np.uint32(to_a + np.uint32(i * TILE_A)), a, from_a)
-        cp_async16(tile_a, np.uint32(to_a + np.uint32(i * TILE_A + HALF_A * PITCH)), a, np.uint32(from_a + below_a))
+        cp_async16(
+            tile_a,
+            np.uint32(to_a + np.uint32(i * TILE_A + HALF_A * PITCH)),
+            a,
+            np.uint32(from_a + below_a),
+        )
         cp_async16(tile_b, np.uint32(to_b + np.uint32(i * TILE_B)), b, from_b)
-        cp_async16(tile_b, np.uint32(to_b + np.uint32(i * TILE_B + HALF_B * SIDE)), b, np.uint32(from_b + below_b))
+        cp_async16(
+            tile_b,
+            np.uint32(to_b + np.uint32(i * TILE_B + HALF_B * SIDE)),
+            b,
+            np.uint32(from_b + below_b),
+        )
         cp_async_commit()
         if left > np.uint32(0):
             left = np.uint32(left - np.uint32(DEPTH))
-            from_a, from_b = np.uint32(from_a + np.uint32(DEPTH)), np.uint32(from_b + np.uint32(DEPTH) * n)
-    in_a, in_b = np.uint32(0), np.uint32(0)  # where the tiles that are multiplied begin
-    next_a, next_b = np.uint32(LAST_A), np.uint32(LAST_B)  # and those that are fetched
+            from_a, from_b = (
+                np.uint32(from_a + np.uint32(DEPTH)),
+                np.uint32(from_b + np.uint32(DEPTH) * n),
+            )
+    in_a, in_b = np.uint32(0), np.uint32(0)  # offsets of the multiplied tiles
+    next_a, next_b = np.uint32(LAST_A), np.uint32(LAST_B)  # and of the fetched ones
     to_do = k
     while to_do > np.uint32(0):
         to_do = np.uint32(to_do - np.uint32(DEPTH))
         cp_async_wait(1)
         cuda.syncthreads()
         cp_async16(tile_a, np.uint32(to_a + next_a), a, from_a)
-        cp_async16(tile_a, np.uint32(to_a + next_a) + np.uint32(HALF_A * PITCH), a, np.uint32(from_a + below_a))
+        cp_async16(
+            tile_a,
+            np.uint32(to_a + next_a) + np.uint32(HALF_A * PITCH),
+            a,
+            np.uint32(from_a + below_a),
+        )
         cp_async16(tile_b, np.uint32(to_b + next_b), b, from_b)
-        cp_async16(tile_b, np.uint32(to_b + next_b) + np.uint32(HALF_B * SIDE), b, np.uint32(from_b + below_b))
+        cp_async16(
+            tile_b,
+            np.uint32(to_b + next_b) + np.uint32(HALF_B * SIDE),
+            b,
+            np.uint32(from_b + below_b),
+        )
         cp_async_commit()
         if left > np.uint32(0):
             left = np.uint32(left - np.uint32(DEPTH))
-            from_a, from_b = np.uint32(from_a + np.uint32(DEPTH)), np.uint32(from_b + np.uint32(DEPTH) * n)
+            from_a, from_b = (
+                np.uint32(from_a + np.uint32(DEPTH)),
+                np.uint32(from_b + np.uint32(DEPTH) * n),
+            )
         at_a, at_b = np.uint32(own_row * np.uint32(PITCH) + in_a), np.uint32(own_col + in_b)
         four_depths(of_a, tile_a, at_a)
         multiply(sums, of_a, 0, tile_b, at_b)
@@ -108,7 +143,14 @@ def sgemm_9_async(n, k, a, b, c):
         down = np.uint32(to + np.uint32(i * APART) * n)
         for j in range(0, COLUMNS, 4):
             at = i * COLUMNS + j
-            store4(c, down + np.uint32(j // 4 * ACROSS), sums[at], sums[at + 1], sums[at + 2], sums[at + 3])
+            store4(
+                c,
+                down + np.uint32(j // 4 * ACROSS),
+                sums[at],
+                sums[at + 1],
+                sums[at + 2],
+                sums[at + 3],
+            )
 
 
 def run_9_async(m, n, k, a, b, c) -> None:
@@ -117,7 +159,18 @@ def run_9_async(m, n, k, a, b, c) -> None:
 
 STEPS = (
     Step(
-        "sgemm_9_async", "tiles copied to shared memory past the registers, two ahead", run_9_async,
-        (Built(sgemm_9_async, TYPES, THREADS, 2, opcodes=("LDGSTS.E.BYPASS.128", "LDS.128", "STG.E.128"), fma_share=0.9),),
+        "sgemm_9_async",
+        "tiles copied to shared memory past the registers, two ahead",
+        run_9_async,
+        (
+            Built(
+                sgemm_9_async,
+                TYPES,
+                THREADS,
+                2,
+                opcodes=("LDGSTS.E.BYPASS.128", "LDS.128", "STG.E.128"),
+                fma_share=0.9,
+            ),
+        ),
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,7 @@
-"""A thread for several elements of C, so that what it reads of shared memory serves several products. Every size is taken."""
+"""A thread for several elements of C, so that a shared-memory read serves several products.
+
+These steps take every size.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from warpwise import cuda
 from warpwise.kernels.step import Built, Step
 
 DEPTH = 8  # columns of A's tile, rows of B's
-OWN = 8  # rows of C that a thread has; in step 5, columns too
+OWN = 8  # rows of C in a thread; in step 5, columns too
 SIDE_4, THREADS_4 = 64, 512  # rows and columns of a block's part of C
 SIDE_5, THREADS_5 = 128, 256
 TILE_4, TILE_5 = SIDE_4 * DEPTH, SIDE_5 * DEPTH
@@ -31,8 +34,16 @@ def sgemm_4_tile_1d(m, n, k, a, b, c):
     for i in range(OWN):
         sums[i] = np.float32(0)
     for start in range(np.uint32(0), k, np.uint32(DEPTH)):
-        tile_a[t] = a[np.uint32(row_a * k + start + col_a)] if row_a < m and start + col_a < k else np.float32(0)
-        tile_b[t] = b[np.uint32((start + row_b) * n + col)] if start + row_b < k and col < n else np.float32(0)
+        tile_a[t] = (
+            a[np.uint32(row_a * k + start + col_a)]
+            if row_a < m and start + col_a < k
+            else np.float32(0)
+        )
+        tile_b[t] = (
+            b[np.uint32((start + row_b) * n + col)]
+            if start + row_b < k and col < n
+            else np.float32(0)
+        )
         cuda.syncthreads()
         for d in range(DEPTH):
             at_a = np.uint32(own_row * np.uint32(DEPTH) + np.uint32(d))
@@ -64,11 +75,17 @@ def sgemm_5_tile_2d(m, n, k, a, b, c):
     for start in range(np.uint32(0), k, np.uint32(DEPTH)):
         for part in range(TILE_5 // THREADS_5):
             at = np.uint32(t + np.uint32(part * THREADS_5))
-            row, col = np.uint32(first_row + at // np.uint32(DEPTH)), np.uint32(start + at % np.uint32(DEPTH))
+            row, col = (
+                np.uint32(first_row + at // np.uint32(DEPTH)),
+                np.uint32(start + at % np.uint32(DEPTH)),
+            )
             tile_a[at] = a[np.uint32(row * k + col)] if row < m and col < k else np.float32(0)
         for part in range(TILE_5 // THREADS_5):
             at = np.uint32(t + np.uint32(part * THREADS_5))
-            row, col = np.uint32(start + at // np.uint32(SIDE_5)), np.uint32(first_col + at % np.uint32(SIDE_5))
+            row, col = (
+                np.uint32(start + at // np.uint32(SIDE_5)),
+                np.uint32(first_col + at % np.uint32(SIDE_5)),
+            )
             tile_b[at] = b[np.uint32(row * n + col)] if row < k and col < n else np.float32(0)
         cuda.syncthreads()
         for d in range(DEPTH):
@@ -90,15 +107,29 @@ def sgemm_5_tile_2d(m, n, k, a, b, c):
 
 
 def run_4_tile_1d(m, n, k, a, b, c) -> None:
-    sgemm_4_tile_1d[(-(-n // SIDE_4), -(-m // SIDE_4)), THREADS_4](np.uint32(m), np.uint32(n), np.uint32(k), a, b, c)
+    sgemm_4_tile_1d[(-(-n // SIDE_4), -(-m // SIDE_4)), THREADS_4](
+        np.uint32(m), np.uint32(n), np.uint32(k), a, b, c
+    )
 
 
 def run_5_tile_2d(m, n, k, a, b, c) -> None:
-    sgemm_5_tile_2d[(-(-n // SIDE_5), -(-m // SIDE_5)), THREADS_5](np.uint32(m), np.uint32(n), np.uint32(k), a, b, c)
+    sgemm_5_tile_2d[(-(-n // SIDE_5), -(-m // SIDE_5)), THREADS_5](
+        np.uint32(m), np.uint32(n), np.uint32(k), a, b, c
+    )
 
 
 TYPES = "uint32, uint32, uint32, float32[::1], float32[::1], float32[::1]"
 STEPS = (
-    Step("sgemm_4_tile_1d", "8 elements of C for a thread", run_4_tile_1d, (Built(sgemm_4_tile_1d, TYPES, THREADS_4, 2),)),
-    Step("sgemm_5_tile_2d", "8 x 8 elements of C for a thread", run_5_tile_2d, (Built(sgemm_5_tile_2d, TYPES, THREADS_5, 2),)),
+    Step(
+        "sgemm_4_tile_1d",
+        "8 elements of C for a thread",
+        run_4_tile_1d,
+        (Built(sgemm_4_tile_1d, TYPES, THREADS_4, 2),),
+    ),
+    Step(
+        "sgemm_5_tile_2d",
+        "8 x 8 elements of C for a thread",
+        run_5_tile_2d,
+        (Built(sgemm_5_tile_2d, TYPES, THREADS_5, 2),),
+    ),
 )

@@ -1,11 +1,14 @@
-"""Tiles within tiles: each warp has a part of the block's part of C, and the next tile is fetched while this one is multiplied.
+"""Tiles within tiles: each warp has a part of C, and the next tile is fetched meanwhile.
 
-A read of 16 bytes by a warp serves 8 lanes in a turn, and 16 where lanes n and n ^ 1, or n and n ^ 2, read the same. So lanes stand
-8 down and 4 across: neighbours 0 and 1, 2 and 3 ... share rows, and 0 and 2, 1 and 3 ... share columns. What a thread has of C are
-blocks of 4 x 4, for lanes side by side then read side by side. A's tile is padded by 4, so that turning it over meets no bank twice.
+A read of 16 bytes by a warp serves 8 lanes at a time, and 16 if lanes n and n ^ 1, or n and n ^ 2,
+read the same. So lanes are arranged 8 down and 4 across: neighbours 0 and 1, 2 and 3 ... share
+rows, and 0 and 2, 1 and 3 ... share columns. A thread's elements of C are blocks of 4 x 4, because
+neighbouring lanes then read neighbouring data. A's tile is padded by 4, so that transposing it
+causes no bank conflicts.
 
-There are two tiles of each matrix: one is multiplied while the next is on its way, first to registers, then to the other tile. The last
-trip fetches its own tile again, which nobody reads: that is cheaper than to ask.
+There are two tiles of each matrix: one is multiplied while the next is in flight, first to
+registers, then to the other tile. The last iteration fetches its own tile again, which nobody
+reads: that is cheaper than a test.
 
 Sizes are multiples of 128; k, of 8.
 """
@@ -30,7 +33,7 @@ THREADS = 256  # warps have 64 x 32 elements of C: 2 warps down, 4 across
 
 @cuda.jit(device=True, forceinline=True)
 def turned(tile_a, at, a0, a1, a2, a3):
-    """Put four neighbours of a row of A below each other."""
+    """Store four neighbours of a row of A below each other."""
     tile_a[at] = a0
     tile_a[at + np.uint32(PITCH)] = a1
     tile_a[at + np.uint32(2 * PITCH)] = a2
@@ -60,12 +63,20 @@ def sgemm_7_warp_tile(n, k, a, b, c):
     lane, warp = t % np.uint32(32), t // np.uint32(32)
     first_row = np.uint32(np.uint32(cuda.blockIdx.y) * np.uint32(SIDE))
     first_col = np.uint32(np.uint32(cuda.blockIdx.x) * np.uint32(SIDE))
-    own_row = np.uint32(warp // np.uint32(4) * np.uint32(64) + lane // np.uint32(2) % np.uint32(8) * np.uint32(4))
-    own_col = np.uint32(warp % np.uint32(4) * np.uint32(32) + (lane % np.uint32(2) + lane // np.uint32(16) * np.uint32(2)) * np.uint32(4))
+    own_row = np.uint32(
+        warp // np.uint32(4) * np.uint32(64) + lane // np.uint32(2) % np.uint32(8) * np.uint32(4)
+    )
+    own_col = np.uint32(
+        warp % np.uint32(4) * np.uint32(32)
+        + (lane % np.uint32(2) + lane // np.uint32(16) * np.uint32(2)) * np.uint32(4)
+    )
     row_a, col_a = t // np.uint32(2), np.uint32(t % np.uint32(2) * np.uint32(4))
     from_a = np.uint32((first_row + row_a) * k + col_a)
     from_b = np.uint32(warp * n + first_col + lane * np.uint32(4))
-    to_a, to_b = np.uint32(col_a * np.uint32(PITCH) + row_a), np.uint32(warp * np.uint32(SIDE) + lane * np.uint32(4))
+    to_a, to_b = (
+        np.uint32(col_a * np.uint32(PITCH) + row_a),
+        np.uint32(warp * np.uint32(SIDE) + lane * np.uint32(4)),
+    )
     for i in range(SUMS):
         sums[i] = np.float32(0)
     a0, a1, a2, a3 = load4(a, from_a)
@@ -73,12 +84,15 @@ def sgemm_7_warp_tile(n, k, a, b, c):
     turned(tile_a, to_a, a0, a1, a2, a3)
     store4(tile_b, to_b, b0, b1, b2, b3)
     cuda.syncthreads()
-    in_a, in_b = np.uint32(0), np.uint32(0)  # where the tiles that are multiplied begin
+    in_a, in_b = np.uint32(0), np.uint32(0)  # offsets of the multiplied tiles
     left = k
     while left > np.uint32(0):
         left = np.uint32(left - np.uint32(DEPTH))
         if left > np.uint32(0):
-            from_a, from_b = np.uint32(from_a + np.uint32(DEPTH)), np.uint32(from_b + np.uint32(DEPTH) * n)
+            from_a, from_b = (
+                np.uint32(from_a + np.uint32(DEPTH)),
+                np.uint32(from_b + np.uint32(DEPTH) * n),
+            )
         a0, a1, a2, a3 = load4(a, from_a)
         b0, b1, b2, b3 = load4(b, from_b)
         at_a, at_b = np.uint32(own_row + in_a), np.uint32(own_col + in_b)
@@ -98,7 +112,14 @@ def sgemm_7_warp_tile(n, k, a, b, c):
     for i in range(OWN):
         down = np.uint32(to + np.uint32(i // 4 * DOWN + i % 4) * n)
         store4(c, down, sums[i * OWN], sums[i * OWN + 1], sums[i * OWN + 2], sums[i * OWN + 3])
-        store4(c, down + np.uint32(ACROSS), sums[i * OWN + 4], sums[i * OWN + 5], sums[i * OWN + 6], sums[i * OWN + 7])
+        store4(
+            c,
+            down + np.uint32(ACROSS),
+            sums[i * OWN + 4],
+            sums[i * OWN + 5],
+            sums[i * OWN + 6],
+            sums[i * OWN + 7],
+        )
 
 
 def run_7_warp_tile(m, n, k, a, b, c) -> None:
@@ -109,7 +130,9 @@ TYPES = "uint32, uint32, float32[::1], float32[::1], float32[::1]"
 WIDE = ("LDG.E.128", "LDS.128", "STS.128", "STG.E.128")
 STEPS = (
     Step(
-        "sgemm_7_warp_tile", "a tile of 64 x 32 for each warp, and the next tiles fetched meanwhile", run_7_warp_tile,
+        "sgemm_7_warp_tile",
+        "a tile of 64 x 32 for each warp, and the next tiles fetched meanwhile",
+        run_7_warp_tile,
         (Built(sgemm_7_warp_tile, TYPES, THREADS, 2, opcodes=WIDE, fma_share=0.85),),
     ),
-)  # fmt: skip
+)

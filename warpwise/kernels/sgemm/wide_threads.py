@@ -1,7 +1,8 @@
-"""As step 7, with 8 x 16 elements of C for a thread and half as many threads: 24 numbers read serve 128 products, not 16 serve 64.
+"""Step 7 with 8 x 16 elements of C per thread and half as many threads.
 
-A thread then needs more than 200 registers, so an SM has 8 warps where it had 16, and what hides a wait must be in the thread itself.
-Sizes are multiples of 128; k, of 8.
+So 24 numbers read serve 128 products, where 16 served 64. A thread then needs more than 200
+registers, so an SM has 8 warps in place of 16, and the parallelism that hides latency must be
+within the thread. Sizes are multiples of 128; k, of 8.
 """
 
 from __future__ import annotations
@@ -9,14 +10,28 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.sgemm.warp_tiles import ACROSS, DEPTH, DOWN, PITCH, SIDE, TILE_A, TILE_B, TWO_A, TWO_B, TYPES, WIDE, turned
+from warpwise.kernels.sgemm.warp_tiles import (
+    ACROSS,
+    DEPTH,
+    DOWN,
+    PITCH,
+    SIDE,
+    TILE_A,
+    TILE_B,
+    TWO_A,
+    TWO_B,
+    TYPES,
+    WIDE,
+    turned,
+)
 from warpwise.kernels.step import Built, Step
 from warpwise.kernels.wide import load4, store4
 
 ROWS, COLUMNS = 8, 16  # of C, of one thread
 SUMS = ROWS * COLUMNS
 THREADS = 128  # warps have 64 x 64 elements of C: 2 warps down, 2 across
-HALF_A, HALF_B = SIDE // 2, DEPTH // 2  # a thread fetches 16 bytes of either half of each tile: rows of A, rows of B
+# a thread fetches 16 bytes of either half of each tile: rows of A, rows of B
+HALF_A, HALF_B = SIDE // 2, DEPTH // 2
 
 
 @cuda.jit(device=True, forceinline=True)
@@ -44,13 +59,21 @@ def sgemm_8_wide_thread(n, k, a, b, c):
     lane, warp = t % np.uint32(32), t // np.uint32(32)
     first_row = np.uint32(np.uint32(cuda.blockIdx.y) * np.uint32(SIDE))
     first_col = np.uint32(np.uint32(cuda.blockIdx.x) * np.uint32(SIDE))
-    own_row = np.uint32(warp // np.uint32(2) * np.uint32(64) + lane // np.uint32(2) % np.uint32(8) * np.uint32(4))
-    own_col = np.uint32(warp % np.uint32(2) * np.uint32(64) + (lane % np.uint32(2) + lane // np.uint32(16) * np.uint32(2)) * np.uint32(4))
+    own_row = np.uint32(
+        warp // np.uint32(2) * np.uint32(64) + lane // np.uint32(2) % np.uint32(8) * np.uint32(4)
+    )
+    own_col = np.uint32(
+        warp % np.uint32(2) * np.uint32(64)
+        + (lane % np.uint32(2) + lane // np.uint32(16) * np.uint32(2)) * np.uint32(4)
+    )
     row_a, col_a = t // np.uint32(2), np.uint32(t % np.uint32(2) * np.uint32(4))
     from_a = np.uint32((first_row + row_a) * k + col_a)
     from_b = np.uint32(warp * n + first_col + lane * np.uint32(4))
     below_a, below_b = np.uint32(np.uint32(HALF_A) * k), np.uint32(np.uint32(HALF_B) * n)
-    to_a, to_b = np.uint32(col_a * np.uint32(PITCH) + row_a), np.uint32(warp * np.uint32(SIDE) + lane * np.uint32(4))
+    to_a, to_b = (
+        np.uint32(col_a * np.uint32(PITCH) + row_a),
+        np.uint32(warp * np.uint32(SIDE) + lane * np.uint32(4)),
+    )
     for i in range(SUMS):
         sums[i] = np.float32(0)
     a0, a1, a2, a3 = load4(a, from_a)
@@ -62,12 +85,15 @@ def sgemm_8_wide_thread(n, k, a, b, c):
     store4(tile_b, to_b, b0, b1, b2, b3)
     store4(tile_b, to_b + np.uint32(HALF_B * SIDE), b4, b5, b6, b7)
     cuda.syncthreads()
-    in_a, in_b = np.uint32(0), np.uint32(0)  # where the tiles that are multiplied begin
+    in_a, in_b = np.uint32(0), np.uint32(0)  # offsets of the multiplied tiles
     left = k
     while left > np.uint32(0):
         left = np.uint32(left - np.uint32(DEPTH))
         if left > np.uint32(0):
-            from_a, from_b = np.uint32(from_a + np.uint32(DEPTH)), np.uint32(from_b + np.uint32(DEPTH) * n)
+            from_a, from_b = (
+                np.uint32(from_a + np.uint32(DEPTH)),
+                np.uint32(from_b + np.uint32(DEPTH) * n),
+            )
         a0, a1, a2, a3 = load4(a, from_a)
         a4, a5, a6, a7 = load4(a, np.uint32(from_a + below_a))
         b0, b1, b2, b3 = load4(b, from_b)
@@ -92,7 +118,14 @@ def sgemm_8_wide_thread(n, k, a, b, c):
         down = np.uint32(to + np.uint32(i // 4 * DOWN + i % 4) * n)
         for j in range(0, COLUMNS, 4):
             at = i * COLUMNS + j
-            store4(c, down + np.uint32(j // 4 * ACROSS), sums[at], sums[at + 1], sums[at + 2], sums[at + 3])
+            store4(
+                c,
+                down + np.uint32(j // 4 * ACROSS),
+                sums[at],
+                sums[at + 1],
+                sums[at + 2],
+                sums[at + 3],
+            )
 
 
 def run_8_wide_thread(m, n, k, a, b, c) -> None:
@@ -101,7 +134,9 @@ def run_8_wide_thread(m, n, k, a, b, c) -> None:
 
 STEPS = (
     Step(
-        "sgemm_8_wide_thread", "8 x 16 elements of C for a thread, 64 x 64 for a warp", run_8_wide_thread,
+        "sgemm_8_wide_thread",
+        "8 x 16 elements of C for a thread, 64 x 64 for a warp",
+        run_8_wide_thread,
         (Built(sgemm_8_wide_thread, TYPES, THREADS, 2, opcodes=WIDE, fma_share=0.9),),
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,7 @@
-"""The suites of ``warpwise measure``: a module each, with ``TITLE``, ``cases(place)`` and, where a speed is asked for, ``BARS``."""
+"""The suites of ``warpwise measure``, a module each.
+
+A suite has ``TITLE``, ``cases(place)`` and, for performance targets, ``BARS``.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ from importlib import import_module
 from types import ModuleType
 
 #: In the order in which they run.
-SUITES = (
-    "copy", "stride", "offset", "latency", "divergence", "banks", "fusion", "recompute", "precision", "reduction", "transpose", "softmax",
-    "layernorm", "matmul_plot", "waves", "sgemm_ladder", "attention", "launch", "counters",
-)  # fmt: skip
+SUITES = tuple(
+    "copy stride offset latency divergence banks fusion recompute precision reduction transpose "
+    "softmax layernorm matmul_plot waves sgemm_ladder attention launch counters".split()
+)
 
 
 def suite(name: str) -> ModuleType:
-    """The module of a suite."""
+    """Return the module of a suite."""
     return import_module(f"{__name__}.{name}")

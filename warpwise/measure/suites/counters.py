@@ -1,7 +1,7 @@
-"""The simulator's counters beside Nsight Compute's, over the access patterns of ``warpwise.measure.patterns``.
+"""The simulator's counters beside Nsight Compute's, for ``warpwise.measure.patterns``.
 
-A pattern of 4-byte elements must agree exactly. Warp efficiency is compared only where all instructions of a warp have the same lanes
-active: the compiler's instructions are not the source's.
+A pattern of 4-byte elements must agree exactly. Warp efficiency is compared only if all
+instructions of a warp have the same active lanes: the compiler's instructions are not the source's.
 """
 
 from __future__ import annotations
@@ -12,22 +12,28 @@ from typing import Any
 import numpy as np
 
 from warpwise import trace
+from warpwise.benchmark_records import EQUAL
+from warpwise.cuda import numba_backend
 from warpwise.errors import MeasureError, WarpwiseError
 from warpwise.measure.ncu import METRICS, NcuError, counters, matched, profiled
 from warpwise.measure.patterns import Pattern, patterns
 from warpwise.measure.place import Place
-from warpwise.measurements import EQUAL
 
 TITLE = "Counters of the simulator beside Nsight Compute's"
-OPTIONAL = {"shared_load_requests", "shared_store_requests"}  # names that change from one Nsight Compute to the next
+# names that vary between versions of Nsight Compute
+OPTIONAL = {"shared_load_requests", "shared_store_requests"}
+Counters = dict[str, float | None]
 ROUNDING = 2e-3  # ncu prints lanes per instruction with two or three digits
 
 
 def collect(place: Place) -> list[dict[str, Any]]:
-    """A row for each pattern; ``problem`` where counters that must agree do not. Raises MeasureError where ncu gives none."""
+    """Return a row for each pattern, with a ``problem`` if counters wrongly differ.
+
+    Raises MeasureError if ncu returns none.
+    """
     chosen = patterns()
     try:
-        theirs = [None] * len(chosen) if place.rehearsal else measured()
+        theirs = measured() if not place.rehearsal else [None] * len(chosen)
     except NcuError as error:
         raise MeasureError(str(error)) from error
     rows = []
@@ -37,8 +43,8 @@ def collect(place: Place) -> list[dict[str, Any]]:
     return rows
 
 
-def modelled(pattern: Pattern) -> dict[str, float] | str:
-    """The simulator's counters of one pattern, its result checked; or, in one line, why there are none."""
+def modelled(pattern: Pattern) -> Counters | str:
+    """Return the simulator's counters of one pattern after checking its result, or a problem."""
     try:
         m = trace(pattern.kernel, pattern.blocks, pattern.threads, *pattern.args, record=()).metrics
     except WarpwiseError as error:
@@ -48,12 +54,12 @@ def modelled(pattern: Pattern) -> dict[str, float] | str:
     return {name: getattr(m, name) for name in METRICS}
 
 
-def differences(pattern: Pattern, ours: dict, theirs: dict) -> list[str]:
-    """The counters that differ."""
+def differences(pattern: Pattern, ours: Counters, theirs: Counters) -> list[str]:
+    """Return the names of counters that differ."""
     found = []
     for name, mine in ours.items():
         other = theirs.get(name)
-        if other is None or (name == "warp_efficiency" and not pattern.even):
+        if mine is None or other is None or (name == "warp_efficiency" and not pattern.even):
             continue
         same = abs(mine - other) <= ROUNDING if name == "warp_efficiency" else mine == other
         if not same:
@@ -61,42 +67,53 @@ def differences(pattern: Pattern, ours: dict, theirs: dict) -> list[str]:
     return found
 
 
-def verdict(pattern: Pattern, ours: dict | str, theirs: dict | None) -> str:
+def verdict(pattern: Pattern, ours: Counters | str, theirs: Counters | None) -> str:
     if isinstance(ours, str):
         return f"not modelled: {ours}"
     missing = [name for name in METRICS if theirs is None or theirs.get(name) is None]
-    if len(missing) == len(METRICS):
+    if theirs is None or len(missing) == len(METRICS):
         return "not measured"
     if differ := differences(pattern, ours, theirs):
         return "differs: " + ", ".join(differ)
     return "not measured: " + ", ".join(missing) if set(missing) - OPTIONAL else EQUAL
 
 
-def row(pattern: Pattern, ours: dict | str, theirs: dict | None, problem: str = "") -> dict[str, Any]:
-    """One pattern as it is written."""
+def row(
+    pattern: Pattern, ours: Counters | str, theirs: Counters | None, problem: str = ""
+) -> dict[str, Any]:
+    """Return the row of one pattern."""
     found = verdict(pattern, ours, theirs)
     wrong = found.startswith("not modelled") or (pattern.must_agree and found.startswith("differs"))
     parameters = {
-        "blocks": pattern.blocks, "threads": pattern.threads, "width": pattern.width, "must_agree": pattern.must_agree,
-        "modelled": ours if isinstance(ours, dict) else None, "measured": theirs, "verdict": found,
-    }  # fmt: skip
-    by = "ncu" if problem else "numba"  # what is wrong with a machine's ncu is no fault of ours
+        "blocks": pattern.blocks,
+        "threads": pattern.threads,
+        "width": pattern.width,
+        "must_agree": pattern.must_agree,
+        "modelled": ours if isinstance(ours, dict) else None,
+        "measured": theirs,
+        "verdict": found,
+    }
+    by = "ncu" if problem else "numba"  # a machine's faulty ncu is no fault of our kernels
     return {
-        "case": pattern.name, "variant": pattern.function, "by": by, "parameters": parameters, "note": pattern.note,
+        "case": pattern.name,
+        "variant": pattern.function,
+        "by": by,
+        "parameters": parameters,
+        "note": pattern.note,
         "problem": problem or (found if wrong else ""),
-    }  # fmt: skip
+    }
 
 
-def measured() -> list[dict | None]:
-    """The GPU's counters of each pattern: this module runs under ncu, as one process that launches them all."""
+def measured() -> list[Counters | None]:
+    """Run this module under ncu as one process; return the GPU's counters of each pattern."""
     launches = profiled([sys.executable, "-m", __name__])
     found = matched(launches, [pattern.function for pattern in patterns()])
     return [None if launch is None else counters(launch) for launch in found]
 
 
 def launch_all() -> None:
-    """Launch every pattern once on the GPU, and check its result: what runs under ncu."""
-    from numba import cuda
+    """Launch every pattern once on the GPU and check its result; this runs under ncu."""
+    cuda = numba_backend.load()
 
     for pattern in patterns():
         held = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in pattern.args]

@@ -1,4 +1,4 @@
-"""Warps that go several ways: time over the number of ways, where lanes choose theirs and where warps do."""
+"""Divergence: time over the number of paths, chosen by each lane or by each warp."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 from warpwise.kernels import divergence
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place
-from warpwise.measure.resident import resident_blocks
 
 TITLE = "Divergence: time over the ways of a warp"
 FULL = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32)
@@ -21,16 +20,22 @@ def cases(place: Place) -> Iterator[Case]:
 
 
 def divided(place: Place, paths: int, lanes: bool) -> Case:
-    """As many threads as the GPU holds at once. ``efficiency``: modelled, the share of a warp's lanes that work."""
-    threads = (5 if place.rehearsal else resident_blocks(place, divergence.THREADS)) * divergence.THREADS
+    """Return one number of paths, with as many threads as the GPU holds at once.
+
+    The parameter ``efficiency`` is modelled: the share of a warp's lanes that are active.
+    """
+    blocks = 5 if place.rehearsal else place.resident_blocks(divergence.THREADS)
+    threads = blocks * divergence.THREADS
     steps = place.pick(full=4096, quick=1024, rehearsal=2 * divergence.UNROLLED)
     start, target = place.random(threads), place.empty(threads)
     step = divergence.STEPS[0 if lanes else 1]
     run = partial(step.run, place.given(start), place.given(target), paths, steps)
+    together = 1 if lanes else divergence.WARP  # lanes that choose the same path
     return Case(
         f"{paths} {'way' if paths == 1 else 'ways'}, {'lanes' if lanes else 'warps'} choose",
         (Variant(step.name, "numba", run, lambda: target, note=step.idea),),
-        want=lambda: divergence.expected(place.xp, start, paths, steps, 1 if lanes else divergence.WARP),
-        flops=divergence.flops(threads, steps), cold=False,
+        want=lambda: divergence.expected(place.xp, start, paths, steps, together),
+        flops=divergence.flops(threads, steps),
+        cold=False,
         parameters={"paths": paths, "efficiency": 1 / paths if lanes else 1.0},
-    )  # fmt: skip
+    )

@@ -7,11 +7,13 @@ from typing import Any
 
 from warpwise.kernels import fusion
 from warpwise.measure.case import Bar, Case, Variant, ours
-from warpwise.measure.on_device import SHARE, OnDevice
+from warpwise.measure.correctness import SHARE, OnDevice
 from warpwise.measure.place import Place
 
 TITLE = "Fusion: five elementwise kernels and one"
-BARS = (Bar("fusion", "sin^2 + cos^2 of 2^27 float32", "fusion_[34]_*", "fusion_2_five_wide", 4.5, 5.4),)
+BARS = (
+    Bar("fusion", "sin^2 + cos^2 of 2^27 float32", "fusion_[34]_*", "fusion_2_five_wide", 4.5, 5.4),
+)
 
 
 def cases(place: Place) -> Iterator[Case]:
@@ -19,7 +21,11 @@ def cases(place: Place) -> Iterator[Case]:
 
 
 def squares(place: Place, power: int) -> Case:
-    """Between -pi and pi the chip's own sine and cosine are off by less than 2^-21 (CUDA C++ Programming Guide)."""
+    """Return the case of x in [-3, 3].
+
+    Between -pi and pi the special-function units' sine and cosine are off by less than 2^-21 (CUDA
+    C++ Programming Guide).
+    """
     n, xp = 2**power, place.xp
     x = place.random(n, low=-3, high=3)
     s, c, s2, c2, y = (place.empty(n) for _ in range(5))
@@ -48,12 +54,17 @@ def squares(place: Place, power: int) -> Case:
         fused = xp.fuse()(_of_cupy)
         variants.append(check.returning("cupy fuse", "cupy", lambda: fused(x), note="cupy.fuse"))
     return Case(
-        f"sin^2 + cos^2 of 2^{power} float32", (*variants, *_of_torch(place, check, x)), want=check.want, **SHARE,
-        bytes=4 * n * fusion.TOGETHER, flops=3 * n, parameters={"n": n},
-    )  # fmt: skip
+        f"sin^2 + cos^2 of 2^{power} float32",
+        (*variants, *_of_torch(place, check, x)),
+        want=check.want,
+        **SHARE,
+        bytes=4 * n * fusion.TOGETHER,
+        flops=3 * n,
+        parameters={"n": n},
+    )
 
 
-def _of_cupy(v):
+def _of_cupy(v: Any) -> Any:
     import cupy
 
     s, c = cupy.sin(v), cupy.cos(v)
@@ -63,10 +74,12 @@ def _of_cupy(v):
 def _of_torch(place: Place, check: OnDevice, x: Any) -> Iterator[Variant]:
     if torch := place.torch:
 
-        def squares(v):
+        def squares(v: Any) -> Any:
             s, c = torch.sin(v), torch.cos(v)
             return s * s + c * c
 
         tensor, compiled = place.tensor(x), torch.compile(squares)
-        yield check.returning("torch", "torch", lambda: squares(tensor), note="five calls", bytes=4 * x.size * fusion.APART)
-        yield check.returning("torch compile", "torch", lambda: compiled(tensor), note="torch.compile")
+        moved = {"note": "five calls", "bytes": 4 * x.size * fusion.APART}
+        yield check.returning("torch", "torch", lambda: squares(tensor), **moved)
+        note = "torch.compile"
+        yield check.returning("torch compile", "torch", lambda: compiled(tensor), note=note)

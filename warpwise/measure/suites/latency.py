@@ -1,15 +1,17 @@
-"""How long a load takes: one thread follows links through more and more memory, and then through shared memory.
+"""Latency of a load: one thread follows links through ever more memory, then shared memory.
 
-Each run goes on where the last one ended. Where the cycle may fit into L2, all of it was gone through once before the first sample; where
-it does not, L2 is emptied before each run, or what is left there of a part would be found. The kernel reads the multiprocessor's clock
-too: ``clocks_per_step`` is the median of five runs that are no samples.
+Each run continues where the last one ended. A cycle that may fit into L2 is traversed once before
+the first sample; for a larger one L2 is flushed before each run, or loads would hit remains of it.
+The kernel reads the multiprocessor's clock too: ``clocks_per_step`` is the median of five runs that
+are not samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from statistics import median
+from typing import Any
 
 from warpwise.kernels import pointer_chase as chase
 from warpwise.kernels.step import Step
@@ -22,7 +24,7 @@ L1_BYTES = 256 * 1024  # of an SM, shared memory included (NVIDIA Hopper archite
 
 
 def cases(place: Place) -> Iterator[Case]:
-    powers = place.pick(full=range(12, 33), quick=range(12, 29), rehearsal=(12, 13))
+    powers = place.pick(full=range(12, 33), quick=range(12, 29), rehearsal=range(12, 14))
     for power in powers:
         yield through_memory(place, 2**power)
         if power < powers[-1] and not place.rehearsal:
@@ -34,43 +36,67 @@ def through_memory(place: Place, footprint: int) -> Case:
     lines = footprint // chase.LINE_BYTES
     steps = 4 * chase.UNROLLED if place.rehearsal else steps_of(place, footprint)
     fits = footprint <= 2 * place.l2_bytes
-    name, warm = f"a cycle through {size(footprint)}", lines if fits else steps
-    return chased(place, chase.STEPS[0], name, lines, chase.WORDS, steps, warm, {"bytes": footprint}, cold=not fits)
+    name, cycle = f"a cycle through {size(footprint)}", (lines, chase.WORDS)
+    counts, parameters = (steps, lines if fits else steps), {"bytes": footprint}
+    return chased(place, chase.STEPS[0], name, *cycle, *counts, parameters, cold=not fits)
 
 
 def through_shared_memory(place: Place) -> Case:
-    """A link in every word; the copy of the links is part of a sample, and small beside the steps."""
+    """Return a cycle with a link in every word.
+
+    A sample includes the copy of the links, which is short beside the steps.
+    """
     steps = place.pick(full=2**17, quick=2**15, rehearsal=4 * chase.UNROLLED)
-    what = {"shared_bytes": 4 * chase.SHARED_WORDS}
-    return chased(place, chase.STEPS[1], "a cycle through shared memory", chase.SHARED_WORDS, 1, steps, steps, what)
+    name, parameters = "a cycle through shared memory", {"shared_bytes": 4 * chase.SHARED_WORDS}
+    return chased(place, chase.STEPS[1], name, chase.SHARED_WORDS, 1, steps, steps, parameters)
 
 
 def steps_of(place: Place, footprint: int) -> int:
-    """Steps that take some milliseconds, if a load takes tens of nanoseconds from L1 and hundreds from further on.
+    """Return steps for some milliseconds, at tens of nanoseconds from L1 and hundreds beyond.
 
-    A kernel begins with an empty L1, so a cycle that fits there is gone through often enough for the first round to count little.
+    A kernel begins with an empty L1, so a cycle that fits there is traversed often enough for the
+    first round to matter little.
     """
     return 2**18 if footprint <= L1_BYTES else 2**14 if footprint <= place.l2_bytes else 2**12
 
 
 def chased(
-    place: Place, step: Step, name: str, lines: int, words: int, steps: int, warm: int, parameters: dict[str, int], cold: bool = False
+    place: Place,
+    step: Step,
+    name: str,
+    lines: int,
+    words: int,
+    steps: int,
+    warm: int,
+    parameters: dict[str, int],
+    cold: bool = False,
 ) -> Case:
-    """``words``: from one link to the next. ``warm``: steps taken before anything is measured."""
+    """Return one cycle. ``words``: from link to link. ``warm``: steps before any measurement."""
     order = chase.cycle(lines)
-    links, ends, clocks = chase.linked(place.xp, order, words), place.xp.zeros(2, "uint32"), place.xp.zeros(1, "int64")
+    links = place.given(chase.linked(place.xp, order, words))
+    ends, clocks = place.xp.zeros(2, "uint32"), place.xp.zeros(1, "int64")
     arrays = place.given(ends), place.given(clocks)
-    step.run(place.given(links), -(-warm // chase.UNROLLED) * chase.UNROLLED, *arrays)
-    run = partial(step.run, place.given(links), steps, *arrays)
+    step.run(links, -(-warm // chase.UNROLLED) * chase.UNROLLED, *arrays)
+    run = partial(step.run, links, steps, *arrays)
+
+    def walked() -> list[int]:
+        return [chase.walked(order, *(int(at) // words for at in place.host(ends)))]
+
+    counted = median(clocks_of(place, run, clocks, cold) for _ in range(5))
     return Case(
         name,
-        (Variant(step.name, "numba", run, lambda: [chase.walked(order, *(int(at) // words for at in place.host(ends)))], note=step.idea),),
-        want=lambda: [steps % lines], rtol=0, atol=0, steps=steps, cold=cold,
-        parameters={**parameters, "clocks_per_step": median(clocks_of(place, run, clocks, cold) for _ in range(5)) / steps},
-    )  # fmt: skip
+        (Variant(step.name, "numba", run, walked, note=step.idea),),
+        want=lambda: [steps % lines],
+        rtol=0,
+        atol=0,
+        steps=steps,
+        cold=cold,
+        parameters={**parameters, "clocks_per_step": counted / steps},
+    )
 
 
-def clocks_of(place: Place, run, clocks, cold: bool) -> int:
+def clocks_of(place: Place, run: Callable[[], object], clocks: Any, cold: bool) -> int:
+    """Return the clocks that one run counts."""
     if cold and not place.rehearsal:
         place.xp.zeros(L2_TIMES * place.l2_bytes, "uint8")  # fills L2 with other lines
     run()
@@ -78,7 +104,7 @@ def clocks_of(place: Place, run, clocks, cold: bool) -> int:
 
 
 def size(count: int) -> str:
-    """96 KB, 1536 KB, 2 MB: in the largest unit that leaves no fraction."""
+    """Return 96 KB, 1536 KB or 2 MB: the largest unit without a fraction."""
     for unit in ("bytes", "KB", "MB"):
         if count % 1024:
             return f"{count} {unit}"

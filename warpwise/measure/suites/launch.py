@@ -1,16 +1,18 @@
-"""What a launch costs: trains of empty kernels over their arguments, and five small kernels beside one; also as CUDA graphs.
+"""Cost of launches: empty kernels over their arguments, and five small kernels beside one.
 
-A run of an empty case is a train of launches, one after the other without waiting. Where the GPU is done with a kernel before the host
-has launched the next one, the time between events is the host's. Trains are long, because the host can begin with one while the device
-still pauses before the sample.
+A run of an empty case is a train of launches in sequence without waiting. If the GPU finishes a
+kernel before the host has launched the next one, the time between events is the host's. Trains are
+long because the host can start one while the device is still in the pause before the sample.
 
-A graph is captured once, on a stream of its own that waits for no other, and replayed on the default stream, where the events are too.
+Both also run as CUDA graphs. A graph is captured once, on a non-blocking stream of its own, and
+replayed on the default stream, where the events are too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from typing import Any
 
 from warpwise.kernels import fusion, launches
 from warpwise.measure.case import Case, Variant
@@ -26,15 +28,18 @@ def cases(place: Place) -> Iterator[Case]:
         yield five(place, 2**power)
 
 
-def replayed(place: Place, work: Callable, written: tuple = ()) -> Callable[[], None]:
-    """A graph of what ``work`` launches. ``work``: given a stream of Numba's; CuPy finds its own.
+def replayed(
+    place: Place, work: Callable[[Any], object], written: tuple[Any, ...] = ()
+) -> Callable[[], None]:
+    """Return the replay of a graph of all launches of ``work``.
 
-    The work is done once before the capture, to have it compiled; then the arrays that it has ``written`` are blanked, so that results
-    are the graph's.
+    ``work`` takes a stream of Numba's; CuPy finds the current one by itself. It runs once before
+    the capture, which compiles it; then the arrays that it has ``written`` are blanked, so that
+    results are the graph's.
     """
 
     @cache
-    def captured():
+    def captured() -> Any:
         from numba import cuda
 
         work(0)
@@ -48,7 +53,10 @@ def replayed(place: Place, work: Callable, written: tuple = ()) -> Callable[[], 
             array.fill(float("nan"))
         return graph
 
-    return lambda: captured().launch()
+    def replay() -> None:
+        captured().launch()
+
+    return replay
 
 
 # --- trains of empty kernels ---
@@ -60,20 +68,25 @@ def empty(place: Place, count: int) -> Case:
     ours = partial(train, launches.EMPTY[count], tuple(map(place.given, arrays)), length)
     variants = [Variant("launches_empty", "numba", ours)]
     if not place.rehearsal:
-        variants += [
-            Variant("launches_empty, graph", "numba", replayed(place, ours), note="all launches of the train in one CUDA graph"),
-            Variant("cupy RawKernel", "cupy", raw_train(place, arrays, length)),
-        ]
-    return Case(f"empty kernel, {count} arrays", tuple(variants), steps=length, parameters={"arrays": count}, cold=False)
+        graph, note = replayed(place, ours), "all launches of the train in one CUDA graph"
+        variants.append(Variant("launches_empty, graph", "numba", graph, note=note))
+        variants.append(Variant("cupy RawKernel", "cupy", raw_train(place, arrays, length)))
+    return Case(
+        f"empty kernel, {count} arrays",
+        tuple(variants),
+        steps=length,
+        parameters={"arrays": count},
+        cold=False,
+    )
 
 
-def train(kernel, arrays: tuple, length: int, stream=0) -> None:
+def train(kernel: Any, arrays: tuple[Any, ...], length: int, stream: Any = 0) -> None:
     for _ in range(length):
         kernel[1, 32, stream](*arrays)
 
 
-def raw_train(place: Place, arrays: tuple, length: int) -> Callable[[], None]:
-    """The same launches of a kernel in CUDA C++, by CuPy."""
+def raw_train(place: Place, arrays: tuple[Any, ...], length: int) -> Callable[[], None]:
+    """Return the same launches of a kernel in CUDA C++, by CuPy."""
     parameters = ", ".join(f"float* a{k}" for k in range(len(arrays)))
     kernel = place.xp.RawKernel(f'extern "C" __global__ void empty({parameters}) {{}}', "empty")
 
@@ -86,9 +99,14 @@ def raw_train(place: Place, arrays: tuple, length: int) -> Callable[[], None]:
 
 # --- five small kernels ---
 
+IN_ONE_GRAPH = "the five launches in one CUDA graph"
+
 
 def five(place: Place, n: int) -> Case:
-    """Every variant has arrays of its own, so that none is found right by what another one left. Small ones are a long train, too."""
+    """Return one size; small ones are a long train, too.
+
+    Every variant has arrays of its own, so that none passes with another one's results.
+    """
     x, repeat = place.random(n), 1 if place.rehearsal else 500 if n <= 2**20 else 50
     made = [ours_five(place, x), ours_fused(place, x), cupy_five(place, x)]
     if not place.rehearsal:
@@ -96,32 +114,41 @@ def five(place: Place, n: int) -> Case:
     if place.torch is not None:
         made.append(torch_five(place, x))
     return Case(
-        f"five small kernels, {n} float32", tuple(made), want=lambda: -place.xp.cos(2 * x.astype("float64")),
-        bytes=4 * fusion.TOGETHER * n, parameters={"elements": n}, cold=False, repeat=repeat,
-    )  # fmt: skip
+        f"five small kernels, {n} float32",
+        tuple(made),
+        want=lambda: -place.xp.cos(2 * x.astype("float64")),
+        bytes=4 * fusion.TOGETHER * n,
+        parameters={"elements": n},
+        cold=False,
+        repeat=repeat,
+    )
 
 
-def variant(name: str, by: str, run: Callable, y, note: str, moved: int = fusion.APART) -> Variant:
+def variant(
+    name: str, by: str, run: Callable[[], object], y: Any, note: str, moved: int = fusion.APART
+) -> Variant:
     return Variant(name, by, run, lambda: y, bytes=4 * moved * y.size, note=note)
 
 
-def ours_five(place: Place, x, graph: bool = False) -> Variant:
+def ours_five(place: Place, x: Any, graph: bool = False) -> Variant:
     step, (*spaces, y) = launches.STEPS[0], own(place, x)
     run = partial(step.run, *map(place.given, (x, *spaces, y)))
     if graph:
-        return variant(f"{step.name}, graph", "numba", replayed(place, run, (*spaces, y)), y, "the five launches in one CUDA graph")
+        replay = replayed(place, run, (*spaces, y))
+        return variant(f"{step.name}, graph", "numba", replay, y, IN_ONE_GRAPH)
     return variant(step.name, "numba", run, y, step.idea)
 
 
-def ours_fused(place: Place, x) -> Variant:
+def ours_fused(place: Place, x: Any) -> Variant:
     step, y = launches.STEPS[1], place.empty(x.size)
-    return variant(step.name, "numba", partial(step.run, place.given(x), place.given(y)), y, step.idea, fusion.TOGETHER)
+    run = partial(step.run, place.given(x), place.given(y))
+    return variant(step.name, "numba", run, y, step.idea, fusion.TOGETHER)
 
 
-def cupy_five(place: Place, x, graph: bool = False) -> Variant:
+def cupy_five(place: Place, x: Any, graph: bool = False) -> Variant:
     (*spaces, y), xp = own(place, x), place.xp
 
-    def run(stream=0) -> None:
+    def run(stream: Any = 0) -> None:
         s, s2, c, c2 = spaces
         xp.sin(x, out=s)
         xp.multiply(s, s, out=s2)
@@ -130,11 +157,12 @@ def cupy_five(place: Place, x, graph: bool = False) -> Variant:
         xp.subtract(s2, c2, out=y)
 
     if graph:
-        return variant("cupy, graph", "cupy", replayed(place, run, (*spaces, y)), y, "the five launches in one CUDA graph")
+        replay = replayed(place, run, (*spaces, y))
+        return variant("cupy, graph", "cupy", replay, y, IN_ONE_GRAPH)
     return variant("cupy", "cupy", run, y, "a kernel for each operation")
 
 
-def torch_five(place: Place, x) -> Variant:
+def torch_five(place: Place, x: Any) -> Variant:
     torch, arrays = place.torch, own(place, x)
     t, s, s2, c, c2, y = map(place.tensor, (x, *arrays))
 
@@ -148,6 +176,6 @@ def torch_five(place: Place, x) -> Variant:
     return variant("torch", "torch", run, arrays[-1], "a kernel for each operation")
 
 
-def own(place: Place, x) -> tuple:
-    """Four workspaces and a result, of the size of ``x``."""
+def own(place: Place, x: Any) -> tuple[Any, ...]:
+    """Return four workspaces and a result, of the size of ``x``."""
     return tuple(place.empty(x.size) for _ in range(5))

@@ -1,9 +1,10 @@
-"""What a language model computes beside its matrix products: layer normalisation, GELU and the AdamW update, all bound by memory."""
+"""Memory-bound parts of a language model: layer normalisation, GELU and the AdamW update."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from warpwise.kernels import adamw, gelu, layernorm
@@ -29,7 +30,7 @@ def cases(place: Place) -> Iterator[Case]:
 
 
 def of_step(place: Place, step: Step, *arrays: Any) -> Variant:
-    """A step with an array of its own for the results, of the first array's shape."""
+    """Return a step with an array of its own for the results, of the first array's shape."""
     out = place.empty(arrays[0].shape)
     (variant,) = ours((step,), tuple(map(place.given, (*arrays, out))), lambda: out)
     return variant
@@ -45,15 +46,19 @@ def normalised(place: Place, rows: int, width: int) -> Case:
         f"layernorm {rows} x {width}",
         (
             *(of_step(place, step, x, weight, bias) for step in layernorm.STEPS),
-            in_array_words(place, x, weight, bias), *normalised_by_torch(place, x, weight, bias),
+            normalised_by_cupy(place, x, weight, bias),
+            *normalised_by_torch(place, x, weight, bias),
         ),
-        want=lambda: standardised(place.xp, x.astype("float64"), weight, bias).reshape(-1), rtol=1e-4, atol=2e-5,
-        bytes=8 * rows * width + 8 * width, parameters={"rows": rows, "width": width, "topic": "layernorm"},
-    )  # fmt: skip
+        want=lambda: standardised(place.xp, x.astype("float64"), weight, bias).reshape(-1),
+        rtol=1e-4,
+        atol=2e-5,
+        bytes=8 * rows * width + 8 * width,
+        parameters={"rows": rows, "width": width, "topic": "layernorm"},
+    )
 
 
 def standardised(xp: Any, x: Any, weight: Any, bias: Any) -> Any:
-    """In an array library's words; several kernels."""
+    """Return layer normalisation by an array library's functions, in several kernels."""
     x = x.reshape(-1, weight.size)
     x = x - x.mean(axis=1, keepdims=True)
     x /= xp.sqrt((x * x).mean(axis=1, keepdims=True) + layernorm.EPSILON)
@@ -62,8 +67,9 @@ def standardised(xp: Any, x: Any, weight: Any, bias: Any) -> Any:
     return x
 
 
-def in_array_words(place: Place, x: Any, weight: Any, bias: Any) -> Variant:
-    return keeping("cupy", "cupy", lambda: standardised(place.xp, x, weight, bias), note="step by step")
+def normalised_by_cupy(place: Place, x: Any, weight: Any, bias: Any) -> Variant:
+    work = partial(standardised, place.xp, x, weight, bias)
+    return keeping("cupy", "cupy", work, note="step by step")
 
 
 def normalised_by_torch(place: Place, x: Any, weight: Any, bias: Any) -> Iterator[Variant]:
@@ -72,7 +78,8 @@ def normalised_by_torch(place: Place, x: Any, weight: Any, bias: Any) -> Iterato
     from torch.nn.functional import layer_norm
 
     rows, w, b = place.tensor(x).view(-1, weight.size), place.tensor(weight), place.tensor(bias)
-    width, epsilon = int(weight.size), float(layernorm.EPSILON)  # NumPy's numbers would cut the graph
+    # NumPy's numbers would break torch.compile's graph
+    width, epsilon = int(weight.size), float(layernorm.EPSILON)
 
     def normalise(rows: Any) -> Any:
         return layer_norm(rows, (width,), w, b, epsilon)
@@ -93,10 +100,16 @@ def activated(place: Place, power: int) -> Case:
     return Case(
         f"gelu 2^{power}",
         (
-            *(of_step(place, step, x) for step in gelu.STEPS), *activated_by_cupy(place, x), *activated_by_torch(place, x),
+            *(of_step(place, step, x) for step in gelu.STEPS),
+            *activated_by_cupy(place, x),
+            *activated_by_torch(place, x),
         ),
-        want=lambda: activation(place.xp, x.astype("float64")), rtol=1e-5, atol=2e-6, bytes=8 * n, parameters={"n": n, "topic": "gelu"},
-    )  # fmt: skip
+        want=lambda: activation(place.xp, x.astype("float64")),
+        rtol=1e-5,
+        atol=2e-6,
+        bytes=8 * n,
+        parameters={"n": n, "topic": "gelu"},
+    )
 
 
 def activation(xp: Any, x: Any) -> Any:
@@ -105,7 +118,8 @@ def activation(xp: Any, x: Any) -> Any:
 
 def activated_by_cupy(place: Place, x: Any) -> Iterator[Variant]:
     if not place.rehearsal:
-        kernel, out = place.xp.ElementwiseKernel("float32 x", "float32 y", GELU_IN_C, "gelu"), place.empty(x.shape)
+        kernel = place.xp.ElementwiseKernel("float32 x", "float32 y", GELU_IN_C, "gelu")
+        out = place.empty(x.shape)
         yield Variant("cupy", "cupy", lambda: kernel(x, out), lambda: out, note="ElementwiseKernel")
 
 
@@ -133,23 +147,36 @@ def improved(place: Place, power: int) -> Case:
         f"adamw 2^{power}",
         (
             *(variant for step in adamw.STEPS for variant in improved_by_us(place, n, step)),
-            *improved_by_cupy(place, n), *improved_by_torch(place, n), *improved_by_a_compiler(place, n),
+            *improved_by_cupy(place, n),
+            *improved_by_torch(place, n),
+            *improved_by_a_compiler(place, n),
         ),
-        want=lambda: improvement(place.xp, *(a.astype("float64") for a in state(place, n))), rtol=1e-5, atol=2e-6, bytes=28 * n,
-        parameters={"n": n, "topic": "adamw"}, in_place=True,
-    )  # fmt: skip
+        want=lambda: improvement(place.xp, *(a.astype("float64") for a in state(place, n))),
+        rtol=1e-5,
+        atol=2e-6,
+        bytes=28 * n,
+        parameters={"n": n, "topic": "adamw"},
+        in_place=True,
+    )
 
 
 def state(place: Place, n: int) -> tuple[Any, Any, Any, Any]:
-    """Gradient, its running mean and that of its square, and weights: new arrays, and the same numbers each time."""
-    return tuple(place.random(n, seed=seed, low=low) for seed, low in enumerate((-1.0, -1.0, 0.01, -1.0)))
+    """Return the gradient, its running mean, that of its square, and the weights.
+
+    The arrays are new and the numbers the same each time.
+    """
+    grad, mean, square, weight = (
+        place.random(n, seed=seed, low=low) for seed, low in enumerate((-1.0, -1.0, 0.01, -1.0))
+    )
+    return grad, mean, square, weight
 
 
 def improvement(xp: Any, grad: Any, mean: Any, square: Any, weight: Any) -> Any:
-    """The new weights, as the paper writes the update."""
+    """Return the new weights, by the formula of the AdamW paper."""
     mean = adamw.BETA1 * mean + (1 - adamw.BETA1) * grad
     square = adamw.BETA2 * square + (1 - adamw.BETA2) * grad * grad
-    by = (mean / (1 - adamw.BETA1**STEP)) / (xp.sqrt(square / (1 - adamw.BETA2**STEP)) + adamw.EPSILON)
+    deviation = xp.sqrt(square / (1 - adamw.BETA2**STEP)) + adamw.EPSILON
+    by = (mean / (1 - adamw.BETA1**STEP)) / deviation
     return weight - adamw.RATE * (by + adamw.DECAY * weight)
 
 
@@ -164,21 +191,24 @@ def improved_by_cupy(place: Place, n: int) -> Iterator[Variant]:
     numbers = (*adamw.corrections(STEP), adamw.NEW1, adamw.NEW2, adamw.SMALL, adamw.KEPT)
     names = ("rate", "root", "new1", "new2", "small", "kept")
     inputs = ", ".join(["float32 g", *(f"float32 {name}" for name in names)])
-    kernel = place.xp.ElementwiseKernel(inputs, "float32 m, float32 s, float32 w", ADAMW_IN_C, "adamw")
+    outputs = "float32 m, float32 s, float32 w"
+    kernel = place.xp.ElementwiseKernel(inputs, outputs, ADAMW_IN_C, "adamw")
     grad, *changed = state(place, n)
-    yield Variant("cupy", "cupy", lambda: kernel(grad, *numbers, *changed), lambda: changed[2], note="ElementwiseKernel")
+    run = partial(kernel, grad, *numbers, *changed)
+    yield Variant("cupy", "cupy", run, lambda: changed[2], note="ElementwiseKernel")
 
 
 def improved_by_torch(place: Place, n: int) -> Iterator[Variant]:
-    """PyTorch's optimiser, with its state set to what the others begin with."""
+    """Yield PyTorch's optimiser, with its state set to that of the other variants."""
     torch = place.torch
     if torch is None:
         return
     grad, mean, square, weight = map(place.tensor, state(place, n))
     weights = torch.nn.Parameter(weight)
     weights.grad = grad
+    rates = {"lr": adamw.RATE, "eps": adamw.EPSILON, "weight_decay": adamw.DECAY}
     betas = (adamw.BETA1, adamw.BETA2)
-    chosen = torch.optim.AdamW([weights], lr=adamw.RATE, betas=betas, eps=adamw.EPSILON, weight_decay=adamw.DECAY, fused=True)
+    chosen = torch.optim.AdamW([weights], betas=betas, fused=True, **rates)
     taken = torch.tensor(float(STEP - 1), dtype=torch.float32, device="cuda")
     chosen.state[weights] = {"step": taken, "exp_avg": mean, "exp_avg_sq": square}
     yield Variant("torch", "torch", chosen.step, lambda: weights, note="AdamW, fused")
@@ -189,12 +219,13 @@ def improved_by_a_compiler(place: Place, n: int) -> Iterator[Variant]:
         return
     grad, mean, square, weight = map(place.tensor, state(place, n))
     rate, root = map(float, adamw.corrections(STEP))
-    new1, new2, kept, small = map(float, (adamw.NEW1, adamw.NEW2, adamw.KEPT, adamw.SMALL))  # NumPy's numbers would cut the graph
+    # NumPy's numbers would break torch.compile's graph
+    new1, new2, kept, small = map(float, (adamw.NEW1, adamw.NEW2, adamw.KEPT, adamw.SMALL))
 
-    @place.torch.compile
     def improve(grad: Any, mean: Any, square: Any, weight: Any) -> None:
         mean.lerp_(grad, new1)
         square.lerp_(grad * grad, new2)
         weight.mul_(kept).sub_(rate * mean / (square.sqrt() * root + small))
 
-    yield Variant("torch compile", "torch", lambda: improve(grad, mean, square, weight), lambda: weight, note="torch.compile")
+    run = partial(place.torch.compile(improve), grad, mean, square, weight)
+    yield Variant("torch compile", "torch", run, lambda: weight, note="torch.compile")

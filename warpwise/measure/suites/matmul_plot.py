@@ -1,7 +1,8 @@
-"""Speed of a library's square matrix product over its size: the plot that opens the course, in four kinds of arithmetic.
+"""Speed of a library's square matrix product over its size, in four kinds of arithmetic.
 
-The sizes are those that tell something: multiples of 64, and between them sizes of every class. The class of a size is the largest power
-of two that divides it, up to 64: rows begin at multiples of as many items. Then the same for k alone, where the other two sizes stay.
+This plot opens the course. Its sizes are multiples of 64, and between them sizes of every class.
+The class of a size is the largest power of two that divides it, up to 64: rows begin at multiples
+of as many items. Then k varies alone, with the other two sizes fixed.
 """
 
 from __future__ import annotations
@@ -12,24 +13,35 @@ from typing import Any
 from warpwise.kernels import sgemm
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place
-from warpwise.measure.products import BF16, FP16, FP32, TF32, Kind, Numbers, Sizes, by_libraries, by_ours, factors, matrices
+from warpwise.measure.products import (
+    BF16,
+    FP16,
+    FP32,
+    TF32,
+    Kind,
+    Numbers,
+    Sizes,
+    by_libraries,
+    by_ours,
+    factors,
+    matrices,
+)
 from warpwise.measure.suites.waves import LARGEST, cliffs
 
 TITLE = "A library's matrix product over its size"
 CLASSES = (1, 2, 4, 8, 16, 32, 64)
 SMALLEST = 64
-OWN = 3  # of our steps, the last ones: for comparison
+OWN = 3  # of our steps, the last ones, for comparison
 KINDS = (FP32, TF32, FP16, BF16)
 SIDE, DEPTHS = 2048, (512, 1024, 2048, 4096)  # of the products in which k alone varies
 SAMPLE_FLOPS = 6e10  # a sample takes about a fifth of a millisecond where the speed is 300 TFLOP/s
-MOST_RUNS = 16  # in a sample: the host puts so many in line during the pause before it
+MOST_RUNS = 16  # in a sample: the host enqueues so many during the pause before it
 
 
 def cases(place: Place) -> Iterator[Case]:
     near = cliffs(place.sms, LARGEST)
-    dense, sparse = place.pick(
-        full=(sizes(128, near), sizes(512, near)), quick=(range(256, 2049, 256),) * 2, rehearsal=((128, 129), (128,))
-    )
+    full, quick = (sizes(128, near), sizes(512, near)), (tuple(range(256, 2049, 256)),) * 2
+    dense, sparse = place.pick(full=full, quick=quick, rehearsal=((128, 129), (128,)))
     numbers = factors(place, max(dense) ** 2)
     for n in dense:
         yield square(place, n, KINDS if n in set(sparse) else (BF16,), numbers, near)
@@ -41,25 +53,34 @@ def cases(place: Place) -> Iterator[Case]:
 
 
 def size_class(n: int) -> int:
-    """The largest power of two that divides a size, up to 64."""
+    """Return the largest power of two that divides a size, up to 64."""
     return min(n & -n, CLASSES[-1])
 
 
 def sizes(step: int, near: tuple[int, ...]) -> tuple[int, ...]:
-    """Multiples of 64; each ``step`` a size of every class; and those on both sides of a cliff."""
+    """Return multiples of 64, all classes at each ``step``, and both sides of each cliff."""
     some = {base + c for base in range(step, LARGEST, step) for c in CLASSES}
     beside = {cliff + more for cliff in near for more in (-1, 0, 1)}
-    return tuple(sorted(n for n in {*range(SMALLEST, LARGEST + 1, 64), *some, *beside} if SMALLEST <= n <= LARGEST))
+    found = {*range(SMALLEST, LARGEST + 1, 64), *some, *beside}
+    return tuple(n for n in sorted(found) if SMALLEST <= n <= LARGEST)
 
 
-def square(place: Place, n: int, kinds: tuple[Kind, ...], numbers: Numbers, near: tuple[int, ...]) -> Case:
-    """``cliff``: "below" the last size before a wave begins, "above" the first one after, or nothing; by the model, for 16-bit numbers."""
+def square(
+    place: Place, n: int, kinds: tuple[Kind, ...], numbers: Numbers, near: tuple[int, ...]
+) -> Case:
+    """Return one size. Its parameter ``cliff`` is "below" for the last size before a wave begins,
+    "above" for the first one after, or empty; by the model, for 16-bit numbers.
+    """
     shape = (n, n, n)
-    found = [variant for kind in kinds for variant in by_libraries(place, kind, *matrices(numbers, kind, shape))]
+    found: list[Variant] = []
+    for kind in kinds:
+        found += by_libraries(place, kind, *matrices(numbers, kind, shape))
     if FP32 in kinds and n % sgemm.SIDE == 0:
-        found += [by_ours(place, step, *matrices(numbers, FP32, shape)) for step in sgemm.STEPS[-OWN:]]
+        a, b = matrices(numbers, FP32, shape)
+        found += [by_ours(place, step, a, b) for step in sgemm.STEPS[-OWN:]]
     cliff = "below" if n in near else "above" if n - 1 in near else ""
-    return _case(place, f"n = {n}", tuple(found), shape, {"n": n, "class": size_class(n), "cliff": cliff})
+    parameters = {"n": n, "class": size_class(n), "cliff": cliff}
+    return _case(place, f"n = {n}", tuple(found), shape, parameters)
 
 
 def deep(place: Place, side: int, k: int, numbers: Numbers) -> Case:
@@ -68,10 +89,20 @@ def deep(place: Place, side: int, k: int, numbers: Numbers) -> Case:
     return _case(place, f"k = {k}", found, shape, {"side": side, "k": k, "class": size_class(k)})
 
 
-def _case(place: Place, name: str, variants: tuple[Variant, ...], shape: Sizes, parameters: dict[str, Any]) -> Case:
+def _case(
+    place: Place, name: str, variants: tuple[Variant, ...], shape: Sizes, parameters: dict[str, Any]
+) -> Case:
     m, n, k = shape
     flops = 2 * m * n * k
     repeat = max(1, min(MOST_RUNS, round(SAMPLE_FLOPS / flops)))
     return Case(
-        name, variants, want=lambda: place.xp.zeros(1), rtol=0, atol=1, flops=flops, cold=False, repeat=repeat, parameters=parameters
+        name,
+        variants,
+        want=lambda: place.xp.zeros(1),
+        rtol=0,
+        atol=1,
+        flops=flops,
+        cold=False,
+        repeat=repeat,
+        parameters=parameters,
     )

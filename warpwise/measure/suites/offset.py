@@ -1,9 +1,10 @@
-"""Copying from a place that no sector begins at: bandwidth over how many elements the source is shifted."""
+"""Bandwidth of a copy from a source that is not aligned to sectors, over its offset."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from warpwise.kernels import strides
 from warpwise.measure.case import Case, Variant
@@ -20,16 +21,20 @@ def cases(place: Place) -> Iterator[Case]:
         yield shifted(place, source, n, offset)
 
 
-def shifted(place: Place, source, n: int, offset: int) -> Case:
+def shifted(place: Place, source: Any, n: int, offset: int) -> Case:
     step, target = strides.STEPS[0], place.empty(n)
+    run = partial(step.run, place.given(source), place.given(target), 1, offset)
+    note = "neighbouring lanes read neighbouring elements"
+
+    def wrong() -> Any:
+        return place.xp.count_nonzero(target != source[offset : offset + n])
+
     return Case(
         f"copy shifted by {offset} float32",
-        (
-            Variant(
-                step.name, "numba", partial(step.run, place.given(source), place.given(target), 1, offset),
-                lambda: place.xp.count_nonzero(target != source[offset : offset + n]), note="neighbouring lanes read neighbouring elements",
-            ),
-        ),
-        want=lambda: place.xp.zeros(1), rtol=0, atol=0, bytes=8 * n,
+        (Variant(step.name, "numba", run, wrong, note=note),),
+        want=lambda: place.xp.zeros(1),
+        rtol=0,
+        atol=0,
+        bytes=8 * n,
         parameters={"offset": offset, "sectors": strides.sectors(4, 1, offset)},
-    )  # fmt: skip
+    )

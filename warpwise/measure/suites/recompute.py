@@ -1,17 +1,19 @@
-"""Three sigmoids forward and backward: values between the two stored and read, or made again."""
+"""Three sigmoids forward and backward, with intermediate values stored or recomputed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from warpwise.kernels import recompute
 from warpwise.measure.case import Bar, Case, Variant, ours
-from warpwise.measure.on_device import SHARE, OnDevice
+from warpwise.measure.correctness import SHARE, OnDevice
 from warpwise.measure.place import Place
 
 TITLE = "Recomputation: three sigmoids forward and backward"
-BARS = (Bar("recomputation", "three sigmoids of 2^26 float32", "recompute_[45]_*", "recompute_3_out_again", 1.45, 1.6),)
+AT = "three sigmoids of 2^26 float32"
+BARS = (Bar("recomputation", AT, "recompute_[45]_*", "recompute_3_out_again", 1.45, 1.6),)
 LEAST = min(recompute.ACCESSES)
 
 
@@ -32,16 +34,19 @@ def sigmoids(place: Place, power: int) -> Case:
         return c, dout * c * (1 - c) * b * (1 - b) * a * (1 - a)
 
     check = OnDevice(place, right, rtol=1e-4, atol=1e-6)
-    variants = (
-        *(
-            variant for step, accesses in zip(recompute.STEPS, recompute.ACCESSES, strict=True)
-            for variant in ours((step,), arrays, check.left_in(out, dx), bytes=4 * n * accesses)
-        ),
-        *(_of_torch(place, check, x, dout) if place.torch else ()),
-    )  # fmt: skip
+    left, variants = check.left_in(out, dx), list[Variant]()
+    for step, accesses in zip(recompute.STEPS, recompute.ACCESSES, strict=True):
+        variants += ours((step,), arrays, left, bytes=4 * n * accesses)
+    if place.torch:
+        variants += _of_torch(place, check, x, dout)
     return Case(
-        f"three sigmoids of 2^{power} float32", variants, want=check.want, **SHARE, bytes=4 * n * LEAST, parameters={"n": n},
-    )  # fmt: skip
+        f"three sigmoids of 2^{power} float32",
+        tuple(variants),
+        want=check.want,
+        **SHARE,
+        bytes=4 * n * LEAST,
+        parameters={"n": n},
+    )
 
 
 def _sigmoid(place: Place, v: Any) -> Any:
@@ -49,17 +54,18 @@ def _sigmoid(place: Place, v: Any) -> Any:
 
 
 def _of_torch(place: Place, check: OnDevice, x: Any, dout: Any) -> Iterator[Variant]:
-    """Forward and backward as a training program runs them, through autograd."""
+    """Yield forward and backward through autograd, as a training program runs them."""
     torch = place.torch
     leaf, slope = place.tensor(x).detach().requires_grad_(), place.tensor(dout)
 
-    def forward(v):
+    def forward(v: Any) -> Any:
         return torch.sigmoid(torch.sigmoid(torch.sigmoid(v)))
 
-    def both(forward):
+    def both(forward: Callable[[Any], Any]) -> tuple[Any, Any]:
         out = forward(leaf)
         return out.detach(), torch.autograd.grad(out, leaf, slope)[0]
 
-    compiled = torch.compile(forward)
-    yield check.returning("torch", "torch", lambda: both(forward), note="autograd", bytes=4 * x.size * recompute.ACCESSES[0])
-    yield check.returning("torch compile", "torch", lambda: both(compiled), note="autograd of torch.compile")
+    compiled, moved = torch.compile(forward), 4 * x.size * recompute.ACCESSES[0]
+    eager, note = partial(both, forward), "autograd of torch.compile"
+    yield check.returning("torch", "torch", eager, note="autograd", bytes=moved)
+    yield check.returning("torch compile", "torch", partial(both, compiled), note=note)

@@ -1,25 +1,27 @@
-"""Softmax of the rows of a float32 matrix, over the length of a row; the matrix has the same size in all cases."""
+"""Row softmax of a float32 matrix of constant size, over the length of a row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from warpwise.kernels import softmax
 from warpwise.measure.case import Bar, Case, ours
-from warpwise.measure.on_device import SHARE, OnDevice
+from warpwise.measure.correctness import SHARE, OnDevice
 from warpwise.measure.place import Place
 
 TITLE = "Row softmax over the length of a row"
 BARS = (
     Bar("softmax, short rows", "softmax 65536 x 1024 float32", "softmax_*", "copy", 0.80, 0.92),
     Bar("softmax, long rows", "softmax 8192 x 8192 float32", "softmax_*", "copy", 0.80, 0.92),
-)  # fmt: skip
+)
 
 
 def cases(place: Place) -> Iterator[Case]:
     n = place.pick(full=2**26, quick=2**23, rehearsal=2**14)
-    for columns in place.pick(full=(1024, 2048, 4096, 8192), quick=(1024, 4096), rehearsal=(1024, 4096)):
+    few = (1024, 4096)
+    for columns in place.pick(full=(1024, 2048, 4096, 8192), quick=few, rehearsal=few):
         yield of_rows(place, n // columns, columns)
 
 
@@ -43,9 +45,14 @@ def of_rows(place: Place, rows: int, columns: int) -> Case:
         check.returning("cupy", "cupy", of_cupy, note="five calls"),
     ]
     if torch := place.torch:
-        tensor = place.tensor(matrix)
-        variants.append(check.returning("torch", "torch", lambda: torch.softmax(tensor, 1), note="torch.softmax"))
+        run = partial(torch.softmax, place.tensor(matrix), 1)
+        variants.append(check.returning("torch", "torch", run, note="torch.softmax"))
     return Case(
-        f"softmax {rows} x {columns} float32", tuple(variants), want=check.want, **SHARE, bytes=8 * n, flops=5 * n,
+        f"softmax {rows} x {columns} float32",
+        tuple(variants),
+        want=check.want,
+        **SHARE,
+        bytes=8 * n,
+        flops=5 * n,
         parameters={"rows": rows, "columns": columns},
-    )  # fmt: skip
+    )

@@ -1,4 +1,4 @@
-"""Transposing a float32 matrix, with sides that are powers of two, which all step over memory alike, and with others."""
+"""Transposition of a float32 matrix, with sides that are powers of two and with others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from warpwise.kernels import transpose
 from warpwise.measure.case import Bar, Case, Variant, ours
-from warpwise.measure.on_device import SHARE, OnDevice
+from warpwise.measure.correctness import SHARE, OnDevice
 from warpwise.measure.place import Place
 
 TITLE = "Transpose of a float32 matrix"
@@ -14,7 +14,8 @@ BARS = (Bar("transpose", "transpose 8192 x 8192 float32", "transpose_*", "copy",
 
 
 def cases(place: Place) -> Iterator[Case]:
-    for shape in place.pick(full=((8192, 8192), (8200, 9000)), quick=((4096, 4096), (4104, 4500)), rehearsal=((64, 128), (68, 100))):
+    full, quick = ((8192, 8192), (8200, 9000)), ((4096, 4096), (4104, 4500))
+    for shape in place.pick(full=full, quick=quick, rehearsal=((64, 128), (68, 100))):
         yield transposed(place, *shape)
 
 
@@ -32,6 +33,10 @@ def transposed(place: Place, rows: int, columns: int) -> Case:
         tensor, to = place.tensor(square), place.tensor(turned)
         variants.append(Variant("torch", "torch", lambda: to.copy_(tensor.t()), left))
     return Case(
-        f"transpose {rows} x {columns} float32", tuple(variants), want=check.want, **SHARE, bytes=8 * n,
+        f"transpose {rows} x {columns} float32",
+        tuple(variants),
+        want=check.want,
+        **SHARE,
+        bytes=8 * n,
         parameters={"rows": rows, "columns": columns},
-    )  # fmt: skip
+    )

@@ -1,7 +1,8 @@
-"""A block more than fits: our float32 product in grids of exactly so many blocks, and a library's where the model sees a last wave begin.
+"""Waves: our float32 product in grids of exact sizes, and a library's at predicted cliffs.
 
-Ours is ``sgemm_7_warp_tile``. Its C is one tile high and as many tiles wide as there are blocks, so that each block does the same work.
-The library's kernel is its own choice, which may have other tiles, or share the last ones among all SMs: then there is no cliff.
+Ours is ``sgemm_7_warp_tile``. Its C is one tile high and as many tiles wide as there are blocks, so
+that each block does the same work. The library chooses its own kernel, which may have other tiles,
+or share the last ones among all SMs: then there is no cliff.
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ from warpwise.kernels import sgemm
 from warpwise.kernels.sgemm.warp_tiles import STEPS
 from warpwise.measure.case import Case
 from warpwise.measure.place import Place
-from warpwise.measure.products import BF16, FP32, Numbers, by_libraries, by_ours, factors, matrices, random
+from warpwise.measure.products import (
+    BF16,
+    FP32,
+    Numbers,
+    by_libraries,
+    by_ours,
+    factors,
+    matrices,
+    random,
+)
 from warpwise.model.matmul import TILE
 from warpwise.model.waves import Waves, tiles, waves
 
@@ -25,13 +35,14 @@ TITLE = "Waves: a block more than fits"
 BLOCKS_PER_SM = STEP.built[0].blocks_per_sm
 PARTS = 8  # of a wave, in which the grid grows
 LARGEST, MOST_CLIFFS = 4160, 4  # of the library's products
-BESIDE = (-128, -64, -8, -1, 0, 1, 8, 64, 128)  # of a cliff: sizes that are looked at
+BESIDE = (-128, -64, -8, -1, 0, 1, 8, 64, 128)  # measured sizes, relative to a cliff
 
 
 def cases(place: Place) -> Iterator[Case]:
     depth, most = place.pick(full=(1024, 3), quick=(512, 2), rehearsal=(sgemm.DEPTH, 0))
     grids = grids_of(place.sms, most) if most else (1, 3)
-    a, b = random(place, FP32, sgemm.SIDE * depth, seed=0), random(place, FP32, depth * sgemm.SIDE * max(grids), seed=1)
+    a = random(place, FP32, sgemm.SIDE * depth, seed=0)
+    b = random(place, FP32, depth * sgemm.SIDE * max(grids), seed=1)
     for blocks in grids:
         yield ours(place, blocks, depth, a, b)
     del a, b
@@ -46,29 +57,30 @@ def cases(place: Place) -> Iterator[Case]:
 
 
 def of_size(sms: int) -> Device:
-    """A device as far as waves are concerned."""
+    """Return a device with so many SMs, for models of waves."""
     return replace(H200, sms=sms)
 
 
 def grids_of(sms: int, most: int) -> tuple[int, ...]:
-    """Numbers of blocks of ours: up to ``most`` waves in steps of a part of one, and one block more than fills them."""
+    """Return our grids: up to ``most`` waves in steps of a part, and one block beyond each."""
     slots = BLOCKS_PER_SM * sms
-    return tuple(sorted({-(-slots * part // PARTS) for part in range(1, most * PARTS + 1)} | {slots * w + 1 for w in range(1, most + 1)}))
+    steps = {-(-slots * part // PARTS) for part in range(1, most * PARTS + 1)}
+    return tuple(sorted(steps | {slots * w + 1 for w in range(1, most + 1)}))
 
 
 def square_waves(n: int, sms: int) -> Waves:
-    """The waves of a square product in the model's tiles, one to an SM."""
+    """Return the waves of a square product in the model's tiles, one to an SM."""
     return waves(tiles(n, n, *TILE).count, of_size(sms))
 
 
 def cliffs(sms: int, largest: int) -> tuple[int, ...]:
-    """Each size below ``largest`` that one more row and column give another wave."""
+    """Return each size below ``largest`` for which one more row and column add a wave."""
     counts = [square_waves(n, sms).count for n in range(1, largest + 1)]
     return tuple(n for n, (here, after) in enumerate(pairwise(counts), start=1) if after > here)
 
 
 def around_cliffs(sms: int, largest: int) -> dict[int, int]:
-    """Sizes beside one of the first cliffs, and which; none on a GPU that has room for the largest in one wave."""
+    """Return size -> cliff for sizes beside the first cliffs, if the GPU has any."""
     near = cliffs(sms, largest)[:MOST_CLIFFS]
     return {cliff + beside: cliff for cliff in near for beside in BESIDE if cliff + beside > 0}
 
@@ -83,9 +95,18 @@ def ours(place: Place, blocks: int, depth: int, a: Any, b: Any) -> Case:
     return Case(
         f"{blocks} blocks",
         (by_ours(place, STEP, a, b),),
-        want=lambda: place.xp.zeros(1), rtol=0, atol=1, flops=2 * m * n * depth, cold=False,
-        parameters={"blocks": blocks, "slots": grid.slots, "waves": grid.count, "modelled_useful": grid.useful},
-    )  # fmt: skip
+        want=lambda: place.xp.zeros(1),
+        rtol=0,
+        atol=1,
+        flops=2 * m * n * depth,
+        cold=False,
+        parameters={
+            "blocks": blocks,
+            "slots": grid.slots,
+            "waves": grid.count,
+            "modelled_useful": grid.useful,
+        },
+    )
 
 
 def library(place: Place, n: int, cliff: int, numbers: Numbers) -> Case:
@@ -95,6 +116,17 @@ def library(place: Place, n: int, cliff: int, numbers: Numbers) -> Case:
     return Case(
         f"bf16 {n}",
         by_libraries(place, BF16, a, b),
-        want=lambda: place.xp.zeros(1), rtol=0, atol=1, bytes=6 * n * n, flops=2 * n**3, cold=False,
-        parameters={"n": n, "cliff": cliff, "beside": n - cliff, "waves": grid.count, "modelled_useful": useful},
-    )  # fmt: skip
+        want=lambda: place.xp.zeros(1),
+        rtol=0,
+        atol=1,
+        bytes=6 * n * n,
+        flops=2 * n**3,
+        cold=False,
+        parameters={
+            "n": n,
+            "cliff": cliff,
+            "beside": n - cliff,
+            "waves": grid.count,
+            "modelled_useful": useful,
+        },
+    )

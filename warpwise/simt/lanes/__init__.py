@@ -1,1 +1,1 @@
-"""Lanes: which of them run together, which are active, and what is counted and recorded over them."""
+"""Lanes: the groups that run together, the active masks, and counters and records over them."""

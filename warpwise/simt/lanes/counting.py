@@ -1,8 +1,8 @@
-"""The counting rules: sectors of global requests, wavefronts of shared requests, and the counters of a source line.
+"""The counting rules: sectors of global requests, wavefronts of shared requests, line counters.
 
-Rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (compute capability 6.0 and later) and
-CUDA C++ Programming Guide, "Shared Memory". Both functions take all warps of a batch at once; nothing loops over threads.
-"""
+Rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (compute capability 6.0
+and later) and CUDA C++ Programming Guide, "Shared Memory". Both functions take all warps of a batch
+at once; nothing loops over threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _WORDS = BANKS  # a wavefront serves at most one word from each bank
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A ``Cost`` at a source line, as it is counted: each pass adds the warps' numbers of active lanes to the launch's tally of it."""
+    """A ``Cost`` at a source line, as it is counted.
+
+    Each pass adds the warps' numbers of active lanes to the launch's tally of it."""
 
     line: int
     ops: tuple[tuple[str, int], ...]  #: names of ``Metrics`` fields
@@ -44,7 +46,9 @@ class LineCounts:
             setattr(self, name, getattr(self, name) + count)
 
     def global_request(self, kind: str, requests: int, sectors: int, moved: int) -> None:
-        """A load or a store of global memory: sectors touched, bytes asked for; of an atomic, requests and sectors."""
+        """Count a load or a store of global memory; of an atomic, only requests and sectors.
+
+        ``sectors``: touched; ``moved``: bytes that active lanes asked for."""
         if kind == "load":
             self.global_load_requests += requests
             self.global_load_sectors += sectors
@@ -57,8 +61,10 @@ class LineCounts:
             self.global_atomic_requests += requests
             self.global_atomic_sectors += sectors
 
-    def shared_request(self, kind: str, requests: int, wavefronts: int, fewest: int, moved: int) -> None:
-        """The same for shared memory. ``fewest``: wavefronts that these lanes would need at least."""
+    def shared_request(
+        self, kind: str, requests: int, wavefronts: int, fewest: int, moved: int
+    ) -> None:
+        """Count a request of shared memory. ``fewest``: the least wavefronts for these lanes."""
         if kind == "load":
             self.shared_load_requests += requests
             self.shared_load_wavefronts += wavefronts
@@ -73,7 +79,7 @@ class LineCounts:
             self.shared_atomic_requests += requests
 
     def tally(self, work, lanes: np.ndarray) -> None:
-        """Add the passes over a piece of code; ``lanes``: warps by their number of active lanes, ``(33,)``."""
+        """Add passes over a piece of code; ``lanes``: warps by number of active lanes, (33,)."""
         threads = int(lanes @ _LANES)
         self.warp_instructions += work.slots * int(lanes.sum())
         self.thread_instructions += work.slots * threads
@@ -81,13 +87,16 @@ class LineCounts:
         self.add(**{name: count * threads for name, count in work.ops})
 
     def metrics(self, **extra: int) -> Metrics:
+        """Freeze the counters. ``extra``: those that are not counted by line."""
         counts = {name: getattr(self, name) for name in COUNTED}
-        counts["lanes_active"] = tuple(int(n) for n in np.broadcast_to(self.lanes_active, _LANES.shape))
+        counts["lanes_active"] = tuple(np.broadcast_to(self.lanes_active, _LANES.shape).tolist())
         return Metrics(**counts, **extra)
 
 
 def by_warp(values: np.ndarray, lanes: np.ndarray | None, nothing: int = _NOWHERE) -> np.ndarray:
-    """``values`` ``(rows, threads)`` as ``(warps, 32)``; lanes that are not active, or not there, hold ``nothing``."""
+    """Return ``values`` ``(rows, threads)`` as ``(warps, 32)``.
+
+    Lanes that are inactive, or beyond the block, hold ``nothing``."""
     if lanes is not None:
         values = np.where(lanes, values, nothing)
     rows, threads = values.shape
@@ -98,19 +107,20 @@ def by_warp(values: np.ndarray, lanes: np.ndarray | None, nothing: int = _NOWHER
 
 
 def count_sectors(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> int:
-    """Distinct 32-byte sectors that each warp touches, summed over warps.
+    """Return the distinct 32-byte sectors that each warp touches, summed over warps.
 
-    ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``: bytes per element.
-    """
+    ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``:
+    bytes per element."""
     first = by_warp(addresses >> _SECTOR_SHIFT, lanes)
-    if SECTOR_BYTES % width == 0 and not np.bitwise_or.reduce(addresses, axis=None) & (width - 1):  # no element lies across two sectors
+    # no element lies across two sectors
+    if SECTOR_BYTES % width == 0 and not np.bitwise_or.reduce(addresses, axis=None) & (width - 1):
         return _distinct(first)
     last = by_warp((addresses + width - 1) >> _SECTOR_SHIFT, lanes)
     return _distinct(np.concatenate([first, last], axis=1))
 
 
 def _distinct(rows: np.ndarray) -> int:
-    """Distinct values in each row, summed; ``_NOWHERE`` does not count."""
+    """Return the number of distinct values in each row, summed; ``_NOWHERE`` does not count."""
     steps = rows[:, 1:] != rows[:, :-1]
     if (rows[:, 1:] < rows[:, :-1]).any():
         rows = np.sort(rows, axis=1)
@@ -118,20 +128,24 @@ def _distinct(rows: np.ndarray) -> int:
     return int(np.count_nonzero(steps)) + len(rows) - int(np.count_nonzero(rows[:, -1] == _NOWHERE))
 
 
-def count_wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> tuple[int, int]:
-    """Wavefronts that each warp's shared-memory request needs, summed over warps, and the fewest possible for these lanes.
+def count_wavefronts(
+    addresses: np.ndarray, lanes: np.ndarray | None, width: int
+) -> tuple[int, int]:
+    """Return the wavefronts of each warp's shared-memory request, and the fewest possible, summed.
 
-    Lanes are served in groups of 32, 16 or 8 for elements of up to 4, 8 or 16 bytes; lanes that name the same word are
-    served together. ``addresses``: bytes from the start of the block's shared memory, ``(rows, threads)``.
-    """
+    Lanes are served in groups of 32, 16 or 8 for elements of up to 4, 8 or 16 bytes; lanes that
+    name the same word are served together. ``addresses``: bytes from the start of the block's
+    shared memory, ``(rows, threads)``."""
     if len(addresses) > 1:
         return _wavefronts(addresses, lanes, width)
-    return _wavefronts_of_a_block(addresses.tobytes(), None if lanes is None else lanes.tobytes(), width)
+    return _wavefronts_of_a_block(
+        addresses.tobytes(), None if lanes is None else lanes.tobytes(), width
+    )
 
 
 @lru_cache(maxsize=4096)
 def _wavefronts_of_a_block(addresses: bytes, lanes: bytes | None, width: int) -> tuple[int, int]:
-    """The same for one block; a kernel's loop comes by with the same pattern again and again."""
+    """Count for one block; a kernel's loop repeats the same pattern again and again."""
     active = None if lanes is None else np.frombuffer(lanes, bool)[None, :]
     return _wavefronts(np.frombuffer(addresses, np.int64)[None, :], active, width)
 
@@ -140,13 +154,15 @@ def _wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> 
     words = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
     per_lane = max(1, width // BANK_BYTES)
     if per_lane > 1:
-        words = np.where(words[..., None] < 0, -1, words[..., None] + np.arange(per_lane)).reshape(-1, _WORDS)
+        words = np.where(words[..., None] < 0, -1, words[..., None] + np.arange(per_lane)).reshape(
+            -1, _WORDS
+        )
     words = words[(words >= 0).any(axis=1)]
     return _most_per_bank(words), len(words)
 
 
 def _most_per_bank(groups: np.ndarray) -> int:
-    """For each group of words, the most distinct words that one bank has to serve; summed over groups."""
+    """Return the most distinct words that one bank has to serve in each group, summed."""
     ordered = np.sort(groups, axis=1)
     new = ordered >= 0
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]

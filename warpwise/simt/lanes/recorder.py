@@ -1,18 +1,20 @@
-"""Keeps the raw events of the recorded blocks, up to a cap, and folds them into the columns of a trace."""
+"""The recorder: raw events of the recorded blocks, up to a cap, as the columns of a trace."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
-from warpwise.trace import KINDS, ArrayInfo, Records
+from warpwise.traces import KINDS, ArrayInfo, Records
 
 _LANE_BUDGET = 4_000_000  # lanes kept at most, about 40 MB of columns
 
 
 class Recorder:
-    """Collects one launch. ``rows`` are the recorded blocks of the batch under way: (row in the batch, linear block number)."""
+    """Collects the events of one launch.
+
+    ``rows``: recorded blocks of the current batch as (row in the batch, linear block number)."""
 
     def __init__(self, blocks: tuple[int, ...], threads: int, limit: int):
         self.blocks, self.threads = frozenset(blocks), threads
@@ -23,20 +25,31 @@ class Recorder:
         self.truncated = False
 
     def begin(self, first: int, count: int) -> None:
-        """A batch of ``count`` blocks begins at linear block ``first``."""
+        """Begin a batch of ``count`` blocks at linear block ``first``."""
         self.rows = tuple((b - first, b) for b in sorted(self.blocks) if first <= b < first + count)
 
-    def add(self, kind: str, line: int, mask: Mask, array=None, addresses=None, taken: Mask | None = None, slots: int = 0) -> None:
-        """One event of every recorded block of the batch in which a lane is active. ``addresses``: bytes, of any lane shape."""
+    def add(
+        self,
+        kind: str,
+        line: int,
+        mask: Mask,
+        array=None,
+        addresses=None,
+        taken: Mask | None = None,
+        slots: int = 0,
+    ) -> None:
+        """Add one event of every recorded block of the batch in which a lane is active.
+
+        ``addresses``: bytes, of any lane shape."""
         for row, block in self.rows:
-            lanes = _of_block(mask.extent, mask.lanes, row)
+            lanes = _of_block(mask.group, mask.lanes, row)
             if not lanes.any():
                 continue
             if len(self.raw) >= self.limit:
                 self.truncated = True
                 return
-            where = None if addresses is None else _of_block(mask.extent, addresses, row)
-            ways = None if taken is None else _of_block(mask.extent, taken.lanes, row)
+            where = None if addresses is None else _of_block(mask.group, addresses, row)
+            ways = None if taken is None else _of_block(mask.group, taken.lanes, row)
             self.raw.append((kind, line, block, self._index(array), slots, lanes, ways, where))
 
     def _index(self, array) -> int:
@@ -63,22 +76,31 @@ class Recorder:
                 ways[i] = way & lanes[i]
         where[~lanes] = -1
         return Records(
-            np.array([KINDS.index(k) for k in kind], np.uint8), np.array(line, np.int32), np.array(block, np.int64),
-            np.array(array, np.int16), np.array(slots, np.int32), lanes, ways, where,
-        )  # fmt: skip
+            np.array([KINDS.index(k) for k in kind], np.uint8),
+            np.array(line, np.int32),
+            np.array(block, np.int64),
+            np.array(array, np.int16),
+            np.array(slots, np.int32),
+            lanes,
+            ways,
+            where,
+        )
 
 
-def _of_block(extent: Extent, values, row: int) -> np.ndarray:
-    """The values of one block of the batch, ``(threads,)``; None stands for all lanes. Lanes that are not in the extent hold 0."""
-    if values is None and extent.whole:
-        return np.ones(extent.threads, bool)
+def _of_block(group: LaneGroup, values, row: int) -> np.ndarray:
+    """Return the values of one block of the batch, ``(threads,)``; None stands for all lanes.
+
+    Lanes that are not in the lane group hold 0."""
+    if values is None and group.whole:
+        return np.ones(group.threads, bool)
     if not isinstance(values, np.ndarray):
         values = np.full((1, 1), True if values is None else values)
-    if extent.whole:
-        return np.broadcast_to(values[row if values.shape[0] > 1 else 0], (extent.threads,))
-    here = np.broadcast_to(extent.block_rows == row, extent.shape)
-    if extent.filled is not None:
-        here = here & extent.filled
-    out = np.zeros(extent.block_threads, values.dtype)
-    out[np.broadcast_to(extent.thread_numbers, extent.shape)[here]] = np.broadcast_to(values, extent.shape)[here]
+    if group.whole:
+        return np.broadcast_to(values[row if values.shape[0] > 1 else 0], (group.threads,))
+    here = np.broadcast_to(group.block_rows == row, group.shape)
+    if group.filled is not None:
+        here = here & group.filled
+    out = np.zeros(group.block_threads, values.dtype)
+    threads = np.broadcast_to(group.thread_numbers, group.shape)[here]
+    out[threads] = np.broadcast_to(values, group.shape)[here]
     return out

@@ -1,8 +1,7 @@
-"""Which elements of a global array each source line named: what the distinct bytes and sectors of a launch are counted from.
+"""Elements of global arrays touched by each source line, for the distinct bytes and sectors.
 
-Most lines name a stretch of their array without gaps, batch after batch, and a stretch is two numbers; only a line that leaves
-gaps costs a flag for each element.
-"""
+Most lines touch a stretch of their array without gaps, batch after batch, and a stretch is two
+numbers; only a line that leaves gaps costs a flag for each element."""
 
 from __future__ import annotations
 
@@ -12,7 +11,9 @@ from warpwise.metrics import SECTOR_BYTES
 
 
 class Touched:
-    """Elements of one array that one line named: from ``low`` to before ``high``, or ``flags`` ``(elements,)``."""
+    """Elements of one array that one line touched.
+
+    From ``low`` to before ``high``, or ``flags`` ``(elements,)``."""
 
     __slots__ = ("flags", "high", "low")
 
@@ -21,19 +22,20 @@ class Touched:
         self.flags: np.ndarray | None = None
 
     def add(self, offsets: np.ndarray, elements: int) -> None:
-        """``offsets``: any shape, at least one; ``elements``: of the array."""
+        """Add ``offsets``, of any shape, at least one; ``elements``: of the array."""
         if self.flags is None:
             low, high = int(offsets.min()), int(offsets.max()) + 1
             if self.low <= low and high <= self.high:
                 return
             meets = self.low == self.high or (low <= self.high and self.low <= high)
             if meets and _without_gaps(offsets, low, high):
-                self.low, self.high = (min(self.low, low), max(self.high, high)) if self.high else (low, high)
+                self.low = min(self.low, low) if self.high else low
+                self.high = max(self.high, high)
                 return
         self.as_flags(elements)[offsets] = True
 
     def as_flags(self, elements: int) -> np.ndarray:
-        """The elements as booleans; from here on kept as such."""
+        """Return the elements as booleans, and keep them in that form from here on."""
         if self.flags is None:
             self.flags = np.zeros(elements, bool)
             self.flags[self.low : self.high] = True
@@ -46,11 +48,13 @@ def _without_gaps(offsets: np.ndarray, low: int, high: int) -> bool:
         return bool((flat[1:] - flat[:-1] == 1).all())
     if flat.size > 4 * (high - low):
         return False  # each named by many lanes: a flag for each is cheaper than looking further
-    return bool((np.bincount(flat - low, minlength=high - low) > 0).all()) if high - low <= flat.size else False
+    if flat.size < high - low:
+        return False
+    return bool((np.bincount(flat - low, minlength=high - low) > 0).all())
 
 
 def overlapping(arrays: list) -> list[list]:
-    """The arrays in groups that share memory; most are alone."""
+    """Return the arrays in groups that share memory; most are alone."""
     groups: list[list] = []
     for array in sorted(arrays, key=lambda a: a.address):
         if groups and array.address < max(a.end for a in groups[-1]):
@@ -61,7 +65,7 @@ def overlapping(arrays: list) -> list[list]:
 
 
 def distinct(groups: list[list], wanted) -> tuple[int, int]:
-    """Distinct bytes and distinct sectors of the accesses ``(line, kind)`` for which ``wanted`` holds."""
+    """Return the distinct bytes and sectors of accesses ``(line, kind)`` that are ``wanted``."""
     found = [_of_group(group, wanted) for group in groups]
     return sum(b for b, _ in found), sum(s for _, s in found)
 
@@ -74,15 +78,28 @@ def _of_group(group: list, wanted) -> tuple[int, int]:
     width = array.dtype.itemsize
     if not parts:
         return 0, 0
-    stretches = sorted((part.low, part.high) for part in parts)
-    if all(part.flags is None for part in parts) and all(b[0] <= max(high for _, high in stretches[: i + 1])
-                                                       for i, b in enumerate(stretches[1:])):  # fmt: skip
-        low, high = stretches[0][0] * width, max(high for _, high in stretches) * width
-        return high - low, (array.address + high - 1) // SECTOR_BYTES - (array.address + low) // SECTOR_BYTES + 1
+    if (stretch := _one_stretch(parts)) is not None:
+        low, high = (array.address + width * element for element in stretch)
+        return high - low, (high - 1) // SECTOR_BYTES - low // SECTOR_BYTES + 1
     flags = _union(array, parts)
     if SECTOR_BYTES % width == 0 and array.address % width == 0:
-        return int(np.count_nonzero(flags)) * width, _groups_of(flags, SECTOR_BYTES // width, array.address % SECTOR_BYTES // width)
+        lead = array.address % SECTOR_BYTES // width
+        sectors = _groups_of(flags, SECTOR_BYTES // width, lead)
+        return int(np.count_nonzero(flags)) * width, sectors
     return _of_bytes(_bytes_of(group, wanted), array.address)
+
+
+def _one_stretch(parts: list[Touched]) -> tuple[int, int] | None:
+    """Return the first element, and the one after the last, if there are no gaps between parts."""
+    if any(part.flags is not None for part in parts):
+        return None
+    stretches = sorted((part.low, part.high) for part in parts)
+    first, end = stretches[0]
+    for low, high in stretches[1:]:
+        if low > end:
+            return None
+        end = max(end, high)
+    return first, end
 
 
 def _union(array, parts: list[Touched]) -> np.ndarray:
@@ -96,7 +113,7 @@ def _union(array, parts: list[Touched]) -> np.ndarray:
 
 
 def _bytes_of(group: list, wanted) -> np.ndarray:
-    """The touched bytes of arrays that share memory, from the first array's address on."""
+    """Return the touched bytes of arrays that share memory, from the first array's address on."""
     first = group[0].address
     touched = np.zeros(max(a.end for a in group) - first, bool)
     for array in group:
@@ -111,7 +128,9 @@ def _of_bytes(touched: np.ndarray, address: int) -> tuple[int, int]:
 
 
 def _groups_of(flags: np.ndarray, size: int, lead: int) -> int:
-    """How many groups of ``size`` elements hold a set flag; the first flag is ``lead`` elements into its group."""
+    """Return the number of groups of ``size`` elements that hold a set flag.
+
+    The first flag is ``lead`` elements into its group."""
     padded = np.zeros(-(-(lead + flags.size) // size) * size, bool)
     padded[lead : lead + flags.size] = flags
     return int(np.count_nonzero(padded.reshape(-1, size).any(axis=1)))

@@ -1,1 +1,1 @@
-"""The machine that a compiled kernel runs on: batches of blocks, their memory, barriers, warps and atomics."""
+"""The machine that runs a compiled kernel: batches of blocks, memory, barriers, warps, atomics."""

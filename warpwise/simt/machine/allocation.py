@@ -1,7 +1,7 @@
-"""Shared and local memory of a batch: which arrays its kernel made, where they lie in a block's shared memory, and whether they fit.
+"""Allocation of shared and local memory: the arrays of a batch, their places and the limits.
 
-Static arrays lie one after another in the order in which the kernel comes by; dynamic memory begins where the first static arrays end.
-"""
+Static arrays lie one after another in the order in which the kernel reaches them; dynamic memory
+begins where the first static arrays end."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ import math
 import numpy as np
 
 from warpwise.errors import LaunchError
+from warpwise.simt.machine.array_views import View, start
 from warpwise.simt.machine.block_memory import LocalArray, SharedArray
-from warpwise.simt.machine.views import View, retyped, start
+from warpwise.simt.machine.derived_views import retyped
 
 _SHARED_ALIGNMENT = 16
 _DYNAMIC = "dynamic"
 
 
 class Allocation:
-    """The part of a batch that knows what memory its blocks and threads have; mixed into ``batch.Batch``."""
+    """The part of a batch that allocates memory; mixed into ``batch.Batch``."""
 
-    def shared_array(self, key, name: str, dtype: np.dtype, shape: tuple[int, ...], site) -> SharedArray:
+    def shared_array(
+        self, key, name: str, dtype: np.dtype, shape: tuple[int, ...], site
+    ) -> SharedArray:
         if key not in self.shared:
-            array = SharedArray(name, dtype, shape, _aligned(self.shared_bytes), self.extent)
-            static = _aligned(self.static_bytes) + array.memory_bytes
-            if static > self.launch.shared_limit:
+            array = SharedArray(name, dtype, shape, _aligned(self.shared_bytes), self.group)
+            static, most = (
+                _aligned(self.static_bytes) + array.memory_bytes,
+                self.launch.shared_limit,
+            )
+            if static > most:
                 raise LaunchError(
-                    f"{site.where().place}: {name} brings the block to {static:,} bytes of shared memory; "
-                    f"a block has {self.launch.shared_limit:,}. Use smaller shapes or fewer arrays"
+                    f"{site.where().place}: {name} brings the block to {static:,} bytes of shared "
+                    f"memory; a block has {most:,}. Use smaller shapes or fewer arrays"
                 )
             self._take(array, static, site)
             self.static_bytes = static
@@ -36,43 +42,51 @@ class Allocation:
 
     def dynamic_array(self, name: str, dtype: np.dtype, site) -> SharedArray | View:
         """``cuda.shared.array(0, dtype)``: as many elements as the launch's dynamic bytes hold."""
-        count = self.launch.dynamic_bytes // dtype.itemsize
-        if not count:
+        total = self.launch.dynamic_bytes
+        used = total // dtype.itemsize * dtype.itemsize
+        if not used:
             raise LaunchError(
-                f"{site.where().place}: {name} is dynamic shared memory, and the launch asks for {self.launch.dynamic_bytes} bytes of it. "
-                "kernel[blocks, threads, stream, bytes] asks for some"
+                f"{site.where().place}: {name} is dynamic shared memory, and the launch asks for "
+                f"{total} bytes of it. kernel[blocks, threads, stream, bytes] asks for some"
             )
         if _DYNAMIC not in self.shared:
-            unit = dtype if count * dtype.itemsize == self.launch.dynamic_bytes else np.dtype(np.uint8)
-            array = SharedArray(name, unit, (self.launch.dynamic_bytes // unit.itemsize,), _aligned(self.shared_bytes), self.extent)
+            unit = dtype if used == total else np.dtype(np.uint8)
+            shape = (total // unit.itemsize,)
+            array = SharedArray(name, unit, shape, _aligned(self.shared_bytes), self.group)
             self._take(array, self.static_bytes, site)
             self.shared[_DYNAMIC] = array
         root = self.shared[_DYNAMIC]
         if root.dtype == dtype:
             return root
         if dtype.names or root.dtype.names:
-            raise LaunchError(f"{site.where().place}: {name} and {root.name} are the same memory, and records cannot share it here")
-        used = start(root)
+            raise LaunchError(
+                f"{site.where().place}: {name} and {root.name} are the same memory, "
+                "and records cannot share it here"
+            )
         key = (_DYNAMIC, dtype)
         if key not in self.views:
-            elements = count * dtype.itemsize // root.step
-            self.views[key] = retyped(View(root, name, root.dtype, 0, (elements,), (1,), root.step, used.info), dtype, site)
+            shape = (used // root.step,)
+            part = View(root, name, root.dtype, 0, shape, (1,), root.step, start(root).info)
+            self.views[key] = retyped(part, dtype, site)
         return self.views[key]
 
     def _take(self, array: SharedArray, static: int, site) -> None:
-        """Let an array have its place. Raises LaunchError where static and dynamic memory together are more than a block can have."""
+        """Give an array its place.
+
+        Raises LaunchError where a block cannot have the static and dynamic memory together."""
         self.shared_bytes = array.address + array.memory_bytes
         most, dynamic = self.launch.block_shared_limit, self.launch.dynamic_bytes
         if static + dynamic > most:
             raise LaunchError(
-                f"{site.where().place}: {static:,} bytes of static and {dynamic:,} of dynamic shared memory; a block can have {most:,} "
-                "in all. Use smaller shapes, or ask for fewer bytes at the launch"
+                f"{site.where().place}: {static:,} bytes of static and {dynamic:,} of dynamic "
+                f"shared memory; a block can have {most:,} in all. "
+                "Use smaller shapes, or ask for fewer bytes at the launch"
             )
         self.launch.shared_bytes = max(self.launch.shared_bytes, static + dynamic)
 
     def local_array(self, key, name: str, dtype: np.dtype, shape: tuple[int, ...]) -> LocalArray:
         if key not in self.locals:
-            self.locals[key] = LocalArray(name, dtype, shape, self.extent)
+            self.locals[key] = LocalArray(name, dtype, shape, self.group)
             self.local_bytes += dtype.itemsize * math.prod(shape)
             self.launch.local_bytes = max(self.launch.local_bytes, self.local_bytes)
         return self.locals[key]

@@ -1,10 +1,10 @@
-"""Atomic operations on global and shared memory: what they leave there, and the old value that each lane gets.
+"""Atomic operations on global and shared memory: new values there, and each lane's old value.
 
-A GPU lets the lanes of one statement take their turns in any order. Here the order is fixed: by block, then by thread, so that
-results are the same from run to run, those of floating-point sums included; where warps wait for one another, each statement of a warp
-comes when that warp has its turn (``waiting_warps``). All lanes that name one cell form a *line*; lines are worked off together, without
-a Python loop over lanes. What this leaves out: the order of a real machine.
-"""
+A GPU lets the lanes of one statement take their turns in any order. Here the order is fixed: by
+block, then by thread, so that results are the same from run to run, those of floating-point sums
+included; where warps wait for one another, each statement of a warp comes when that warp has its
+turn (``scheduler``). All lanes that name one cell form a *queue*; queues are worked off together,
+without a Python loop over lanes. What this leaves out: the order of a real machine."""
 
 from __future__ import annotations
 
@@ -24,96 +24,106 @@ _FAR = 1 << 62  # sums below it do not wrap
 
 @dataclass(frozen=True)
 class Turns:
-    """The active lanes in lines. ``cells``: the place in memory of each lane, in the lanes' order, ``(lanes,)``."""
+    """The active lanes in queues, one for each cell of memory.
+
+    ``cells``: the place in memory of each lane, in the lanes' order, ``(lanes,)``."""
 
     cells: np.ndarray
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The lanes, line by line; in a line by their turn."""
+        """The lanes, queue by queue; in a queue by their turn."""
         keys = self.cells - self.cells.min()
-        return np.argsort(keys.astype(np.uint16) if keys.max() < 1 << 16 else keys, kind="stable")  # of 16 bits by radix
+        if keys.max() < 1 << 16:
+            keys = keys.astype(np.uint16)  # which NumPy sorts by radix
+        return np.argsort(keys, kind="stable")
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where each line begins."""
-        lined = self.cells[self.order]
-        return np.flatnonzero(np.concatenate([[True], lined[1:] != lined[:-1]]))
+        """The place in ``order`` at which each queue begins."""
+        queued = self.cells[self.order]
+        return np.flatnonzero(np.concatenate([[True], queued[1:] != queued[:-1]]))
 
     @cached_property
     def lengths(self) -> np.ndarray:
         return np.diff(self.starts, append=self.cells.size)
 
     @cached_property
-    def line(self) -> np.ndarray:
-        """The line of each place in ``order``."""
+    def queue(self) -> np.ndarray:
+        """The queue of each place in ``order``."""
         return np.repeat(np.arange(self.starts.size), self.lengths)
 
     @cached_property
     def turn(self) -> np.ndarray:
         """The turn of each place in ``order``, from 0."""
-        return np.arange(self.cells.size) - self.starts[self.line]
+        return np.arange(self.cells.size) - self.starts[self.queue]
 
     @cached_property
     def firsts(self) -> np.ndarray:
-        """The cell of each line."""
+        """The cell of each queue."""
         return self.cells[self.order[self.starts]]
 
-    def lined(self, values: np.ndarray) -> np.ndarray:
-        """Values of the lanes, line by line."""
+    def queued(self, values: np.ndarray) -> np.ndarray:
+        """Return values of the lanes, queue by queue."""
         return values[self.order]
 
     def back(self, values: np.ndarray) -> np.ndarray:
-        """The reverse of ``lined``."""
+        """Return values of queues in the lanes' order, the reverse of ``queued``."""
         out = np.empty_like(values)
         out[self.order] = values
         return out
 
     def by_length(self) -> Iterator[tuple[np.ndarray, int]]:
-        """Lines of similar length: their numbers, and the greatest length. At most twice as many places as lanes in all."""
+        """Yield queues of similar length: their numbers, and the greatest length.
+
+        Padded to that length, they have at most twice as many places as lanes in all."""
         size = np.frexp(self.lengths - 0.5)[1]
         for power in np.unique(size):
-            lines = np.flatnonzero(size == power)
-            yield lines, int(self.lengths[lines].max())
+            queues = np.flatnonzero(size == power)
+            yield queues, int(self.lengths[queues].max())
 
 
 def running(ufunc: np.ufunc, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
-    """The old values where each lane does ``memory[cell] = ufunc(memory[cell], value)`` in its turn."""
-    lined, before = turns.lined(values), np.empty(values.size, memory.dtype)
-    for lines, longest in turns.by_length():
-        at = turns.starts[lines, None] + np.arange(longest)
-        there = np.arange(longest) < turns.lengths[lines, None]
-        steps = np.concatenate([memory[turns.firsts[lines], None], lined[np.minimum(at, lined.size - 1)]], axis=1)
+    """Do ``memory[cell] = ufunc(memory[cell], value)`` in turn; return the old values."""
+    queued, before = turns.queued(values), np.empty(values.size, memory.dtype)
+    for queues, longest in turns.by_length():
+        at = turns.starts[queues, None] + np.arange(longest)
+        there = np.arange(longest) < turns.lengths[queues, None]
+        operands = queued[np.minimum(at, queued.size - 1)]
+        steps = np.concatenate([memory[turns.firsts[queues], None], operands], axis=1)
         steps = ufunc.accumulate(steps, axis=1)
         before[at[there]] = steps[:, :-1][there]
-        memory[turns.firsts[lines]] = steps[np.arange(lines.size), turns.lengths[lines]]
+        memory[turns.firsts[queues]] = steps[np.arange(queues.size), turns.lengths[queues]]
     return turns.back(before)
 
 
 def exchanged(memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
-    """``exch``: each lane gets what the one before it in the line has left."""
-    lined = turns.lined(values)
-    before = np.concatenate([lined[:1], lined[:-1]])
+    """Do ``exch``: each lane gets the value that the one before it in the queue has left."""
+    queued = turns.queued(values)
+    before = np.concatenate([queued[:1], queued[:-1]])
     before[turns.starts] = memory[turns.firsts]
     memory[turns.cells] = values  # of several the last one stays
     return turns.back(before)
 
 
 def wrapped(kind: str, memory: np.ndarray, turns: Turns, limits: np.ndarray) -> np.ndarray:
-    """``inc``: up to the limit and back to 0. ``dec``: down to 0 and back to the limit, also from above it."""
+    """Do ``inc``, up to the limit and back to 0, or ``dec``, down to 0 and back to the limit.
+
+    ``dec`` goes to the limit also from above it."""
     limit = int(limits[0])
     if limit >= _FAR or (limits != limits[0]).any():
         return one_by_one(_NEXT[kind], memory, turns, limits)
     size = np.uint64(limit + 1)
-    first, turn = memory[turns.firsts][turns.line].astype(np.uint64), turns.turn.astype(np.uint64)
+    first, turn = memory[turns.firsts][turns.queue].astype(np.uint64), turns.turn.astype(np.uint64)
 
     def after(steps: np.ndarray) -> np.ndarray:
-        """The cell after so many steps; above the limit the first step leads to 0, or to the limit."""
-        past = steps - np.uint64(1)
+        """Return the cell after so many steps; the first from above the limit is to 0, or to it."""
+        within, past = first < size, steps - np.uint64(1)
         if kind == "inc":
-            return np.where(first < size, (first + steps) % size, np.where(steps > 0, past % size, first))
-        down = np.where(first < size, (first + size - steps % size) % size, np.uint64(limit) - past % size)
-        return np.where((first >= size) & (steps == 0), first, down)
+            above = np.where(steps > 0, past % size, first)
+            return np.where(within, (first + steps) % size, above)
+        above = np.where(steps > 0, np.uint64(limit) - past % size, first)
+        return np.where(within, (first + size - steps % size) % size, above)
 
     before, left = (after(steps).astype(memory.dtype) for steps in (turn, turn + np.uint64(1)))
     memory[turns.firsts] = left[turns.starts + turns.lengths - 1]
@@ -132,7 +142,9 @@ _NEXT = {"inc": _incremented, "dec": _decremented}
 
 
 def one_by_one(new, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
-    """``memory[cell] = new(memory[cell], value)``, turn by turn for all lines together: as many rounds as the longest line has lanes."""
+    """Do ``memory[cell] = new(memory[cell], value)`` turn by turn for all queues together.
+
+    As many rounds as the longest queue has lanes."""
     before = np.empty(values.size, memory.dtype)
     rounds = np.argsort(turns.turn, kind="stable")
     ends = np.cumsum(np.bincount(turns.turn))
@@ -143,38 +155,52 @@ def one_by_one(new, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.
 
 
 def compared(memory: np.ndarray, turns: Turns, old: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """``cas``: as many rounds as the most lanes of a line that change their cell."""
-    old, values, line = turns.lined(old), turns.lined(values), turns.line
-    state, place = memory[turns.firsts], np.arange(line.size)
-    before, waiting = state[line], old != values  # who would change nothing need not be looked at
+    """Do ``cas``, in as many rounds as the most lanes of a queue that change their cell."""
+    old, values, queue = turns.queued(old), turns.queued(values), turns.queue
+    state, place = memory[turns.firsts], np.arange(queue.size)
+    before, pending = state[queue], old != values  # a lane that would change nothing is done
     while True:
-        hits = np.flatnonzero(waiting & (before == old))
+        hits = np.flatnonzero(pending & (before == old))
         if not hits.size:
             break
-        hits = hits[np.concatenate([[True], line[hits[1:]] != line[hits[:-1]]])]  # the first of each line
-        state[line[hits]] = values[hits]
-        last = np.full(state.size, line.size)
-        last[line[hits]] = hits
-        after = place > last[line]
-        before = np.where(after, state[line], before)
-        waiting &= after
+        # the first of each queue
+        hits = hits[np.concatenate([[True], queue[hits[1:]] != queue[hits[:-1]]])]
+        state[queue[hits]] = values[hits]
+        last = np.full(state.size, queue.size)
+        last[queue[hits]] = hits
+        after = place > last[queue]
+        before = np.where(after, state[queue], before)
+        pending &= after
     memory[turns.firsts] = state
     return turns.back(before)
 
 
 _UFUNCS = {
-    "add": np.add, "sub": np.subtract, "and_": np.bitwise_and, "or_": np.bitwise_or, "xor": np.bitwise_xor,
-    "min": np.minimum, "max": np.maximum, "nanmin": np.fmin, "nanmax": np.fmax,
-}  # fmt: skip
+    "add": np.add,
+    "sub": np.subtract,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "min": np.minimum,
+    "max": np.maximum,
+    "nanmin": np.fmin,
+    "nanmax": np.fmax,
+}
 
 
-def carry_out(kind: str, memory: np.ndarray, cells: np.ndarray, operands: list[np.ndarray], wanted: bool) -> np.ndarray | None:
-    """Do an atomic operation of lanes in their order; returns the old values if they are ``wanted``. All flat, of one length."""
+def carry_out(
+    kind: str, memory: np.ndarray, cells: np.ndarray, operands: list[np.ndarray], wanted: bool
+) -> np.ndarray | None:
+    """Do an atomic operation of lanes in their order; return the old values if ``wanted``.
+
+    All arrays are flat, of one length."""
     turns, ufunc = Turns(cells), _UFUNCS.get(kind)
     if ufunc is not None:
         (values,) = operands
-        if kind in ("min", "max") and memory.dtype.kind == "f":  # not a number changes nothing, and stays what it is
-            values = np.where(np.isnan(values), np.inf if kind == "min" else -np.inf, values).astype(memory.dtype)
+        # a NaN changes nothing, and a NaN in memory stays
+        if kind in ("min", "max") and memory.dtype.kind == "f":
+            neutral = np.inf if kind == "min" else -np.inf
+            values = np.where(np.isnan(values), neutral, values).astype(memory.dtype)
         if wanted:
             return running(ufunc, memory, turns, values)
         ufunc.at(memory, cells, values)
@@ -187,10 +213,12 @@ def carry_out(kind: str, memory: np.ndarray, cells: np.ndarray, operands: list[n
 
 
 class Atomics:
-    """The part of a batch that knows atomic operations; mixed into ``batch.Batch``."""
+    """The part of a batch that does atomic operations; mixed into ``batch.Batch``."""
 
-    def atomic(self, kind: str, array, indices: list, operands: list, wanted: bool, mask: Mask, site):
-        """One atomic operation of the active lanes; returns the old values, or 0 if nobody wants them."""
+    def atomic(
+        self, kind: str, array, indices: list, operands: list, wanted: bool, mask: Mask, site
+    ):
+        """Do an atomic operation of the active lanes; return old values, or 0 if not ``wanted``."""
         place = self.request(array, indices, mask, site, "atomic")
         self._count_atomic(place.addresses, mask, self.counts[site.line])
         memory, cells = _cells(array, place.addresses, mask)
@@ -198,7 +226,9 @@ class Atomics:
         old = self.carry_out(kind, memory, cells, values, wanted)
         return array.dtype.type(0) if old is None or not wanted else _to_lanes(old, mask)
 
-    def carry_out(self, kind: str, memory: np.ndarray, cells: np.ndarray, operands: list, wanted: bool):
+    def carry_out(
+        self, kind: str, memory: np.ndarray, cells: np.ndarray, operands: list, wanted: bool
+    ):
         return carry_out(kind, memory, cells, operands, wanted)
 
     def _count_atomic(self, addresses, mask: Mask, counts) -> None:
@@ -207,39 +237,42 @@ class Atomics:
 
 
 def passes(addresses, mask: Mask) -> int:
-    """The most active lanes of a warp that name one address, summed over warps."""
-    if not isinstance(addresses, np.ndarray) or addresses.shape[1] != mask.extent.threads:
+    """Return the most active lanes of a warp that name one address, summed over warps."""
+    if not isinstance(addresses, np.ndarray) or addresses.shape[1] != mask.group.threads:
         return mask.threads  # all lanes of a warp name one
     rows = len(addresses) if mask.lanes is None else max(len(addresses), len(mask.lanes))
-    lanes = mask.lanes if mask.lanes is not None else mask.extent.filled
-    named = np.sort(by_warp(np.broadcast_to(addresses, (rows, mask.extent.threads)), lanes, nothing=_NOWHERE), axis=1)
+    lanes = mask.lanes if mask.lanes is not None else mask.group.filled
+    addresses = np.broadcast_to(addresses, (rows, mask.group.threads))
+    named = np.sort(by_warp(addresses, lanes, nothing=_NOWHERE), axis=1)
     place = np.arange(named.shape[1])
     new = np.concatenate([np.ones((len(named), 1), bool), named[:, 1:] != named[:, :-1]], axis=1)
     alike = place - np.maximum.accumulate(np.where(new, place, 0), axis=1) + 1
-    return int(np.where(named == _NOWHERE, 0, alike).max(axis=1).sum()) * (mask.extent.rows // rows)
+    return int(np.where(named == _NOWHERE, 0, alike).max(axis=1).sum()) * (mask.group.rows // rows)
 
 
 def _cells(array, addresses, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
-    """The memory of an array as its elements, and the active lanes' places there."""
+    """Return the memory of an array as its elements, and the active lanes' places there."""
     root, width = array.root, array.dtype.itemsize
-    at = root._positions(addresses - root.address, mask.extent)
+    at = root._positions(addresses - root.address, mask.group)
     memory = root.raw[: root.raw.size // width * width].view(array.dtype)
     if not memory.flags.writeable:
-        raise LaunchError(f"{root.name} is a read-only array, and the kernel writes to it: pass a copy")
-    at = np.broadcast_to(at, mask.extent.shape)
+        raise LaunchError(
+            f"{root.name} is a read-only array, and the kernel writes to it: pass a copy"
+        )
+    at = np.broadcast_to(at, mask.group.shape)
     return memory, (at.ravel() if mask.lanes is None else at[mask.grid()]) // width
 
 
 def _of_lanes(value, mask: Mask, dtype: np.dtype) -> np.ndarray:
-    """A value of the kernel as the active lanes have it, ``(lanes,)``."""
-    value = np.broadcast_to(np.asarray(value, dtype), mask.extent.shape)
+    """Return a value of the kernel as the active lanes have it, ``(lanes,)``."""
+    value = np.broadcast_to(np.asarray(value, dtype), mask.group.shape)
     return value.ravel() if mask.lanes is None else value[mask.grid()]
 
 
 def _to_lanes(values: np.ndarray, mask: Mask) -> np.ndarray:
-    """The reverse; lanes that are not active hold 0."""
+    """Return values of the active lanes in lane shape; inactive lanes hold 0."""
     if mask.lanes is None:
-        return values.reshape(mask.extent.shape)
-    out = np.zeros(mask.extent.shape, values.dtype)
+        return values.reshape(mask.group.shape)
+    out = np.zeros(mask.group.shape, values.dtype)
     out[mask.grid()] = values
     return out

@@ -1,4 +1,4 @@
-"""Barriers: who has to be there, and what a barrier makes ordered."""
+"""Barriers: the threads that have to reach one, and the order it gives to accesses."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ from warpwise.simt.lanes.masks import Mask
 
 
 class Barriers:
-    """The part of a batch that knows barriers; mixed into ``batch.Batch``."""
+    """The part of a batch that passes barriers; mixed into ``batch.Batch``."""
 
     def barrier(self, mask: Mask, site) -> None:
-        """``syncthreads``: every thread of a block that has not returned must be here. Raises BarrierError."""
+        """Pass ``syncthreads``.
+
+        Raises BarrierError unless every thread of a block that has not returned is here."""
         self._count_barrier(mask, site)
         if mask.lanes is not None:
             self._need_whole_blocks(mask, site)
         self.order.barrier(mask)
 
     def voting_barrier(self, kind: str, agrees, mask: Mask, site):
-        """A barrier at which the threads of each block vote: count, and, or. ``agrees``: booleans. Returns int32, by block."""
+        """Pass a barrier at which the threads of each block vote: count, and, or.
+
+        ``agrees``: booleans. Returns int32, by block."""
         self.barrier(mask, site)
         return votes(kind, agrees, mask)
 
     def grid_barrier(self, mask: Mask, site):
-        """``cg.this_grid().sync()``: every thread of the launch must be here. Raises BarrierError."""
+        """Pass ``cg.this_grid().sync()``.
+
+        Raises BarrierError unless every thread of the launch is here."""
         self._count_barrier(mask, site)
         if mask.lanes is not None:
             raise self._not_the_whole_grid(mask, site)
@@ -37,37 +43,45 @@ class Barriers:
             self.recorder.add("barrier", site.line, mask)
 
     def _need_whole_blocks(self, mask: Mask, site) -> None:
-        """Loops with a barrier are never compacted by warp, so a row is a block here."""
+        """Raise BarrierError if a block is incomplete.
+
+        Loops with a barrier are never compacted by warp, so a row is a block here."""
         here = mask.grid()
-        missing = ~(here | self.exited_lanes(mask.extent)) & here.any(axis=1, keepdims=True)
+        missing = ~(here | self.exited_lanes(mask.group)) & here.any(axis=1, keepdims=True)
         if not missing.any():
             return
         row = int(np.argmax(missing.any(axis=1)))
-        arrived, threads = int(here[row].sum()), mask.extent.threads
+        arrived, threads = int(here[row].sum()), mask.group.threads
         missing[:row] = False
-        who = mask.extent.first_of(missing)
+        who = mask.group.first_of(missing)
         raise BarrierError(
-            f"only {arrived} of {threads} threads of block {who['block']} reach this barrier; thread {who['thread']} does not",
+            f"only {arrived} of {threads} threads of block {who['block']} reach this barrier; "
+            f"thread {who['thread']} does not",
             site.where(**who),
-            "move the barrier out of the branch or loop, so that all threads of the block pass it equally often",
+            "move the barrier out of the branch or loop, "
+            "so that all threads of the block pass it equally often",
         )
 
     def _not_the_whole_grid(self, mask: Mask, site) -> BarrierError:
-        """A thread that has returned counts as missing too: the others would wait for it for ever."""
+        """A thread that has returned is missing too: the others would wait for it for ever."""
         missing = ~mask.grid()
-        who, total = mask.extent.first_of(missing), mask.extent.rows * mask.extent.threads
-        why = "has returned from the kernel" if (missing & self.exited_lanes(mask.extent)).any() else "does not"
+        who, total = mask.group.first_of(missing), mask.group.rows * mask.group.threads
+        returned = (missing & self.exited_lanes(mask.group)).any()
+        why = "has returned from the kernel" if returned else "does not"
         return BarrierError(
-            f"only {mask.threads:,} of the grid's {total:,} threads reach this sync; thread {who['thread']} of block {who['block']} {why}",
+            f"only {mask.threads:,} of the grid's {total:,} threads reach this sync; "
+            f"thread {who['thread']} of block {who['block']} {why}",
             site.where(**who),
-            "move the sync out of the branch or loop, and guard the work instead of returning early: all threads of the grid must pass it",
+            "move the sync out of the branch or loop, and guard the work instead of returning "
+            "early: all threads of the grid must pass it",
         )
 
 
 def votes(kind: str, agrees, mask: Mask):
-    """What the votes of the active threads come to, by block."""
-    here = np.ones((1, mask.extent.threads), bool) if mask.lanes is None else mask.lanes
-    ayes = np.broadcast_to(here & agrees, np.broadcast_shapes(here.shape, np.shape(agrees), (1, mask.extent.threads)))
+    """Return the result of the votes of the active threads, by block."""
+    here = np.ones((1, mask.group.threads), bool) if mask.lanes is None else mask.lanes
+    shape = np.broadcast_shapes(here.shape, np.shape(agrees), (1, mask.group.threads))
+    ayes = np.broadcast_to(here & agrees, shape)
     count = np.count_nonzero(ayes, axis=1, keepdims=True)
     if kind == "and":
         count = count == np.count_nonzero(np.broadcast_to(here, ayes.shape), axis=1, keepdims=True)

@@ -1,9 +1,9 @@
-"""Going through the blocks of a launch in batches: how many blocks run together.
+"""A launch in batches of blocks that run together.
 
-Blocks are independent, so that any number of them can run together, up to what fits a core's cache. Two kinds of kernels are not: one
-that syncs the grid needs all its blocks in one batch, and one with a loop that may wait runs warp by warp, see ``waiting_warps``. One
-that does both goes by batch: there a wait ends only if lanes that are in no loop have given the signal before.
-"""
+Blocks are independent, so that any number of them can run together, up to what fits a core's cache.
+In two kinds of kernels they are not: one that syncs the grid needs all its blocks in one batch, and
+one with a loop that may wait runs warp by warp, see ``scheduler``. One that does both goes by
+batch: there a wait ends only if lanes that are in no loop have given the signal before."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from warpwise.errors import LaunchError
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.machine.batch import Batch, Launch
 from warpwise.simt.machine.progress import Progress
-from warpwise.simt.machine.waiting_warps import Flight
+from warpwise.simt.machine.scheduler import Scheduler
 
 BATCH_LANES = 16_384  # sized to a core's cache: larger batches are slower
 MOST_BATCH_LANES = 64 * BATCH_LANES  # where few of a batch's warps run for most of its time
 BATCH_BLOCKS = 512
-SHARED_BYTES = 32 << 20  # of a batch, in shared arrays; what the sanitizer keeps of them can be ten times as much
+# of a batch, in shared arrays; what the sanitizer keeps of them can be ten times as much
+SHARED_BYTES = 32 << 20
 LOCAL_BYTES = 256 << 20  # of a batch, in local arrays
 GRID_LANES = 1 << 20  # of a launch that syncs its grid
 
 
 def run(program, launch: Launch, bound: tuple, device: Device, progress: bool | None) -> None:
-    """Run a kernel over the grid. An interrupt ends it between two operations: arrays keep what was written."""
+    """Run a kernel over the grid.
+
+    An interrupt ends it between two operations; arrays keep what was written until then."""
     blocks = math.prod(launch.grid)
     if program.grid_syncs:
         _check_cooperative(launch, blocks, device)
     with Progress(program.kernel.name, blocks, progress) as bar:
         if program.waits and not program.grid_syncs:
-            return Flight(program, launch, bound, bar).run()
+            return Scheduler(program, launch, bound, bar).run()
         sizes, first = Sizes(program, launch, blocks), 0
         while first < blocks:
             count = min(sizes.count, blocks - first)
@@ -43,9 +46,10 @@ def run(program, launch: Launch, bound: tuple, device: Device, progress: bool | 
 
 
 class Sizes:
-    """How many blocks the next batch has. After one that went on compacted for most of its trips, so many more that its lanes then
-    will be about as many as those of a batch that does not.
-    """
+    """The number of blocks of the next batch.
+
+    After a batch that was compacted for most of its trips, so many more that the compacted lanes
+    will be about as many as the lanes of an ordinary batch."""
 
     def __init__(self, program, launch: Launch, blocks: int):
         self.launch, self.lanes = launch, BATCH_LANES
@@ -59,25 +63,30 @@ class Sizes:
         return self.fixed or max(1, min(by_lanes, by_blocks, by_memory))
 
     def learn(self, batch: Batch) -> None:
-        """``batch``: the one that has just run."""
-        self.lanes, lanes = BATCH_LANES, batch.extent.rows * batch.extent.threads
+        """Adapt to the batch that has just run."""
+        self.lanes, lanes = BATCH_LANES, batch.group.rows * batch.group.threads
         if 2 * batch.compacted_steps > batch.steps:
             compacted = batch.compacted_lanes // batch.compacted_steps
             local = sum(array.values.nbytes for array in batch.locals.values()) // lanes
-            self.lanes = max(BATCH_LANES, min(BATCH_LANES * lanes // compacted, MOST_BATCH_LANES, LOCAL_BYTES // max(local, 1)))
+            most = min(MOST_BATCH_LANES, LOCAL_BYTES // max(local, 1))
+            self.lanes = max(BATCH_LANES, min(BATCH_LANES * lanes // compacted, most))
 
 
 def _check_cooperative(launch: Launch, blocks: int, device: Device) -> None:
-    """All blocks must be on the GPU at once; registers and shared memory can make that fewer than counted here."""
+    """Raise LaunchError unless all blocks can be on the GPU at once.
+
+    Registers and shared memory can make that fewer than counted here."""
     warps = -(-launch.threads // WARP_SIZE)
     most = device.sms * min(device.sm.blocks, device.sm.warps // warps)
     if blocks > most:
         raise LaunchError(
-            f"{blocks:,} blocks of {launch.threads:,} threads cannot be on {device.name} at once, and a kernel that syncs its grid needs "
-            f"that: at most {most:,} can. Launch fewer blocks, and let each thread go over several elements"
+            f"{blocks:,} blocks of {launch.threads:,} threads cannot be on {device.name} at once, "
+            f"and a kernel that syncs its grid needs that: at most {most:,} can. "
+            "Launch fewer blocks, and let each thread go over several elements"
         )
     if blocks * launch.threads > GRID_LANES:
         raise LaunchError(
-            f"a kernel that syncs its grid runs with at most {GRID_LANES:,} threads here, not {blocks * launch.threads:,}: "
+            f"a kernel that syncs its grid runs with at most {GRID_LANES:,} threads here, "
+            f"not {blocks * launch.threads:,}: "
             "launch fewer blocks, and let each thread go over several elements"
         )

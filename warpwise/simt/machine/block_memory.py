@@ -1,12 +1,13 @@
-"""Memory that a batch makes for its blocks and threads: one shared array per block, one local array per thread."""
+"""Shared and local memory of a batch: one shared array per block, one local array per thread."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
-from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.cells import smallest_part
 from warpwise.simt.machine.memory import Memory, c_strides, chosen
@@ -18,12 +19,15 @@ class SharedArray(Memory):
 
     space = "shared"
 
-    def __init__(self, name: str, dtype: np.dtype, shape: tuple[int, ...], address: int, extent: Extent):
+    def __init__(
+        self, name: str, dtype: np.dtype, shape: tuple[int, ...], address: int, group: LaneGroup
+    ):
         super().__init__(name, dtype, shape, c_strides(shape), address)
-        self.values, self.memory_bytes = np.zeros((extent.rows, self.size), dtype), self.size * dtype.itemsize
-        self.rows = extent.block_rows * self.size
+        self.values = np.zeros((group.rows, self.size), dtype)
+        self.memory_bytes = self.size * dtype.itemsize
+        self.rows = group.block_rows * self.size
         self.cell = smallest_part(dtype)
-        self.shadow = Shadow(self.memory_bytes // self.cell, extent)
+        self.shadow = Shadow(self.memory_bytes // self.cell, group)
 
     def split(self, part: int) -> None:
         """Keep the shadow by cells of which ``part`` bytes are a whole number."""
@@ -36,52 +40,54 @@ class SharedArray(Memory):
     def raw(self) -> np.ndarray:
         return self.values.reshape(-1).view(np.uint8)
 
-    def _positions(self, at, extent: Extent):
-        return at + self._rows(extent) * self.dtype.itemsize
+    def _positions(self, at, group: LaneGroup):
+        return at + self._rows(group) * self.dtype.itemsize
 
     def load(self, offset, mask: Mask):
-        if mask.extent.whole and isinstance(offset, int):
+        if mask.group.whole and isinstance(offset, int):
             return self.values[:, offset : offset + 1].copy()
-        if mask.extent.whole and offset.shape[0] == 1:
+        if mask.group.whole and offset.shape[0] == 1:
             return self.values.take(offset[0], axis=1)
-        return self.values.reshape(-1).take(offset + self._rows(mask.extent))
+        return self.values.reshape(-1).take(offset + self._rows(mask.group))
 
     def store(self, offset, value, mask: Mask) -> None:
-        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), (mask.extent.rows, 1))
-        places = np.broadcast_to(offset + self._rows(mask.extent), shape)
+        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), (mask.group.rows, 1))
+        places = np.broadcast_to(offset + self._rows(mask.group), shape)
         if mask.lanes is not None:
             places, value = chosen(places, mask, shape), chosen(value, mask, shape)
         elif isinstance(value, np.ndarray) and value.shape != shape:
             value = np.broadcast_to(value, shape)
         self.values.reshape(-1)[places] = value
 
-    def _rows(self, extent: Extent) -> np.ndarray:
-        """Where each row's block begins in ``values``, ``(rows, 1)``."""
-        return self.rows if extent.whole else extent.block_rows * self.size
+    def _rows(self, group: LaneGroup) -> np.ndarray:
+        """Return the place in ``values`` where each row's block begins, ``(rows, 1)``."""
+        return self.rows if group.whole else group.block_rows * self.size
 
 
 class LocalArray(Memory):
-    """Local memory: one array per thread, kept as planes ``(element, blocks, threads)`` so that a uniform index is one plane."""
+    """Local memory: one array per thread.
+
+    Kept as planes ``(element, blocks, threads)``, so that a uniform index is one plane."""
 
     space = "local"
 
-    def __init__(self, name: str, dtype: np.dtype, shape: tuple[int, ...], extent: Extent):
+    def __init__(self, name: str, dtype: np.dtype, shape: tuple[int, ...], group: LaneGroup):
         super().__init__(name, dtype, shape, c_strides(shape), 0)
-        self.values, self.cell = np.zeros((self.size, extent.rows, extent.threads), dtype), smallest_part(dtype)
-        self.memory_bytes = self.size * dtype.itemsize
-        self.written = np.zeros((self.memory_bytes // self.cell, extent.rows, extent.threads), bool)
-        self.lanes, self.complete = extent.rows * extent.threads, False
+        self.values = np.zeros((self.size, group.rows, group.threads), dtype)
+        self.cell, self.memory_bytes = smallest_part(dtype), self.size * dtype.itemsize
+        self.written = np.zeros((self.memory_bytes // self.cell, group.rows, group.threads), bool)
+        self.lanes, self.complete = group.rows * group.threads, False
 
-    def _places(self, offset, extent: Extent) -> np.ndarray:
-        return np.multiply(offset, self.lanes) + extent.places
+    def _places(self, offset, group: LaneGroup) -> np.ndarray:
+        return np.multiply(offset, self.lanes) + group.places
 
     def load(self, offset, mask: Mask):
-        if mask.extent.whole and isinstance(offset, int):
+        if mask.group.whole and isinstance(offset, int):
             return self.values[offset].copy()
-        return self.values.reshape(-1).take(self._places(offset, mask.extent))
+        return self.values.reshape(-1).take(self._places(offset, mask.group))
 
     def store(self, offset, value, mask: Mask) -> None:
-        places = self._places(offset, mask.extent)
+        places = self._places(offset, mask.group)
         if mask.lanes is not None:
             places, value = places[mask.grid()], np.broadcast_to(value, places.shape)[mask.grid()]
         self.values.reshape(-1)[places] = value
@@ -91,12 +97,12 @@ class LocalArray(Memory):
             self.wrote(np.multiply(offset, self.step), self.step, mask)
 
     def unwritten(self, offset, mask: Mask) -> np.ndarray | None:
-        """The active lanes that would read what they never wrote, ``(blocks, threads)``; None if there are none."""
+        """Return the active lanes that would read unwritten memory, ``(blocks, threads)``."""
         if self.complete:
             return None
         if self.cell != self.step:
             return self.unwritten_part(np.multiply(offset, self.step), self.step, mask)
-        missing = ~self.written.reshape(-1).take(self._places(offset, mask.extent)) & mask.grid()
+        missing = ~self.written.reshape(-1).take(self._places(offset, mask.group)) & mask.grid()
         if missing.any():
             return missing
         self.complete = bool(self.written.all())
@@ -105,18 +111,22 @@ class LocalArray(Memory):
     # --- parts of elements: ``width`` bytes at byte ``at`` ---
 
     def unwritten_part(self, at, width: int, mask: Mask) -> np.ndarray | None:
-        written, cells = self.written.reshape(-1), range(max(width // self.cell, 1))
-        found = [written.take(self._places(np.floor_divide(at, self.cell) + i, mask.extent)) for i in cells]
+        written = self.written.reshape(-1)
+        found = [written.take(places) for places in self._cell_places(at, width, mask)]
         missing = ~np.logical_and.reduce(found) & mask.grid()
         return missing if missing.any() else None
 
     def wrote(self, at, width: int, mask: Mask) -> None:
-        for i in range(max(width // self.cell, 1)):
-            places = self._places(np.floor_divide(at, self.cell) + i, mask.extent)
+        for places in self._cell_places(at, width, mask):
             self.written.reshape(-1)[places if mask.lanes is None else places[mask.grid()]] = True
 
+    def _cell_places(self, at, width: int, mask: Mask) -> Iterator[np.ndarray]:
+        first = np.floor_divide(at, self.cell)
+        for i in range(max(width // self.cell, 1)):
+            yield self._places(first + i, mask.group)
+
     def split(self, part: int) -> None:
-        """Keep what is written by cells of which ``part`` bytes are a whole number."""
+        """Keep written elements by cells of which ``part`` bytes are a whole number."""
         part = math.gcd(part, self.cell)
         self.written, self.cell = np.repeat(self.written, self.cell // part, axis=0), part
 
@@ -128,5 +138,6 @@ class LocalArray(Memory):
     def raw(self) -> np.ndarray:
         return self.values.reshape(-1).view(np.uint8)
 
-    def _positions(self, at, extent: Extent):
-        return self._places(np.floor_divide(at, self.step), extent) * self.step + np.remainder(at, self.step)
+    def _positions(self, at, group: LaneGroup):
+        element, byte = np.divmod(at, self.step)
+        return self._places(element, group) * self.step + byte

@@ -1,7 +1,8 @@
-"""Parts of elements: a field of a record, a half of a complex number, the same bytes as another type.
+"""Parts of elements: a field of a record, half of a complex number, the same bytes as another type.
 
-Their memory is read and written by byte. What is known about it (who wrote it, who touched it since the last barrier) is kept by
-*cells*: elements, or smaller pieces where a part of an element can be written alone.
+Their memory is read and written by byte. Knowledge about it (who wrote it, who touched it since the
+last barrier) is kept by *cells*: elements, or smaller pieces where a part of an element can be
+written alone.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ import numpy as np
 
 
 def smallest_part(dtype: np.dtype) -> int:
-    """The bytes that every part of an element is a multiple of: parts can be read and written alone."""
+    """Return the bytes of which all parts that can be written alone are whole multiples."""
     if dtype.subdtype:
         return smallest_part(dtype.base)
     if dtype.names is None:
         return dtype.itemsize
     fields = [dtype.fields[name] for name in dtype.names]
-    return math.gcd(dtype.itemsize, *(offset for _, offset, *_ in fields), *(smallest_part(part) for part, *_ in fields))
+    return math.gcd(
+        dtype.itemsize,
+        *(offset for _, offset, *_ in fields),
+        *(smallest_part(part) for part, *_ in fields),
+    )
 
 
 def gathered(raw: np.ndarray, at, dtype: np.dtype):
-    """Elements from bytes, of the shape of ``at``; quick where all lie at multiples of their size."""
+    """Return elements from bytes, of the shape of ``at``; quick if at multiples of their size."""
     width = dtype.itemsize
     if not isinstance(at, np.ndarray):
         return raw[at : at + width].view(dtype)[0]
@@ -32,10 +37,11 @@ def gathered(raw: np.ndarray, at, dtype: np.dtype):
 
 
 def scattered(raw: np.ndarray, at: np.ndarray, value, dtype: np.dtype) -> None:
-    """The same in the other direction; where several lanes name one place, the highest lane's value stays."""
+    """Write elements to bytes; where several lanes name one place, the highest lane's stays."""
     width = dtype.itemsize
     at, value = np.broadcast_arrays(at, np.asarray(value, dtype))
     if not (at % width).any():
         raw[: raw.size // width * width].view(dtype)[at // width] = value
     else:
-        raw[at[..., None] + np.arange(width)] = np.ascontiguousarray(value)[..., None].view(np.uint8)
+        value = np.ascontiguousarray(value)[..., None].view(np.uint8)
+        raw[at[..., None] + np.arange(width)] = value

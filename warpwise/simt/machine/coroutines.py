@@ -1,8 +1,8 @@
-"""Functions that pause and go on later: each has a thread of its own, and exactly one of them, or their caller, runs at a time.
+"""Coroutines: functions that pause and go on later, each in a thread of its own.
 
-A compiled kernel is closures within closures, so that a warp can stop in the middle of a loop only on a stack of its own. Who runs
-next is the caller's choice alone: results do not depend on the system's scheduler. What this leaves out: anything done at once.
-"""
+Exactly one of them, or their caller, runs at a time. A compiled kernel is closures within closures,
+so that a warp can stop in the middle of a loop only on a stack of its own. The caller alone chooses
+who runs next: results do not depend on the system's scheduler. Left out: parallelism."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Stopped(BaseException):
 
 
 class Coroutine:
-    """``function()``, which runs while the caller is in ``resume`` and calls ``pause`` to go back there.
+    """A ``function()`` that runs while the caller is in ``resume``, and ``pause`` goes back there.
 
     Raises RuntimeError where the system gives no thread.
     """
@@ -25,7 +25,7 @@ class Coroutine:
         from threading import Lock, Thread  # no other kernel needs them
 
         self.ended, self._error, self._stopping = False, None, False
-        self._own, self._callers = Lock(), Lock()  # whoever may run has acquired his
+        self._own, self._callers = Lock(), Lock()  # whoever may run has acquired theirs
         self._own.acquire()
         self._callers.acquire()
         self._thread = Thread(target=self._run, args=(function,), daemon=True)
@@ -41,13 +41,13 @@ class Coroutine:
                 raise self._error
 
     def pause(self) -> None:
-        """Called within it."""
+        """Go back to the caller, from within it."""
         self._callers.release()
         self._own.acquire()
         self.check()
 
     def check(self) -> None:
-        """Called within it, now and then: an interrupt of the caller ends it here."""
+        """End here if ``stop`` was called; to be called within it, now and then."""
         if self._stopping:
             raise Stopped
 

@@ -1,4 +1,4 @@
-"""The variables of one activation of a function, and how the values of some lanes join those of others."""
+"""The variables of one activation of a function, and the merge of values of different lanes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from warpwise.errors import UnwrittenReadError
 from warpwise.simt.lanes.masks import Mask, covers, join
+from warpwise.simt.machine.array_views import start
 from warpwise.simt.machine.batch import Batch, Site
-from warpwise.simt.machine.views import start
 
 
 class Frame:
-    """The variables of one function activation, and the lanes that left its loops or the function itself."""
+    """The variables of one function activation, and the lanes that left its loops or returned."""
 
     __slots__ = ("batch", "broken", "continued", "defined", "result", "returned", "values")
 
@@ -24,7 +24,9 @@ class Frame:
         self.result, self.returned = None, None
 
     def assign(self, slot: int, value, mask: Mask, site: Site | None = None) -> None:
-        """Give the active lanes a value; the others keep theirs, where they have one. ``site``: where, should that be impossible."""
+        """Give the active lanes a value; the others keep theirs, where they have one.
+
+        ``site``: for the error if that is impossible."""
         before = self.defined[slot]
         if before is None or before is mask or covers(mask, before):
             self.values[slot], self.defined[slot] = value, mask
@@ -33,28 +35,31 @@ class Frame:
             self.defined[slot] = join(before, mask)
 
     def value(self, slot: int, name: str, mask: Mask, site: Site):
-        """A variable that may not have a value in every active lane. Raises UnwrittenReadError where it has none."""
+        """Return a variable that may lack a value in some active lane.
+
+        Raises UnwrittenReadError where it does."""
         defined = self.defined[slot]
         if defined is None or not covers(defined, mask):
             missing = mask.grid() if defined is None else mask.grid() & ~defined.grid()
             raise UnwrittenReadError(
-                f"{name} has no value here in some threads: none of the lines that give it one was reached",
-                site.where(**mask.extent.first_of(missing)),
+                f"{name} has no value here in some threads: "
+                "none of the lines that give it one was reached",
+                site.where(**mask.group.first_of(missing)),
                 f"give {name} a value before the branch or loop",
             )
         return self.values[slot]
 
     def give_back(self, value, mask: Mask, site: Site) -> None:
-        """``return value`` for the active lanes."""
+        """Do ``return value`` for the active lanes."""
         self.result = value if self.returned is None else merged(mask, value, self.result, site)
         self.returned = join(self.returned, mask)
 
 
 def merged(mask: Mask, value, other, site: Site | None):
-    """``value`` for the active lanes, ``other`` for the rest; tuples item by item.
+    """Return ``value`` for the active lanes, ``other`` for the rest; tuples item by item.
 
-    Raises UnsupportedError for two arrays, unless both are parts of one: which a line means must not differ between threads.
-    """
+    Raises UnsupportedError for two arrays, unless both are parts of one: a line must refer to the
+    same array in every thread."""
     if isinstance(value, tuple):
         return tuple(merged(mask, a, b, site) for a, b in zip(value, other, strict=True))
     if value is other:

@@ -1,4 +1,4 @@
-"""What to say when the mask of a warp-level operation and the lanes that make it do not agree."""
+"""Errors of warp-level operations whose mask and lanes do not agree."""
 
 from __future__ import annotations
 
@@ -8,82 +8,97 @@ from warpwise.errors import WarpMaskError
 from warpwise.metrics import WARP_SIZE
 
 _ARRIVE = (
-    "let all lanes of the warp get here, so outside of branches and of loops that lanes leave at different times, or name only those "
-    "that do: mask = cuda.ballot_sync(0xffffffff, condition) before the branch"
+    "let all lanes of the warp get here, so outside of branches and of loops that lanes leave at "
+    "different times, or name only those that do: mask = cuda.ballot_sync(0xffffffff, condition) "
+    "before the branch"
 )
 _NEUTRAL = (
-    "let every lane that is read take part, with a neutral value such as 0, instead of a branch or a return; "
-    "shfl_xor_sync stays within a group of lanes whose size is a power of two"
+    "let every lane that is read take part, with a neutral value such as 0, instead of a branch "
+    "or a return; shfl_xor_sync stays within a group of lanes whose size is a power of two"
 )
 
 
 def missing_lane(members, absent: np.ndarray, site, word: str) -> WarpMaskError:
-    """``absent``: for every lane, the bits of lanes it names that are elsewhere."""
-    extent = members.mask.extent
-    absent = np.broadcast_to(absent, extent.shape)
-    row, column = (int(i) for i in np.unravel_index(int(np.argmax(absent != 0)), extent.shape))
-    bits = int(absent[row, column])
+    """Return the error of a lane that others name and that is elsewhere.
+
+    ``absent``: for every lane, the bits of the lanes it names that are elsewhere."""
+    group = members.mask.group
+    row, column = _first(absent != 0, group.shape)
+    bits = int(np.broadcast_to(absent, group.shape)[row, column])
     lane = (bits & -bits).bit_length() - 1
     there = column // WARP_SIZE * WARP_SIZE + lane
-    who = {"block": extent.block_of(row), "thread": extent.thread_of(row, there)}
-    arrived = lanes_of(int(members.arrived[row if len(members.arrived) > 1 else 0, column // WARP_SIZE]))
+    who = {"block": group.block_of(row), "thread": group.thread_of(row, there)}
+    words = members.arrived[row if len(members.arrived) > 1 else 0]
+    arrived = lanes_of(int(words[column // WARP_SIZE]))
     return WarpMaskError(
-        f"lane {lane} (thread {who['thread']}) is named in the mask {_named(members, row, column):#010x} and does not reach this {word}: "
-        f"only {arrived} {'do' if ' ' in arrived and arrived.startswith('lanes') else 'does'}",
+        f"lane {lane} (thread {who['thread']}) is named in the mask "
+        f"{_named(members, row, column):#010x} and does not reach this {word}: "
+        f"only {arrived} {'do' if arrived.startswith('lanes') else 'does'}",
         site.where(**who),
         _ARRIVE,
     )
 
 
 def outside_its_mask(members, outside: np.ndarray, site, word: str) -> WarpMaskError:
-    extent = members.mask.extent
-    row, column = _first(outside, extent.shape)
-    who = {"block": extent.block_of(row), "thread": extent.thread_of(row, column)}
+    """Return the error of a lane, one of those ``outside``, that its own mask does not name."""
+    group = members.mask.group
+    row, column = _first(outside, group.shape)
+    who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
     named = _named(members, row, column)
     return WarpMaskError(
-        f"lane {column % WARP_SIZE} (thread {who['thread']}) makes this {word} and is not in its own mask {named:#010x}",
+        f"lane {column % WARP_SIZE} (thread {who['thread']}) makes this {word} "
+        f"and is not in its own mask {named:#010x}",
         site.where(**who),
-        f"a mask in which the lane itself is named, such as 0xffffffff, or let only {lanes_of(named)} get here",
+        "a mask in which the lane itself is named, such as 0xffffffff, "
+        f"or let only {lanes_of(named)} get here",
     )
 
 
-def different_masks(members, warp: int, lanes: tuple[int, int], masks: tuple[int, int], site, word: str) -> WarpMaskError:
-    """``warp``: counted over the rows of the masks."""
-    extent = members.mask.extent
-    row, warp = divmod(warp, -(-extent.threads // WARP_SIZE))
-    who = {"block": extent.block_of(row), "thread": extent.thread_of(row, warp * WARP_SIZE + lanes[0])}
+def different_masks(
+    members, warp: int, lanes: tuple[int, int], masks: tuple[int, int], site, word: str
+) -> WarpMaskError:
+    """Return the error of two lanes that name each other in different masks.
+
+    ``warp``: counted over the rows of the masks."""
+    group = members.mask.group
+    row, warp = divmod(warp, -(-group.threads // WARP_SIZE))
+    thread = group.thread_of(row, warp * WARP_SIZE + lanes[0])
     return WarpMaskError(
-        f"lane {lanes[0]} (thread {who['thread']}) makes this {word} with the mask {masks[0]:#010x}, which names lane {lanes[1]}, "
-        f"and that lane's mask is {masks[1]:#010x}",
-        site.where(**who),
-        "lanes that name one another need the same mask, such as cuda.ballot_sync(...) or cuda.match_any_sync(...) gives them",
+        f"lane {lanes[0]} (thread {thread}) makes this {word} with the mask {masks[0]:#010x}, "
+        f"which names lane {lanes[1]}, and that lane's mask is {masks[1]:#010x}",
+        site.where(block=group.block_of(row), thread=thread),
+        "lanes that name one another need the same mask, "
+        "such as cuda.ballot_sync(...) or cuda.match_any_sync(...) gives them",
     )
 
 
 def undefined_source(batch, members, source: np.ndarray, bad: np.ndarray, site) -> WarpMaskError:
-    """``bad``: the lanes that read an undefined value. Raised only if that is more than thrown away: see ``undefined``."""
-    extent = members.mask.extent
-    row, column = _first(bad, extent.shape)
-    at = int(np.broadcast_to(source, extent.shape)[row, column])
-    lane, who = at % WARP_SIZE, {"block": extent.block_of(row), "thread": extent.thread_of(row, column)}
-    if at >= extent.threads or (extent.filled is not None and not extent.filled[row, at]):
+    """Return the error of a shuffle that reads from a lane which does not take part.
+
+    ``bad``: the lanes that read such a value. Raised only if it is used: see ``undefined``."""
+    group = members.mask.group
+    row, column = _first(bad, group.shape)
+    at = int(np.broadcast_to(source, group.shape)[row, column])
+    lane = at % WARP_SIZE
+    who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
+    if at >= group.threads or (group.filled is not None and not group.filled[row, at]):
         why = "which is no thread: the block ends before it"
-    elif batch.exited_lanes(extent)[row, at]:
-        why = f"whose thread {extent.thread_of(row, at)} has returned from the kernel"
-    elif not np.broadcast_to(members.lanes, extent.shape)[row, at]:
-        why = f"whose thread {extent.thread_of(row, at)} does not take part in this shuffle"
+    elif batch.exited_lanes(group)[row, at]:
+        why = f"whose thread {group.thread_of(row, at)} has returned from the kernel"
+    elif not np.broadcast_to(members.lanes, group.shape)[row, at]:
+        why = f"whose thread {group.thread_of(row, at)} does not take part in this shuffle"
     else:
         why = f"which its mask {_named(members, row, column):#010x} does not name"
     return WarpMaskError(
-        f"lane {column % WARP_SIZE} (thread {who['thread']}) reads from lane {lane}, {why}: the value is undefined, and what the kernel "
-        "does depends on such values",
+        f"lane {column % WARP_SIZE} (thread {who['thread']}) reads from lane {lane}, {why}: "
+        "the value is undefined, and what the kernel does depends on such values",
         site.where(**who),
         _NEUTRAL,
     )
 
 
 def lanes_of(word: int) -> str:
-    """"lanes 0-15, 20", "lane 3" or "no lane"."""
+    """ "lanes 0-15, 20", "lane 3" or "no lane"."""
     lanes = [i for i in range(WARP_SIZE) if word >> i & 1]
     if not lanes:
         return "no lane"

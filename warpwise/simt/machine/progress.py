@@ -1,4 +1,8 @@
-"""A bar for long launches: blocks done, on standard error. It needs tqdm, and does without where that is not installed."""
+"""A bar for long launches: blocks done, on standard error. Without tqdm there is none.
+
+A bar is for somebody who waits. In the output of a cell it also makes that output depend on the
+speed of the machine, so there is none in a notebook that a program runs (nbval, nbclient, Jupyter
+Book), which compares or keeps the outputs of its cells."""
 
 from __future__ import annotations
 
@@ -10,11 +14,15 @@ PATIENCE = 1.0  # seconds before a bar that nobody asked for appears
 
 
 class Progress:
-    """Counts the blocks of one launch. ``wish``: True shows a bar, False none; None one that has to wait, where somebody may see it."""
+    """Counts the blocks of one launch.
+
+    ``wish``: True shows a bar, False none, and None one after PATIENCE where somebody may see it.
+    In a notebook that a program runs there is never one."""
 
     def __init__(self, name: str, blocks: int, wish: bool | None):
         self.name, self.blocks, self.done = name, blocks, 0
-        self.wanted = _watched() if wish is None else wish
+        live = _live_notebook()
+        self.wanted = live is not False and (_watched(live) if wish is None else wish)
         self.due = time.monotonic() + (PATIENCE if wish is None else 0)
         self.bar = None
 
@@ -34,19 +42,33 @@ class Progress:
             self.bar.close()
 
 
-def _watched() -> bool:
-    """A terminal, or a notebook's kernel. Not where tqdm's own switch is set, which its bars in notebooks pass over."""
+def _live_notebook() -> bool | None:
+    """True in a notebook that a person runs, False in one that a program runs, None elsewhere.
+
+    They differ in ``allow_stdin`` of the request to run a cell: front ends for people, where
+    ``input()`` is answered, set it; nbval and nbclient do not.
+    https://jupyter-client.readthedocs.io/en/stable/messaging.html#execute"""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if not hasattr(shell, "kernel") or not hasattr(shell, "get_parent"):
+        return None
+    return bool(shell.get_parent().get("content", {}).get("allow_stdin"))
+
+
+def _watched(live: bool | None) -> bool:
+    """True for a live notebook and a terminal, unless TQDM_DISABLE is set.
+
+    tqdm's own bars in notebooks pass that over."""
     if os.environ.get("TQDM_DISABLE"):
         return False
-    shell = sys.modules.get("IPython")
-    in_notebook = shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
-    return in_notebook or bool(getattr(sys.stderr, "isatty", bool)())
+    return bool(live or getattr(sys.stderr, "isatty", bool)())
 
 
 def _bar(name: str, blocks: int, done: int):
     try:
         from tqdm.auto import tqdm
 
-        return tqdm(total=blocks, initial=done, desc=name, unit=" blocks", file=sys.stderr, leave=False)
+        return tqdm(
+            total=blocks, initial=done, desc=name, unit=" blocks", file=sys.stderr, leave=False
+        )
     except ImportError:  # of tqdm, or of the widgets that it wants in a notebook
         return None

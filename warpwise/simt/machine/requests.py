@@ -1,4 +1,4 @@
-"""Loads and stores of a batch: their indices checked, counted, recorded and given to the sanitizer."""
+"""Memory requests of a batch: checked, counted, recorded and passed to the sanitizer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MAX_PLACES = 4096
 
 @dataclass(frozen=True)
 class Place:
-    """Where a request goes: elements from the start of its array, and bytes."""
+    """The target of a request: elements from the start of its array, and byte addresses."""
 
     offset: object
     addresses: object
 
 
 class Requests(Sanitized):
-    """The part of a batch that knows memory requests; mixed into ``batch.Batch``."""
+    """The part of a batch that makes memory requests; mixed into ``batch.Batch``."""
 
     def load(self, array, indices: list, mask: Mask, site):
         offset = self.request(array, indices, mask, site, "load").offset
@@ -35,7 +35,9 @@ class Requests(Sanitized):
         array.store(offset, value, mask)
 
     def request(self, array, indices: list, mask: Mask, site, kind: str) -> Place:
-        """Check, count, record and sanitize a request of one of the kinds "load", "store", "atomic"; returns where it goes."""
+        """Check, count, record and sanitize a request; return its target.
+
+        ``kind``: "load", "store" or "atomic"."""
         key = self._place_key(array, indices, mask)
         place = self.launch.places.get(key)
         if place is None:
@@ -52,7 +54,9 @@ class Requests(Sanitized):
         return place
 
     def _place_key(self, array, indices: list, mask: Mask) -> tuple | None:
-        """What names a request that no block and no trip changes: indices that are ``threadIdx`` or plain integers, all lanes active."""
+        """Return a key for a request that is the same in every block and trip, None for others.
+
+        Its indices are ``threadIdx`` or plain integers, and all lanes are active."""
         if array.space != "shared" or array.root is not array or mask.lanes is not None:
             return None
         fixed = self.launch.fixed
@@ -64,15 +68,17 @@ class Requests(Sanitized):
     # --- where a request goes ---
 
     def _offset(self, array, indices: list, mask: Mask, site):
-        """Elements from the start of the array, every active lane's index checked and negative ones counted from the end."""
-        offset = 0
-        for axis, (index, size, stride) in enumerate(zip(indices, array.shape, array.strides, strict=True)):
+        """Return elements from the start of the array, with every active lane's index checked."""
+        offset, axes = 0, zip(indices, array.shape, array.strides, strict=True)
+        for axis, (index, size, stride) in enumerate(axes):
             place = self.checked(array, index, size, axis, mask, site)
             offset = offset + (place if stride == 1 else place * stride)
         return offset
 
     def checked(self, array, index, size, axis: int, mask: Mask, site):
-        """An index of one axis, checked in every active lane and counted from the start. ``size``: an int, or lanes of it for a view."""
+        """Return an index of one axis, checked in every active lane and counted from the start.
+
+        ``size``: an int, or lanes of it for a view."""
         if type(size) is not int:
             return self._checked_by_lane(array, index, size, axis, mask, site)
         if not isinstance(index, np.ndarray):
@@ -98,17 +104,21 @@ class Requests(Sanitized):
             raise self._out_of_bounds(array, axis, np.asarray(index), bad, mask, site)
         return np.clip(place, 0, np.maximum(size - 1, 0))
 
-    def _out_of_bounds(self, array, axis: int, index: np.ndarray, bad: np.ndarray, mask: Mask, site) -> OutOfBoundsError:
-        shape = mask.extent.shape
+    def _out_of_bounds(
+        self, array, axis: int, index: np.ndarray, bad: np.ndarray, mask: Mask, site
+    ) -> OutOfBoundsError:
+        shape = mask.group.shape
         bad = np.broadcast_to(bad, shape)
         lane = np.unravel_index(int(np.argmax(bad)), shape)
-        value, size = (int(np.broadcast_to(part, shape)[lane]) for part in (index, array.shape[axis]))
+        value, size = (
+            int(np.broadcast_to(part, shape)[lane]) for part in (index, array.shape[axis])
+        )
         place = f"index {value} of axis {axis}" if array.ndim > 1 else f"index {value}"
+        needed = f"below {size}" if value >= 0 else "0 or more"
         return OutOfBoundsError(
             f"{place} is outside {array.name}, whose size there is {size}",
-            site.where(**mask.extent.first_of(bad)),
-            "guard the access, or mend the index: here it must be "
-            + (f"below {size} for every thread" if value >= 0 else "0 or more for every thread"),
+            site.where(**mask.group.first_of(bad)),
+            f"guard the access, or mend the index: here it must be {needed} for every thread",
         )
 
     # --- what a request counts ---
@@ -130,15 +140,19 @@ class Requests(Sanitized):
         width = array.dtype.itemsize
         rows, factor = _rows(place.addresses, mask)
         wavefronts, fewest = count_wavefronts(rows, mask.lanes, width)
-        self.counts[line].shared_request(kind, mask.warps, factor * wavefronts, factor * fewest, mask.threads * width)
+        self.counts[line].shared_request(
+            kind, mask.warps, factor * wavefronts, factor * fewest, mask.threads * width
+        )
 
 
 def _rows(addresses, mask: Mask) -> tuple[np.ndarray, int]:
-    """Addresses as ``(rows, threads)``, and for how many rows of the extent each stands: one serves all where they are alike."""
-    extent = mask.extent
+    """Return addresses as ``(rows, threads)``, and the rows of the lane group that each stands for.
+
+    One serves all where they are alike."""
+    group = mask.group
     rows, columns = addresses.shape if isinstance(addresses, np.ndarray) else (1, 0)
     if mask.lanes is not None:
         rows = max(rows, len(mask.lanes))
-    if columns != extent.threads or len(addresses) != rows:
-        addresses = np.broadcast_to(addresses, (rows, extent.threads))
-    return addresses, extent.rows // rows
+    if columns != group.threads or len(addresses) != rows:
+        addresses = np.broadcast_to(addresses, (rows, group.threads))
+    return addresses, group.rows // rows

@@ -1,9 +1,10 @@
-"""Warps at work together: shuffles, votes, matches and ``syncwarp``, for all warps of an extent at once, their masks checked.
+"""Warp-level operations: shuffles, votes, matches and ``syncwarp``, with their masks checked.
 
-A lane's number is its column modulo 32 in every extent, as compaction never takes a warp apart. ``words`` are one integer for each
-warp, ``(rows, warps)``, with a bit for each lane; a row stands for all rows of the extent where they are alike. Rules: CUDA C++
-Programming Guide, "Warp Vote", "Warp Match" and "Warp Shuffle Functions"; PTX ISA, ``shfl.sync``.
-"""
+All warps of a lane group run at once. A lane's number is its column modulo 32, as compaction never
+takes a warp apart.
+``words`` are one integer for each warp, ``(rows, warps)``, with a bit for each lane; a row stands
+for all rows of the lane group where they are alike. Rules: CUDA C++ Programming Guide, "Warp Vote",
+"Warp Match" and "Warp Shuffle Functions"; PTX ISA, ``shfl.sync``."""
 
 from __future__ import annotations
 
@@ -13,9 +14,14 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE
-from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.mask_errors import different_masks, missing_lane, outside_its_mask, undefined_source
+from warpwise.simt.machine.mask_errors import (
+    different_masks,
+    missing_lane,
+    outside_its_mask,
+    undefined_source,
+)
 
 ALL_LANES = 0xFFFFFFFF
 _LANES = np.arange(WARP_SIZE)
@@ -23,7 +29,9 @@ _LANES = np.arange(WARP_SIZE)
 
 @dataclass(frozen=True)
 class Members:
-    """Who takes part in a warp-level operation. ``named``: the mask as 32 bits, an int or one for each lane."""
+    """The lanes that take part in a warp-level operation.
+
+    ``named``: the mask as 32 bits, an int or one for each lane."""
 
     mask: Mask
     named: object
@@ -31,25 +39,27 @@ class Members:
 
     @cached_property
     def lanes(self) -> np.ndarray:
-        """The active lanes, ``(1, threads)`` or ``(rows, threads)``; of a full mask, those that are threads."""
-        lanes, extent = self.mask.lanes, self.mask.extent
+        """The active lanes, ``(1, threads)`` or ``(rows, threads)``."""
+        lanes, group = self.mask.lanes, self.mask.group
         if lanes is None:
-            return np.ones((1, extent.threads), bool) if extent.filled is None else extent.filled
-        return np.broadcast_to(lanes, (len(lanes), extent.threads))
+            return np.ones((1, group.threads), bool) if group.filled is None else group.filled
+        return np.broadcast_to(lanes, (len(lanes), group.threads))
 
     def each(self, words: np.ndarray):
-        """Words as every lane sees them: the bits of its own mask. Scalars and ``(rows, 1)`` where lanes do not differ."""
-        threads = self.mask.extent.threads
+        """Return words as every lane sees them: the bits of its own mask.
+
+        Scalars and ``(rows, 1)`` where lanes do not differ."""
+        threads = self.mask.group.threads
         if isinstance(self.named, np.ndarray):
             return spread(words, threads) & self.named
         return seen(words & self.named, threads)
 
 
 class Warps:
-    """The part of a batch that knows warps; mixed into ``batch.Batch``."""
+    """The part of a batch that does warp-level operations; mixed into ``batch.Batch``."""
 
     def syncwarp(self, named, mask: Mask, site) -> None:
-        """Lanes that name one another meet; groups of one warp with masks of their own stay apart."""
+        """Let lanes that name one another meet; groups of a warp with masks of their own do not."""
         members = self.members(named, mask, site, "syncwarp")
         if not isinstance(members.named, np.ndarray):
             self.order.syncwarp(mask, members.lanes)
@@ -59,22 +69,27 @@ class Warps:
             self.order.syncwarp(mask, lowest == leader)
 
     def shuffle(self, kind: str, named, value, lane, mask: Mask, site):
-        """The value that each lane reads from another. ``kind``: idx, up, down or xor; ``lane``: which, or how far."""
+        """Return the value that each lane reads from another.
+
+        ``kind``: idx, up, down or xor; ``lane``: its number, or its distance."""
         members = self.members(named, mask, site, "shuffle")
-        source, beyond = sources(kind, lane, mask.extent.threads)
+        source, beyond = sources(kind, lane, mask.group.threads)
         undefined = self._undefined(members, source, beyond, site)
-        if not isinstance(value, np.ndarray) or value.shape[1] != mask.extent.threads or mask.extent.threads == 1:
-            read = value  # the same in all lanes of a warp
+        if not varies_by_lane(value, mask.group.threads):
+            read = value
         elif len(source) == 1:
-            read = value.take(source[0], axis=1, mode="clip")  # lanes that are not active may name any
+            # lanes that are not active may name any
+            read = value.take(source[0], axis=1, mode="clip")
         else:
-            rows = max(len(source), len(value))
-            source, value = (np.broadcast_to(part, (rows, part.shape[1])) for part in (source, value))
+            shape = max(len(source), len(value)), value.shape[1]
+            source, value = np.broadcast_to(source, shape), np.broadcast_to(value, shape)
             read = np.take_along_axis(value, np.minimum(source, value.shape[1] - 1), axis=1)
         return read if undefined is None else self.launch.attempt.filled(read, undefined)
 
     def vote(self, kind: str, named, agrees, mask: Mask, site):
-        """all, any, eq or ballot over the lanes that each lane's mask names; ``agrees``: booleans."""
+        """Return the all, any, eq or ballot of the lanes that each mask names.
+
+        ``agrees``: booleans."""
         members = self.members(named, mask, site, "vote")
         if not isinstance(agrees, np.ndarray):
             yes = members.arrived if agrees else np.zeros_like(members.arrived)
@@ -89,7 +104,9 @@ class Warps:
         return _truth(votes == everybody if kind == "all" else (votes == everybody) | (votes == 0))
 
     def match(self, kind: str, named, value, mask: Mask, site):
-        """any: the lanes that have the same value, as int32. all: (the lanes, True) if all that take part have it, else (0, False)."""
+        """Return the lanes that have the same value, as int32; the ``kind`` is any or all.
+
+        Of all: (the lanes, True) if all that take part have it, else (0, False)."""
         members = self.members(named, mask, site, "match")
         alike = members.each(self._alike(members, value))
         if kind == "any":
@@ -99,28 +116,36 @@ class Warps:
         return as_int32(np.where(same, everybody, 0)[()]), _truth(same)
 
     def _alike(self, members: Members, value) -> np.ndarray:
-        """For every lane, the word of the active lanes of its warp with the same value; for every warp, if they all have it."""
-        threads = members.mask.extent.threads
-        if not isinstance(value, np.ndarray) or value.shape[1] != threads or threads == 1:
+        """Return, for every lane, the word of the active lanes of its warp with the same value.
+
+        One for every warp, if the value is the same in all its lanes."""
+        threads = members.mask.group.threads
+        if not varies_by_lane(value, threads):
             return members.arrived
         value = value.view(f"i{value.itemsize}")  # the machine compares bits
         rows = max(len(value), len(members.lanes))
         by_lane = _padded(np.broadcast_to(value, (rows, threads))).reshape(-1, WARP_SIZE)
         there = _padded(np.broadcast_to(members.lanes, (rows, threads))).reshape(-1, 1, WARP_SIZE)
-        return _words((by_lane[:, :, None] == by_lane[:, None, :]) & there).reshape(rows, -1)[:, :threads]
+        return _words((by_lane[:, :, None] == by_lane[:, None, :]) & there).reshape(rows, -1)[
+            :, :threads
+        ]
 
     def active_lanes(self, mask: Mask):
         """``activemask``, as uint32."""
-        return np.asarray(seen(_arrived(mask), mask.extent.threads)).astype(np.uint32)[()]
+        return np.asarray(seen(_arrived(mask), mask.group.threads)).astype(np.uint32)[()]
 
     # --- masks ---
 
     def members(self, named, mask: Mask, site, word: str) -> Members:
-        """Check the masks of the active lanes. Raises WarpMaskError. ``word``: what the lanes do, for messages."""
+        """Check the masks of the active lanes. Raises WarpMaskError.
+
+        ``word``: the operation, for messages."""
         if not isinstance(named, np.ndarray):
             named = int(named) & ALL_LANES
-        elif named.shape[1] != mask.extent.threads:
-            named = np.broadcast_to(named.astype(np.int64) & ALL_LANES, (len(named), mask.extent.threads))
+        elif named.shape[1] != mask.group.threads:
+            named = np.broadcast_to(
+                named.astype(np.int64) & ALL_LANES, (len(named), mask.group.threads)
+            )
         else:
             named = named.astype(np.int64) & ALL_LANES
         members = Members(mask, named, _arrived(mask))
@@ -133,51 +158,60 @@ class Warps:
         return members
 
     def _need_own_lane(self, members: Members, site, word: str) -> None:
-        outside = (members.named >> _lane(members.mask.extent)) & 1 == 0
+        outside = (members.named >> _lane(members.mask.group)) & 1 == 0
         if outside.any() and (outside := outside & members.lanes).any():
             raise outside_its_mask(members, outside, site, word)
 
     def _need_named_lanes(self, members: Members, site, word: str) -> None:
-        """Lanes that are named, have not returned and are elsewhere."""
-        extent = members.mask.extent
-        away = present(extent) & ~members.arrived
+        """Raise for lanes that are named, have not returned and are elsewhere."""
+        group = members.mask.group
+        away = present(group) & ~members.arrived
         if not away.any():
             return
         if self.exited is not None:
-            away = away & ~packed(self.exited_lanes(extent))
-        absent = spread(away, extent.threads) & members.named  # as each lane sees it
+            away = away & ~packed(self.exited_lanes(group))
+        absent = spread(away, group.threads) & members.named  # as each lane sees it
         if absent.any():
             absent = np.where(members.lanes, absent, 0)
             if absent.any():
                 raise missing_lane(members, absent, site, word)
 
     def _need_one_mask(self, members: Members, site, word: str) -> None:
-        """Lanes that name one another must give one mask; groups of a warp may have masks of their own."""
+        """Raise for lanes that name one another in different masks.
+
+        Groups of a warp may have masks of their own."""
         named, lanes = np.broadcast_arrays(members.named, members.lanes)
         named, lanes = (_padded(part).reshape(-1, WARP_SIZE) for part in (named, lanes))
-        low, high = np.where(lanes, named, ALL_LANES + 1).min(axis=1), np.where(lanes, named, -1).max(axis=1)
+        low = np.where(lanes, named, ALL_LANES + 1).min(axis=1)
+        high = np.where(lanes, named, -1).max(axis=1)
         mixed = np.flatnonzero(low < high)
         if not mixed.size:
             return
         named, lanes = named[mixed], lanes[mixed]
         names = (named[:, :, None] >> _LANES) & 1 == 1  # [warp, lane, the other lane]
-        bad = names & (named[:, :, None] != named[:, None, :]) & lanes[:, :, None] & lanes[:, None, :]
+        differ = named[:, :, None] != named[:, None, :]
+        bad = names & differ & lanes[:, :, None] & lanes[:, None, :]
         if bad.any():
             warp, lane, other = (int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
-            raise different_masks(members, int(mixed[warp]), (lane, other), (int(named[warp, lane]), int(named[warp, other])), site, word)
+            masks, pair = (int(named[warp, lane]), int(named[warp, other])), (lane, other)
+            raise different_masks(members, int(mixed[warp]), pair, masks, site, word)
 
-    def _undefined(self, members: Members, source: np.ndarray, beyond: bool, site) -> np.ndarray | None:
-        """The lanes that read one that does not take part, if there are any; the first such read is kept. See ``undefined``.
+    def _undefined(
+        self, members: Members, source: np.ndarray, beyond: bool, site
+    ) -> np.ndarray | None:
+        """Return the lanes that read from one that does not take part, None if there are none.
 
-        ``beyond``: some sources are no threads of the block.
+        The first such read is kept: see ``undefined``. ``beyond``: some sources are no threads of
+        the block.
         """
-        whole = members.mask.lanes is None and type(members.named) is int and members.named == ALL_LANES
-        if whole and not beyond and members.mask.extent.filled is None:
+        group = members.mask.group
+        everyone = type(members.named) is int and members.named == ALL_LANES
+        if everyone and members.mask.lanes is None and not beyond and group.filled is None:
             return None
-        threads = members.mask.extent.threads
-        inside = np.minimum(source, threads - 1)
-        rows = max(len(source), len(members.lanes))
-        there = np.take_along_axis(np.broadcast_to(members.lanes, (rows, threads)), np.broadcast_to(inside, (rows, threads)), axis=1)
+        threads = group.threads
+        shape = max(len(source), len(members.lanes)), threads
+        inside = np.broadcast_to(np.minimum(source, threads - 1), shape)
+        there = np.take_along_axis(np.broadcast_to(members.lanes, shape), inside, axis=1)
         there = there & (source < threads) & ((members.named >> source % WARP_SIZE) & 1 == 1)
         bad = ~there & members.lanes
         if not bad.any():
@@ -187,26 +221,33 @@ class Warps:
         return bad
 
 
+def varies_by_lane(value, threads: int) -> bool:
+    """Return False if a value is the same in all lanes of a warp."""
+    return isinstance(value, np.ndarray) and value.shape[1] == threads and threads > 1
+
+
 def packed(lanes: np.ndarray) -> np.ndarray:
-    """Booleans ``(rows, threads)`` as words."""
+    """Return booleans ``(rows, threads)`` as words."""
     return _words(_padded(lanes).reshape(len(lanes), -1, WARP_SIZE))
 
 
 def spread(words: np.ndarray, threads: int) -> np.ndarray:
-    """Words, or one for each lane already, as ``(rows, threads)``."""
+    """Return words, or one for each lane already, as ``(rows, threads)``."""
     return words if words.shape[1] == threads else np.repeat(words, WARP_SIZE, axis=1)[:, :threads]
 
 
 def seen(words: np.ndarray, threads: int):
-    """Words as a value of the kernel: a scalar where all are equal, ``(rows, 1)`` where a row is one warp."""
+    """Return words as a value of the kernel.
+
+    A scalar where all are equal, ``(rows, 1)`` where a row is one warp."""
     if len(words) == 1 and (words == words[0, 0]).all():
         return words[0, 0]
     return words if threads <= WARP_SIZE and words.shape[1] == 1 else spread(words, threads)
 
 
-def present(extent: Extent) -> np.ndarray:
-    """Words of the lanes that are threads."""
-    return _full_words(extent.threads) if extent.filled is None else packed(extent.filled)
+def present(group: LaneGroup) -> np.ndarray:
+    """Return the words of the lanes that are threads."""
+    return _full_words(group.threads) if group.filled is None else packed(group.filled)
 
 
 @lru_cache(maxsize=64)
@@ -216,12 +257,12 @@ def _full_words(threads: int) -> np.ndarray:
 
 def _arrived(mask: Mask) -> np.ndarray:
     if mask.lanes is None:
-        return present(mask.extent)
-    return packed(np.broadcast_to(mask.lanes, (len(mask.lanes), mask.extent.threads)))
+        return present(mask.group)
+    return packed(np.broadcast_to(mask.lanes, (len(mask.lanes), mask.group.threads)))
 
 
 def _words(bits: np.ndarray) -> np.ndarray:
-    """Booleans ``(..., 32)`` as integers."""
+    """Return booleans ``(..., 32)`` as integers."""
     return np.packbits(bits, axis=-1, bitorder="little").view("<u4")[..., 0].astype(np.int64)
 
 
@@ -230,19 +271,19 @@ def _padded(values: np.ndarray) -> np.ndarray:
     return np.pad(values, ((0, 0), (0, short))) if short else np.ascontiguousarray(values)
 
 
-def _lane(extent: Extent) -> np.ndarray:
-    return np.arange(extent.threads)[None, :] % WARP_SIZE
+def _lane(group: LaneGroup) -> np.ndarray:
+    return np.arange(group.threads)[None, :] % WARP_SIZE
 
 
 def sources(kind: str, lane, threads: int) -> tuple[np.ndarray, bool]:
-    """The column that each lane reads, ``(1, threads)`` or ``(rows, threads)``, and whether some may lie beyond the block.
+    """Return the column that each lane reads, and True if some may lie beyond the block.
 
-    Only five bits of ``lane`` count; up and down beyond the warp's edge is the lane itself.
+    Columns are ``(1, threads)`` or ``(rows, threads)``. Only five bits of ``lane`` count; up and
+    down beyond the warp's edge is the lane itself.
     """
     if not isinstance(lane, np.ndarray):
         return _fixed_sources(kind, int(lane) % WARP_SIZE, threads)
-    source = _sources(kind, lane.astype(np.int64) % WARP_SIZE, threads)
-    return source, True
+    return _sources(kind, lane.astype(np.int64) % WARP_SIZE, threads), True
 
 
 @lru_cache(maxsize=256)
@@ -265,7 +306,7 @@ def _sources(kind: str, lane, threads: int) -> np.ndarray:
 
 
 def as_int32(words):
-    """Words as int32, whose highest bit is the sign."""
+    """Return words as int32, whose highest bit is the sign."""
     return np.asarray(words).astype(np.uint32).view(np.int32)[()]
 
 

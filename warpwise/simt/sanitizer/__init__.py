@@ -1,1 +1,1 @@
-"""The search for races and for reads of what nobody wrote: a shadow of memory, and which accesses are ordered."""
+"""The sanitizer: races and reads of unwritten memory, from a shadow and the order of accesses."""

@@ -1,41 +1,43 @@
-"""Fences: how one block tells another that its writes are there, as in the last-block pattern.
+"""Fences: the order that a fence and atomics give to accesses, as in the last-block pattern.
 
-A thread writes, calls ``threadfence``, then does an atomic; another thread does an atomic later and reads. The writes before the fence
-come before the reads after the second atomic. Both ends reach further through a block barrier: a fence covers what all threads of its
-block did before their last barrier; an atomic of one thread speaks, after a barrier, for all that its block fenced before it, and what
-it learned, all threads of its block know after a barrier (CUDA C++ Programming Guide, "Memory Fence Functions" and "Memory
-Consistency"). A syncwarp does for a warp what a barrier does for a block. ``threadfence_block`` does the same between threads of one
-block only.
+A thread writes, calls ``threadfence``, then does an atomic; another thread does an atomic later and
+reads. The writes before the fence come before the reads after the second atomic. Both ends reach
+further through a block barrier: a fence covers what all threads of its block did before their last
+barrier; an atomic of one thread speaks, after a barrier, for all that its block fenced before it;
+and all threads of the block know, after a barrier, what it learned (CUDA C++ Programming Guide,
+"Memory Fence Functions" and "Memory Consistency"). A syncwarp does for a warp what a barrier does
+for a block. ``threadfence_block`` does the same between threads of one block only.
 
-What this leaves out: which address the atomics name, and plain loads and stores of volatile flags. Kept only for kernels that have a
-fence: six integers for each thread.
-"""
+What this leaves out: the addresses of the atomics, and plain loads and stores of volatile flags.
+Kept only for kernels that have a fence: six integers for each thread."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE
-from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 
 THREAD_BITS = 34  # of an entry; the rest, without the sign, is its time
 
 
 class _Level:
-    """Fences of one scope. ``given[u]``: what thread u did before this time, whoever knows the atomic ``given_at[u]`` knows of.
+    """Fences of one scope.
 
-    An atomic is named by its entry, time and thread: lanes of one atomic take effect in the order of their threads.
-    """
+    A thread that knows of the atomic ``given_at[u]`` knows what thread u did before the time
+    ``given[u]``. An atomic is named by its entry, time and thread: lanes of one atomic take effect
+    in the order of their threads."""
 
     def __init__(self, blocks: int, block_threads: int):
         self.block_threads = block_threads
         shape = blocks, block_threads
-        self.fenced, self.ready, self.given, self.given_at, self.taken = (np.zeros(shape, np.int64) for _ in range(5))
+        self.fenced, self.ready, self.taken = (np.zeros(shape, np.int64) for _ in range(3))
+        self.given, self.given_at = (np.zeros(shape, np.int64) for _ in range(2))
         self.met = np.zeros(shape, np.int64)  #: each thread's last syncwarp
         self.wide = np.zeros(shape, np.int64)  #: the barrier before each thread's last fence
-        self.wide_ready, self.wide_given, self.wide_given_at = (np.zeros(blocks, np.int64) for _ in range(3))
-        self.last, self.taken_by_block = np.zeros(blocks, np.int64), np.zeros(blocks, np.int64)
+        self.wide_ready, self.last, self.taken_by_block = np.zeros((3, blocks), np.int64)
+        self.wide_given, self.wide_given_at = np.zeros((2, blocks), np.int64)
 
     def fence(self, time: int, blocks: np.ndarray, threads: np.ndarray, barriers) -> None:
         self.fenced[blocks, threads] = time
@@ -45,7 +47,7 @@ class _Level:
             self._cover_warps(blocks, threads, met)
 
     def _cover_warps(self, blocks: np.ndarray, threads: np.ndarray, met: np.ndarray) -> None:
-        """A fence covers what the lanes that met in the thread's last syncwarp did before it."""
+        """Let a fence cover what the lanes of the thread's last syncwarp did before that."""
         first = threads - threads % WARP_SIZE
         for lane in range(WARP_SIZE):
             others = np.minimum(first + lane, self.block_threads - 1)
@@ -53,10 +55,11 @@ class _Level:
             np.maximum.at(self.ready, (blocks[together], others[together]), met[together])
 
     def syncwarp(self, time: int, blocks: np.ndarray, threads: np.ndarray) -> None:
-        """What one of these lanes fenced, the others of its warp may give away; what one has taken, the others know."""
+        """Let lanes that meet share: what one fenced all may give, what one has taken all know."""
         at = blocks, threads
         self.ready[at] = np.maximum(self.ready[at], self.fenced[at])
-        _, warps = np.unique(blocks * self.block_threads + threads // WARP_SIZE, return_inverse=True)
+        numbers = blocks * self.block_threads + threads // WARP_SIZE
+        _, warps = np.unique(numbers, return_inverse=True)
         most = np.zeros(warps.max() + 1, np.int64)
         np.maximum.at(most, warps, self.taken[at])
         self.taken[at], self.met[at] = most[warps], time
@@ -97,15 +100,19 @@ class Fences:
         self.levels = {scope: _Level(blocks, block_threads) for scope in ("grid", "block")}
 
     def fence(self, time: int, mask: Mask, scope: str, barriers) -> None:
-        """``barriers``: the time of the last barrier of each block of the batch, or of all."""
+        """Fence by the active lanes.
+
+        ``barriers``: the time of the last barrier of each block of the batch, or of all."""
         blocks, threads = self._threads(mask)
         if not isinstance(barriers, int):
-            barriers = barriers[blocks - mask.extent.first]
+            barriers = barriers[blocks - mask.group.first]
         for level in self._of(scope):
             level.fence(time, blocks, threads, barriers)
 
     def atomic(self, time: int, mask: Mask, scope: str) -> None:
-        """``scope``: "block" for an atomic on shared memory, which no other block knows."""
+        """Do an atomic of the active lanes.
+
+        ``scope``: "block" for an atomic on shared memory, which no other block knows."""
         blocks, threads = self._threads(mask)
         entries = (time << THREAD_BITS) + blocks * self.block_threads + threads
         for level in self._of(scope):
@@ -115,22 +122,25 @@ class Fences:
         return [self.levels["block"]] if scope == "block" else list(self.levels.values())
 
     def syncwarp(self, time: int, mask: Mask) -> None:
-        """The active lanes of each warp meet; the mask that they name is taken to be that."""
+        """Let the active lanes of each warp meet, which are taken to be those of the mask."""
         blocks, threads = self._threads(mask)
         for level in self.levels.values():
             level.syncwarp(time, blocks, threads)
 
-    def barrier(self, extent: Extent, rows: np.ndarray | None) -> None:
-        """``rows``: the blocks of the batch that pass it, None for all."""
-        blocks = slice(extent.first, extent.first + extent.rows) if rows is None else extent.first + rows
+    def barrier(self, group: LaneGroup, rows: np.ndarray | None) -> None:
+        """Pass a block barrier. ``rows``: the blocks of the batch that do, None for all."""
+        everyone = slice(group.first, group.first + group.rows)
         for level in self.levels.values():
-            level.barrier(blocks)
+            level.barrier(everyone if rows is None else group.first + rows)
 
     def ordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """Whether what ``other`` did at ``times`` comes before what ``me`` does now. Three arrays of one length."""
+        """Return True where what ``other`` did at ``times`` precedes what ``me`` does now.
+
+        Three arrays of one length."""
         same = me // self.block_threads == other // self.block_threads
-        return self.levels["grid"].ordered(me, other, times) | same & self.levels["block"].ordered(me, other, times)
+        grid, block = (self.levels[scope].ordered(me, other, times) for scope in ("grid", "block"))
+        return grid | same & block
 
     def _threads(self, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
-        numbers = mask.extent.numbers[mask.grid()]
+        numbers = mask.group.numbers[mask.grid()]
         return numbers // self.block_threads, numbers % self.block_threads

@@ -1,8 +1,9 @@
 """The shadow of global memory, for the allocations that a kernel may write.
 
-Most accesses are regular: each thread names the element whose number is its own, plus a constant. Such an access is kept as a stretch,
-and those of the next batches make it longer: a few numbers for each batch, whatever the size of the array. Everything else goes to
-tables with an entry for each cell, of which the machine gives memory only to the pages that are used.
+Most accesses are regular: each thread touches the element whose number is its own, plus a constant.
+Such an access is kept as a stretch, and those of the next batches make it longer: a few numbers for
+each batch, whatever the size of the array. Everything else goes to tables with an entry for each
+cell, for which the system provides memory only in the pages that are used.
 
 A cell is an element, or less where arrays of several types lie over the same memory.
 """
@@ -27,7 +28,9 @@ MOST_STRETCHES = 32  # of one kind; more are kept by cell
 
 @dataclass
 class Stretch:
-    """Cells from ``low`` to before ``high``, each touched by the thread ``cell + delta``. Piece i begins at ``starts[i]``."""
+    """Cells from ``low`` to before ``high``, each touched by the thread ``cell + delta``.
+
+    Piece i begins at ``starts[i]``."""
 
     delta: int
     low: int
@@ -36,7 +39,7 @@ class Stretch:
     times: list[int] = field(default_factory=list)
 
     def takes(self, low: int, high: int, time: int) -> bool:
-        """Whether these cells go on where it ends, or are its last piece once more; then they are entered."""
+        """Enter these cells if they continue it or repeat its last piece; return True if so."""
         if low == self.high:
             self.starts.append(low)
             self.times.append(time)
@@ -48,7 +51,7 @@ class Stretch:
         return False
 
     def entries(self, cells: np.ndarray) -> np.ndarray:
-        """Who touched some cells last; 0 where it has not been here."""
+        """Return the last entries of some cells; 0 where it has not been."""
         here = (cells >= self.low) & (cells < self.high)
         first = max(bisect_right(self.starts, int(cells.min())) - 1, 0)
         last = max(bisect_right(self.starts, int(cells.max())), first + 1)
@@ -65,8 +68,10 @@ class GlobalShadow:
         self.tables = Tables(cells)
         self.stretches: dict[str, list[Stretch]] = {kind: [] for kind in RIVALS}
 
-    def access(self, kind: str, addresses, width: int, mask: Mask, site, order: Order) -> list[Clash]:
-        """Note an access to elements of ``width`` bytes; the races that it makes."""
+    def access(
+        self, kind: str, addresses, width: int, mask: Mask, site, order: Order
+    ) -> list[Clash]:
+        """Note an access to elements of ``width`` bytes; return the races that it makes."""
         if width % self.unit:
             self._split(math.gcd(width, self.unit), order)
         time = order.clock.tick(site)
@@ -74,23 +79,26 @@ class GlobalShadow:
         delta = None
         if width > self.unit:
             parts = width // self.unit
-            cells, threads = (cells[:, None] + np.arange(parts)).reshape(-1), np.repeat(threads, parts)
+            cells = (cells[:, None] + np.arange(parts)).reshape(-1)
+            threads = np.repeat(threads, parts)
         else:
             delta = _delta(cells, threads)
         touch = Touch(kind, time, cells, threads)
-        found = self._against_stretches(touch, delta, order) + self.tables.clashes(touch, order, order.grid)
-        if delta is not None and self._stretched(kind, delta, int(cells[0]), int(cells[-1]) + 1, time):
+        found = self._against_stretches(touch, delta, order)
+        found += self.tables.clashes(touch, order, order.grid)
+        if delta is not None and self._stretched(touch, delta):
             return found
         return found + self.tables.enter(touch, order, order.grid)
 
     def _spread(self, addresses, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
-        """The active lanes as flat arrays: cell and thread."""
-        numbers = mask.extent.numbers
+        """Return the active lanes as flat arrays: cell and thread."""
+        threads = mask.group.numbers
+        cells = np.broadcast_to(addresses, threads.shape)
         if mask.lanes is None:
-            cells, threads = np.broadcast_to(addresses, numbers.shape).reshape(-1), numbers.reshape(-1)
+            cells, threads = cells.reshape(-1), threads.reshape(-1)
         else:
             active = mask.grid()
-            cells, threads = np.broadcast_to(addresses, numbers.shape)[active], numbers[active]
+            cells, threads = cells[active], threads[active]
         cells = cells - self.address
         if self.unit > 1:
             shift = self.unit.bit_length() - 1
@@ -109,48 +117,51 @@ class GlobalShadow:
         cells = touch.cells
         if int(cells.max()) < stretch.low or int(cells.min()) >= stretch.high:
             return []
-        return clashes(touch, cells, touch.threads, stretch.entries(cells), kind, order, order.grid)
+        return clashes(touch, stretch.entries(cells), kind, order, order.grid)
 
     def _split(self, unit: int, order: Order) -> None:
-        """Go on with smaller cells; what is kept as stretches goes to the tables."""
+        """Go on with smaller cells; stretches move to the tables."""
         for kind, stretches in self.stretches.items():
             for stretch in stretches:
                 cells = np.arange(stretch.low, stretch.high)
                 for time in sorted(set(stretch.times)):
-                    here = stretch.entries(cells) >> THREAD_BITS == time
-                    self.tables.enter(Touch(kind, time, cells[here], cells[here] + stretch.delta), order, 0)
+                    here = cells[stretch.entries(cells) >> THREAD_BITS == time]
+                    self.tables.enter(Touch(kind, time, here, here + stretch.delta), order, 0)
             stretches.clear()
         for table in self.tables.by_kind.values():
             table.split(self.unit // unit)
         self.tables.cells *= self.unit // unit
         self.unit = unit
 
-    def _stretched(self, kind: str, delta: int, low: int, high: int, time: int) -> bool:
+    def _stretched(self, touch: Touch, delta: int) -> bool:
         """Keep a regular access as a stretch, if there is still room for one."""
-        stretches = self.stretches[kind]
-        if any(s.takes(low, high, time) for s in stretches if s.delta == delta):
+        stretches = self.stretches[touch.kind]
+        low, high = int(touch.cells[0]), int(touch.cells[-1]) + 1
+        if any(s.takes(low, high, touch.time) for s in stretches if s.delta == delta):
             return True
         if len(stretches) >= MOST_STRETCHES:
             return False
-        stretches.append(Stretch(delta, low, high, [low], [time]))
+        stretches.append(Stretch(delta, low, high, [low], [touch.time]))
         return True
 
 
 def shadows_of(arrays: Iterable, written: Iterable) -> dict[int, GlobalShadow]:
-    """A shadow for each of ``arrays`` that shares memory with one of ``written``, by ``id``: all of them are arguments of a launch."""
+    """Return a shadow for each of ``arrays`` that shares memory with one of ``written``, by ``id``.
+
+    All of them are arguments of a launch."""
     addresses, shadows = {array.address for array in written}, {}
     for group in overlapping(list(arrays)):
         if addresses.isdisjoint(array.address for array in group):
             continue
         first = group[0].address
-        unit = math.gcd(*(array.cell for array in group), *(array.address - first for array in group))
+        unit = math.gcd(*(n for array in group for n in (array.cell, array.address - first)))
         shadow = GlobalShadow(first, -(-(max(array.end for array in group) - first) // unit), unit)
         shadows |= {id(array): shadow for array in group}
     return shadows
 
 
 def _delta(cells: np.ndarray, threads: np.ndarray) -> int | None:
-    """Thread number less cell, if it is the same for all of them and the cells have no gaps; threads ascend."""
+    """Return thread number less cell, if all agree and the cells have no gaps; threads ascend."""
     delta = int(threads[0] - cells[0])
     if int(threads[-1] - cells[-1]) != delta or int(threads[-1] - threads[0]) != len(threads) - 1:
         return None

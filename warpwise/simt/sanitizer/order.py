@@ -1,16 +1,17 @@
-"""Which accesses are ordered: the time of each access, and of what makes the accesses before it come before those after it.
+"""The order of accesses: their times, and the syncs that put those before them before those after.
 
-Every access and every barrier of a launch has a time of its own, in the order of the simulation. That order proves nothing: an
-access of one thread comes before an access of another only if one of these lies between them.
+Every access and every barrier of a launch has a time of its own, in the order of the simulation.
+That order proves nothing: an access of one thread comes before an access of another only if one of
+these lies between them.
 
 - a block barrier (``syncthreads`` and its kin) of their block;
 - a ``syncwarp`` that both lanes take part in, or a chain of them;
 - a sync of the whole grid;
 - a fence and an atomic of the one, then an atomic of the other: see ``fences``.
 
-Shuffles and votes order nothing. Where a sync is the same for all blocks of a batch, its time is one integer; it becomes an array when
-blocks or warps begin to differ. What this leaves out: of accesses to different elements nothing is said.
-"""
+Shuffles and votes order nothing. Where a sync is the same for all blocks of a batch, its time is
+one integer; it becomes an array when blocks or warps begin to differ. What this leaves out:
+accesses to different elements."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from array import array
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE
-from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.sanitizer.fences import THREAD_BITS, Fences
 
@@ -28,7 +29,9 @@ LAST_TIME = (1 << (63 - THREAD_BITS)) - 1
 
 
 class Clock:
-    """The times of a launch, from 1, and the site of what happened at each. ``spent``: none are left, and nothing is told any more."""
+    """The times of a launch, from 1, and the site of the access at each.
+
+    ``spent``: none are left, and no more races are reported."""
 
     def __init__(self):
         self.sites: list = [None]  #: those seen, each once
@@ -44,6 +47,7 @@ class Clock:
         return len(self._at) > LAST_TIME
 
     def tick(self, site=None) -> int:
+        """Return a new time, for an access at a site or for a sync."""
         number = 0 if site is None else self._numbers.get(id(site))
         if number is None:
             number = self._numbers[id(site)] = len(self.sites)
@@ -52,20 +56,24 @@ class Clock:
         return len(self._at) - 1
 
     def site(self, time: int):
-        """Of the access at a time."""
+        """Return the site of the access at a time."""
         return self.sites[self._at[time]]
 
 
 class Order:
-    """What orders the accesses of one batch. Threads are linear numbers in the launch, in flat arrays of one length."""
+    """The order of the accesses of one batch.
 
-    def __init__(self, clock: Clock, extent: Extent, fences: Fences | None = None):
-        self.clock, self.extent, self.fences = clock, extent, fences
-        self.warps = -(-extent.threads // WARP_SIZE)
+    Threads are linear numbers in the launch, in flat arrays of one length."""
+
+    def __init__(self, clock: Clock, group: LaneGroup, fences: Fences | None = None):
+        self.clock, self.group, self.fences = clock, group, fences
+        self.warps = -(-group.threads // WARP_SIZE)
         self.grid: int = 0  #: time of the last sync of the grid
         self.block: int | np.ndarray = 0  #: of the last barrier, or by row, ``(rows,)``
-        self.warp: int | np.ndarray = 0  #: of the last syncwarp of all lanes of a warp, or by warp, ``(1 or rows, warps)``
-        self.lanes: np.ndarray | None = None  #: before when a lane knows what another did, ``(1 or rows, warps, 32, 32)``
+        #: of the last syncwarp of all lanes of a warp, or by warp, ``(1 or rows, warps)``
+        self.warp: int | np.ndarray = 0
+        #: time before which a lane knows what another did, ``(1 or rows, warps, 32, 32)``
+        self.lanes: np.ndarray | None = None
 
     # --- what happens ---
 
@@ -77,26 +85,29 @@ class Order:
             self.block = time
         else:
             if isinstance(self.block, int):
-                self.block = np.full(self.extent.rows, self.block, np.int64)
+                self.block = np.full(self.group.rows, self.block, np.int64)
             self.block[rows] = time
         if self.fences is not None:
-            self.fences.barrier(self.extent, rows)
+            self.fences.barrier(self.group, rows)
 
     def syncwarp(self, mask: Mask, named) -> None:
-        """A syncwarp: the active lanes of a warp that name the same mask meet. ``named``: that mask, an int or one for each lane."""
-        time, extent = self.clock.tick(), mask.extent
+        """A syncwarp: the active lanes of a warp that name the same mask meet.
+
+        ``named``: that mask, an int or one for each lane."""
+        time, group = self.clock.tick(), mask.group
         if self.fences is not None:
             self.fences.syncwarp(time, mask)
-        if mask.lanes is None and extent.whole and not isinstance(named, np.ndarray):
+        if mask.lanes is None and group.whole and not isinstance(named, np.ndarray):
             self.warp, self.lanes = time, None
             return
         one_row = isinstance(self.warp, int) or len(self.warp) == 1
-        alike = one_row and extent.whole and (mask.lanes is None or len(mask.lanes) == 1) and len(np.atleast_2d(named)) == 1
-        shape = (1, extent.threads) if alike else extent.shape
+        one_mask = mask.lanes is None or len(mask.lanes) == 1
+        alike = one_row and one_mask and group.whole and len(np.atleast_2d(named)) == 1
+        shape = (1, group.threads) if alike else group.shape
         here = np.broadcast_to(True if mask.lanes is None else mask.lanes, shape)
-        parts = (0 if alike else extent.block_rows), extent.thread_numbers, named
+        parts = (0 if alike else group.block_rows), group.thread_numbers, named
         rows, threads, names = (np.broadcast_to(part, shape)[here] for part in parts)
-        self._rows(1 if alike else extent.rows)
+        self._rows(1 if alike else group.rows)
         self._meet(rows, threads // WARP_SIZE, threads % WARP_SIZE, names, time)
 
     def fence(self, mask: Mask, scope: str) -> None:
@@ -105,7 +116,7 @@ class Order:
             self.fences.fence(self.clock.tick(), mask, scope, self.block)
 
     def atomic(self, mask: Mask, space: str) -> None:
-        """An atomic operation of the active lanes: it gives away what is fenced, and takes what others gave away."""
+        """An atomic of the active lanes: it publishes fenced writes and learns of others' ones."""
         if self.fences is not None:
             self.fences.atomic(self.clock.tick(), mask, "block" if space == "shared" else "grid")
 
@@ -118,25 +129,29 @@ class Order:
 
     @property
     def by_row(self) -> bool:
-        """Whether the blocks of the batch differ in what is ordered."""
+        """True if the blocks of the batch differ in what is ordered."""
         by_warp = isinstance(self.warp, np.ndarray) and len(self.warp) > 1
         return self.fences is not None or by_warp or isinstance(self.block, np.ndarray)
 
     @property
     def floor(self) -> int:
-        """Before this time, all accesses of a block are ordered before what it does next, in every block of the batch."""
+        """The time before which all accesses of a block precede its next, in the whole batch."""
         return self.block if isinstance(self.block, int) else int(self.block.min())
 
     def unordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """Whether nothing orders what ``other`` did at ``times`` before what ``me`` does now."""
-        size, first, block, his = self.extent.block_threads, self.extent.first, self._block_of(me), self._block_of(other)
+        """Return True where nothing orders ``other`` at ``times`` before what ``me`` does now."""
+        size, block, his = self.group.block_threads, self._block_of(me), self._block_of(other)
         same, thread, others = block == his, me - block * size, other - his * size
-        row = np.where(same, block - first, 0)
-        before = np.where(same, self._in_block(row, thread, others), self.grid)
-        return (times >= before) if self.fences is None else (times >= before) & ~self.fences.ordered(me, other, times)
+        row = np.where(same, block - self.group.first, 0)
+        found = times >= np.where(same, self._in_block(row, thread, others), self.grid)
+        return found if self.fences is None else found & ~self.fences.ordered(me, other, times)
 
-    def _in_block(self, rows: np.ndarray, threads: np.ndarray, others: np.ndarray) -> np.ndarray | int:
-        """The time before which the accesses of ``others`` come before what ``threads`` of the same blocks do now."""
+    def _in_block(
+        self, rows: np.ndarray, threads: np.ndarray, others: np.ndarray
+    ) -> np.ndarray | int:
+        """Return the time before which the accesses of ``others`` precede those of ``threads`` now.
+
+        Pairs of threads are of the same block."""
         time = self.block if isinstance(self.block, int) else self.block[rows]
         warp = threads >> _WARP_SHIFT
         together = warp == others >> _WARP_SHIFT
@@ -150,16 +165,16 @@ class Order:
         return time
 
     def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """How far apart threads are: -1 for one thread, 0 within a warp, 1 within a block, 2 in two blocks."""
-        size, mine, his = self.extent.block_threads, self._block_of(a), self._block_of(b)
+        """Return how far apart threads are: -1 for one, 0 in a warp, 1 in a block, 2 beyond."""
+        size, mine, his = self.group.block_threads, self._block_of(a), self._block_of(b)
         if size % WARP_SIZE:
             a, b = a - mine * size, b - his * size
         warps = a >> _WARP_SHIFT != b >> _WARP_SHIFT
         return np.where(mine != his, 2, np.where(warps, 1, np.where(a != b, 0, -1)))
 
     def _block_of(self, threads):
-        """The blocks of some threads; shifts are many times faster than divisions."""
-        size = self.extent.block_threads
+        """Return the blocks of some threads; shifts are many times faster than divisions."""
+        size = self.group.block_threads
         return threads >> size.bit_length() - 1 if size & (size - 1) == 0 else threads // size
 
     def _rows(self, rows: int) -> None:
@@ -167,13 +182,17 @@ class Order:
         if isinstance(self.warp, int):
             self.warp = np.full((rows, self.warps), self.warp, np.int64)
         if rows > len(self.warp):
-            self.warp = np.repeat(self.warp, self.extent.rows, axis=0)
-            self.lanes = None if self.lanes is None else np.repeat(self.lanes, self.extent.rows, axis=0)
+            self.warp = np.repeat(self.warp, self.group.rows, axis=0)
+            if self.lanes is not None:
+                self.lanes = np.repeat(self.lanes, self.group.rows, axis=0)
 
-    def _meet(self, rows: np.ndarray, warps: np.ndarray, lanes: np.ndarray, names: np.ndarray, time: int) -> None:
-        """The lanes of each warp that name one mask meet."""
-        groups, met = np.unique((rows * self.warps + warps << 32) + names, return_inverse=True, return_counts=True)[1:]
-        whole = met[groups] == np.minimum(WARP_SIZE, self.extent.block_threads - warps * WARP_SIZE)
+    def _meet(
+        self, rows: np.ndarray, warps: np.ndarray, lanes: np.ndarray, names: np.ndarray, time: int
+    ) -> None:
+        """Let the lanes of each warp that name one mask meet."""
+        keys = (rows * self.warps + warps << 32) + names
+        _, groups, met = np.unique(keys, return_inverse=True, return_counts=True)
+        whole = met[groups] == np.minimum(WARP_SIZE, self.group.block_threads - warps * WARP_SIZE)
         self.warp[rows[whole], warps[whole]] = time
         if whole.all():
             return
@@ -182,7 +201,7 @@ class Order:
         self._meet_partly(*(part[~whole] for part in (rows, warps, lanes, groups)), time)
 
     def _meet_partly(self, rows, warps, lanes, groups, time: int) -> None:
-        """Each lane of a group now knows what any of them knew, and what each of them did."""
+        """Let each lane of a group know what any of them knew, and what each of them did."""
         known = np.zeros((int(groups.max()) + 1, WARP_SIZE), np.int64)
         np.maximum.at(known, groups, self.lanes[rows, warps, lanes])
         known[groups, lanes] = time
@@ -190,8 +209,8 @@ class Order:
 
 
 def _whole_rows(mask: Mask) -> np.ndarray | None:
-    """The blocks of the batch, by row, that have an active lane; None for all of them."""
-    extent = mask.extent
-    if extent.whole and (mask.lanes is None or mask.lanes.shape[0] == 1):
+    """Return the blocks of the batch, by row, that have an active lane; None for all of them."""
+    group = mask.group
+    if group.whole and (mask.lanes is None or mask.lanes.shape[0] == 1):
         return None
-    return np.unique(np.broadcast_to(extent.block_rows, extent.shape)[mask.grid()])
+    return np.unique(np.broadcast_to(group.block_rows, group.shape)[mask.grid()])

@@ -1,31 +1,34 @@
-"""Requests under the sanitizer: each goes to the shadow of its memory, and what that finds becomes an error or a race of the trace."""
+"""Requests under the sanitizer: what their shadow finds becomes an error or a race of the trace."""
 
 from __future__ import annotations
 
-from warpwise.errors import UnwrittenReadError, Where
+from warpwise.errors import Location, UnwrittenReadError
+from warpwise.races import Access, Race
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.sanitizer.entries import Clash
-from warpwise.trace import Access, Race, unlinear
+from warpwise.traces import unlinear
 
 MAX_RACES = 16
 SCOPES = ("warp", "block", "grid")
 
 
 class Sanitized:
-    """The part of a batch that knows the sanitizer; mixed into ``requests.Requests``."""
+    """The sanitizer's part of a batch; mixed into ``requests.Requests``."""
 
     def sanitized(self, array, place, mask: Mask, site, kind: str) -> None:
-        """Look at a request before it happens. Raises UnwrittenReadError."""
+        """Check a request before it happens. Raises UnwrittenReadError."""
         if array.space == "shared":
             self._shared(array, place.offset, mask, site, kind)
         elif array.space == "global":
             self._global(array, place.addresses, mask, site, kind)
-        elif array.space == "local" and kind != "store" and (missing := array.unwritten(place.offset, mask)) is not None:
-            raise unwritten(array, site.where(**mask.extent.first_of(missing)))
+        elif array.space == "local" and kind != "store":
+            missing = array.unwritten(place.offset, mask)
+            if missing is not None:
+                raise unwritten(array, site.where(**mask.group.first_of(missing)))
 
     @property
     def _looking(self) -> bool:
-        """Whether another race could still be told."""
+        """True if another race could still be reported."""
         return len(self.launch.races) < MAX_RACES and not self.order.clock.spent
 
     def _shared(self, array, offset, mask: Mask, site, kind: str) -> None:
@@ -53,37 +56,46 @@ class Sanitized:
             self.note(root, clash, shadow.address + clash.cell * shadow.unit - root.address)
 
     def note(self, array, clash: Clash, at: int) -> None:
-        """Turn what a shadow saw ``at`` some byte of an array into a Race, once for each pair of lines."""
-        sides = clash.first, clash.second
-        sites = [self.order.clock.site(time) for time, _, _ in sides]
-        key = (array.name, *((site.line, kind) for site, (_, _, kind) in zip(sites, sides, strict=True)))
+        """Turn a clash ``at`` some byte of an array into a Race, once for each pair of lines."""
+        (first_time, _, first_kind), (second_time, _, second_kind) = clash.first, clash.second
+        lines = (self.order.clock.site(time).line for time in (first_time, second_time))
+        key = (array.name, *zip(lines, (first_kind, second_kind), strict=True))
         if not self._looking or key in self.launch.race_sites:
             return
         self.launch.race_sites.add(key)
-        first, second = (
-            Access(*self._who(thread), site.line, kind != "load", kind == "atomic", site.where().place, site.text)
-            for site, (_, thread, kind) in zip(sites, sides, strict=True)
-        )
+        first, second = self._side(*clash.first), self._side(*clash.second)
         scope = SCOPES[max(int(self.order.distance(clash.first[1], clash.second[1])), 0)]
-        self.launch.races.append(Race(array.name, array.space, element_index(array, at), first, second, scope))
+        index = element_index(array, at)
+        self.launch.races.append(Race(array.name, array.space, index, first, second, scope))
+
+    def _side(self, time: int, thread: int, kind: str) -> Access:
+        site, writes = self.order.clock.site(time), kind != "load"
+        place = site.where().place
+        return Access(*self._who(thread), site.line, writes, kind == "atomic", place, site.text)
 
     def _who(self, thread: int) -> tuple:
-        """Block and ``threadIdx`` of a thread by its linear number in the launch."""
+        """Return block and ``threadIdx`` of a thread, given its linear number in the launch."""
         block, thread = divmod(thread, self.launch.threads)
         return unlinear(block, self.launch.grid), unlinear(thread, self.launch.block)
 
 
-def unwritten(array, where: Where, element: str = "", through: str = "") -> UnwrittenReadError:
-    others = "; or did the thread that should have written it return early?" if array.space == "shared" else ""
+def unwritten(array, where: Location, element: str = "", through: str = "") -> UnwrittenReadError:
+    others = ""
+    if array.space == "shared":
+        others = "; or did the thread that should have written it return early?"
     return UnwrittenReadError(
-        f"{array.name}{element} is read{through}, but nothing was written there: {array.space} memory starts with whatever was left in it",
+        f"{array.name}{element} is read{through}, but nothing was written there: "
+        f"{array.space} memory starts with whatever was left in it",
         where,
-        f"should this thread read at all? Check its guard and its index. If it should, write {array.name}{element} first{others}",
+        "should this thread read at all? Check its guard and its index. "
+        f"If it should, write {array.name}{element} first{others}",
     )
 
 
 def element_index(array, at: int) -> tuple[int, ...]:
-    """The indices of the element that byte ``at`` of an array lies in. Its strides are whole elements and not negative."""
+    """Return the indices of the element that byte ``at`` of an array lies in.
+
+    Its strides are whole elements and not negative."""
     element, index = at // array.dtype.itemsize, [0] * array.ndim
     for axis in sorted(range(array.ndim), key=lambda axis: -array.strides[axis]):
         if array.strides[axis] and array.shape[axis] > 1:

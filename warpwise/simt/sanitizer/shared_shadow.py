@@ -1,16 +1,17 @@
-"""The shadow of shared memory: what was written since the block began, and who touched what since the last barrier.
+"""The shadow of shared memory: elements written since the block began, and the latest accesses.
 
-As long as offsets, masks and barriers do not depend on the block, one row of shadow serves all blocks of the batch; it is spread over
-blocks by the first access that does. Reads are only noted, and looked up when a write follows them before a barrier.
+As long as offsets, masks and barriers do not depend on the block, one row of shadow serves all
+blocks of the batch; the first access that does depend on it spreads the shadow over blocks. Reads
+are only noted, and looked up when a write follows them before a barrier.
 
-A shadow has one cell for each element, or a finer one where arrays of several types share the memory.
-"""
+A shadow has one cell for each element, or a finer one where arrays of several types share the
+memory."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from warpwise.simt.lanes.extent import Extent
+from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch
 from warpwise.simt.sanitizer.order import Order
@@ -19,17 +20,19 @@ MOST_READS = 128  # noted before they are looked up: each holds an array of offs
 
 
 class Shadow:
-    """The shadow of some shared memory over a batch of blocks. Offsets count cells; an element covers ``span`` of them."""
+    """The shadow of some shared memory over a batch of blocks.
 
-    def __init__(self, cells: int, extent: Extent):
-        self.extent, self.cells, self.by_block = extent, cells, False
+    Offsets count cells; an element covers ``span`` of them."""
+
+    def __init__(self, cells: int, group: LaneGroup):
+        self.group, self.cells, self.by_block = group, cells, False
         self.written, self.complete = np.zeros((1, cells), bool), False
         self.tables = Tables(cells)
         self.reads: list[tuple] = []
         self.floor = 0  #: see ``Order.floor``
 
     def unwritten(self, offset, mask: Mask, span: int = 1) -> tuple[int, int] | None:
-        """(thread in the launch, cell) of an active lane that would read what nobody wrote; None if there is none."""
+        """Find an active lane that would read what nobody wrote: (thread in the launch, cell)."""
         if self.complete:
             return None
         places, threads = self._spread(offset, mask, span)
@@ -39,8 +42,10 @@ class Shadow:
         i = int(np.argmax(missing))
         return int(threads[i]), int(places[i]) % self.cells
 
-    def access(self, kind: str, offset, mask: Mask, site, order: Order, span: int = 1) -> list[Clash]:
-        """Note an access; the races it makes with earlier ones, or with other lanes of the same store."""
+    def access(
+        self, kind: str, offset, mask: Mask, site, order: Order, span: int = 1
+    ) -> list[Clash]:
+        """Note an access; return its races with earlier ones, or between lanes of one store."""
         if order.floor != self.floor:
             self._forget(order.floor)
         time = order.clock.tick(site)
@@ -55,12 +60,12 @@ class Shadow:
         return self._within(found + self.tables.enter(touch, order, self.floor))
 
     def wrote(self, kind: str, offset, mask: Mask, span: int) -> None:
-        """Note nothing of an access but what it wrote."""
+        """Note only what an access wrote."""
         if not self.complete and kind == "store":
             self.written.reshape(-1)[self._spread(offset, mask, span)[0]] = True
 
     def _forget(self, floor: int) -> None:
-        """All blocks passed a barrier: nothing that happened before ``floor`` can race any more."""
+        """Drop reads before ``floor``: all blocks passed a barrier, and they can race no more."""
         self.floor, self.reads = floor, [read for read in self.reads if read[2] > floor]
         if not self.complete:
             self.complete = bool(self.written.all())
@@ -71,11 +76,13 @@ class Shadow:
             self._look_up_reads(order)
         if self.tables.newest(RIVALS["load"]) <= self.floor:
             return []
-        return self._within(self.tables.clashes(self._touch("load", offset, mask, time, order, span), order, self.floor))
+        touch = self._touch("load", offset, mask, time, order, span)
+        return self._within(self.tables.clashes(touch, order, self.floor))
 
     def _look_up_reads(self, order: Order) -> None:
         for offset, mask, time, span in self.reads:
-            self.tables.enter(self._touch("load", offset, mask, time, order, span), order, self.floor)
+            touch = self._touch("load", offset, mask, time, order, span)
+            self.tables.enter(touch, order, self.floor)
         self.reads.clear()
 
     def _touch(self, kind: str, offset, mask: Mask, time: int, order: Order, span: int) -> Touch:
@@ -84,20 +91,22 @@ class Shadow:
         return Touch(kind, time, *self._spread(offset, mask, span))
 
     def _within(self, found: list[Clash]) -> list[Clash]:
-        """Cells counted from the start of their block's memory."""
+        """Count cells from the start of their block's memory."""
         return [Clash(clash.cell % self.cells, clash.first, clash.second) for clash in found]
 
     def _spread(self, offset, mask: Mask, span: int) -> tuple[np.ndarray, np.ndarray]:
-        """The active lanes as flat arrays: cell and thread. Where one row serves all blocks, the threads are those of the first."""
-        lanes, extent = () if mask.lanes is None else mask.lanes.shape, mask.extent
-        shape = np.broadcast_shapes(np.shape(offset), extent.thread_numbers.shape, lanes)
-        if shape[0] > 1 or not extent.whole:
+        """Return the active lanes as flat arrays: cell and thread.
+
+        Where one row serves all blocks, the threads are those of the first."""
+        lanes, group = () if mask.lanes is None else mask.lanes.shape, mask.group
+        shape = np.broadcast_shapes(np.shape(offset), group.thread_numbers.shape, lanes)
+        if shape[0] > 1 or not group.whole:
             self._go_by_block()
         if self.by_block:
-            shape, numbers = extent.shape, extent.numbers
-            offset = offset + extent.block_rows * self.cells
+            shape, numbers = group.shape, group.numbers
+            offset = offset + group.block_rows * self.cells
         else:
-            numbers = extent.numbers[:1]
+            numbers = group.numbers[:1]
         offset = np.broadcast_to(offset, shape)
         if mask.lanes is None:
             places, threads = offset.reshape(-1), numbers.reshape(-1)
@@ -105,23 +114,27 @@ class Shadow:
             active = np.broadcast_to(mask.lanes, shape)
             places, threads = offset[active], numbers[active]
         if span > 1:
-            places, threads = (places[:, None] + np.arange(span)).reshape(-1), np.repeat(threads, span)
+            places = (places[:, None] + np.arange(span)).reshape(-1)
+            threads = np.repeat(threads, span)
         return places, threads
 
     def _go_by_block(self) -> None:
         if self.by_block:
             return
-        self.by_block, rows = True, self.extent.rows
+        self.by_block, rows = True, self.group.rows
         self.written = np.repeat(self.written, rows, axis=0)
         self.tables.cells = self.cells * rows
         for table in self.tables.by_kind.values():
-            table.repeat(rows, self.extent.block_threads)
+            table.repeat(rows, self.group.block_threads)
 
     def split(self, pieces: int) -> None:
-        """Each cell becomes several: a part of it is used alone."""
+        """Cut each cell into several, as a part of it is used alone."""
         self.cells *= pieces
         self.written = np.repeat(self.written, pieces, axis=1)
         self.tables.cells *= pieces
         for table in self.tables.by_kind.values():
             table.split(pieces)
-        self.reads = [(np.multiply(offset, pieces), mask, time, span * pieces) for offset, mask, time, span in self.reads]
+        self.reads = [
+            (np.multiply(offset, pieces), mask, time, span * pieces)
+            for offset, mask, time, span in self.reads
+        ]

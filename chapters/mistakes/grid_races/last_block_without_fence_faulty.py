@@ -1,0 +1,25 @@
+"""The last block to finish adds up the others' sums, which no fence has made visible before the
+count."""
+
+# scope: grid
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def mean(x, sums, done, out):
+    if cuda.threadIdx.x == 0:
+        start, total = cuda.blockIdx.x * cuda.blockDim.x, np.float32(0)
+        for k in range(cuda.blockDim.x):
+            total += x[start + k]
+        sums[cuda.blockIdx.x] = total  # expect: race
+        if cuda.atomic.add(done, 0, 1) == cuda.gridDim.x - 1:
+            total = np.float32(0)
+            for b in range(cuda.gridDim.x):
+                total += sums[b]  # expect: race
+            out[0] = total / x.size
+
+
+def launch(rng):
+    x = rng.integers(0, 99, 256).astype(np.float32)
+    return mean, 4, 64, (x, np.zeros(4, np.float32), np.zeros(1, np.int32), np.zeros(1, np.float32))

@@ -1,0 +1,22 @@
+"""A sweep reads one array and writes the other."""
+
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def sweep(u, v):
+    col, row = cuda.grid(2)
+    if 0 < row < u.shape[0] - 1 and 0 < col < u.shape[1] - 1:
+        near = u[row - 1, col] + u[row + 1, col] + u[row, col - 1] + u[row, col + 1]
+        v[row, col] = near / 4
+
+
+def launch(rng):
+    u = rng.integers(0, 99, (20, 18)).astype(np.float64)
+    return sweep, (3, 3), (8, 8), (u, u.copy())
+
+
+def expected(u, v):
+    v[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) / 4
+    return v

@@ -1,0 +1,33 @@
+"""A barrier after the load: nobody reads the tile before it is full."""
+
+import numpy as np
+from numba import cuda
+
+ROWS, TILE = 4, 16
+
+
+@cuda.jit
+def matmul(a, b, c):
+    tile = cuda.shared.array((ROWS, TILE), np.float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], TILE):
+        tile[ty, tx] = a[row, start + tx]
+        cuda.syncthreads()
+        for k in range(TILE):
+            total += tile[ty, k] * b[start + k, col]
+        cuda.syncthreads()
+    c[row, col] = total
+
+
+def launch(rng):
+    a, b = (
+        rng.standard_normal((8, 32)).astype(np.float32),
+        rng.standard_normal((32, 48)).astype(np.float32),
+    )
+    return matmul, (3, 2), (TILE, ROWS), (a, b, np.zeros((8, 48), np.float32))
+
+
+def expected(a, b, c):
+    return a @ b

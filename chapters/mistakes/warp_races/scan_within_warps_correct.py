@@ -1,0 +1,35 @@
+"""Lanes read, meet at a syncwarp, write, and meet again."""
+
+import numpy as np
+from numba import cuda
+
+THREADS = 64
+
+
+@cuda.jit
+def warp_scan(x, out):
+    s = cuda.shared.array(THREADS, np.int32)
+    t, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
+    s[t] = x[t]
+    cuda.syncwarp()
+    step = 1
+    while step < 32:
+        left = s[t - step] if lane >= step else 0
+        cuda.syncwarp()
+        s[t] += left
+        cuda.syncwarp()
+        step *= 2
+    out[t] = s[t]
+
+
+def launch(rng):
+    return (
+        warp_scan,
+        1,
+        THREADS,
+        (rng.integers(0, 99, THREADS).astype(np.int32), np.zeros(THREADS, np.int32)),
+    )
+
+
+def expected(x, out):
+    return np.cumsum(x.reshape(2, 32), axis=1).ravel()

@@ -1,0 +1,53 @@
+"""The page of mistakes: each class of error, with the message that the simulator gives."""
+
+import re
+
+import pytest
+from support.paths import ROOT
+
+from warpwise import errors
+from warpwise.book.mistakes import FOLDER, kernel_lines, message, shown
+
+PAGE = (ROOT / "chapters/reference_mistakes.md").read_text("utf-8")
+NAMES = re.findall(r"```\{mistake\} (\S+)", PAGE)
+
+
+def leaves(of: type) -> list[str]:
+    return (
+        [of.__name__]
+        if not of.__subclasses__()
+        else [name for kind in of.__subclasses__() for name in leaves(kind)]
+    )
+
+
+@pytest.mark.parametrize("name", [*leaves(errors.KernelError), "LaunchError"])
+def test_every_class_of_error_is_on_the_page(name):
+    assert f"`{name}`" in PAGE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_mistake_shows_its_kernel_message_and_mend(name):
+    text = "\n".join(shown(name))
+    assert "@cuda.jit" in text and "expect:" not in text
+    assert re.search(r"^[-+]", text.partition("````diff")[2], re.MULTILINE), "no line differs"
+    said = " ".join(message(name))
+    assert "race on" in said or re.search(r"\b(\w+Error|ArithmeticFault): ", said)
+
+
+@pytest.mark.parametrize("scope", ["warp", "block", "grid"])
+def test_races_of_every_scope_are_shown(scope):
+    texts = [(FOLDER / f"{name}_faulty.py").read_text("utf-8") for name in NAMES]
+    assert any(re.search(rf"^# scope: .*\b{scope}\b", text, re.MULTILINE) for text in texts)
+
+
+def test_the_lines_of_a_message_are_those_of_the_kernel_as_shown():
+    first, lines = kernel_lines((FOLDER / "barriers/in_a_branch_faulty.py").read_text("utf-8"))
+    said = "\n".join(message("barriers/in_a_branch"))
+    number = int(re.search(r"in_a_branch_faulty\.py:(\d+)", said)[1])
+    assert lines[number - first].strip() == "cuda.syncthreads()"
+
+
+def test_the_page_as_built_shows_messages(site):
+    html = (site.folder / "chapters/reference_mistakes.html").read_text("utf-8")
+    assert html.count("Try:") >= len(NAMES) - 1
+    assert "{mistake}" not in html

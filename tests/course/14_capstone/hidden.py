@@ -1,0 +1,153 @@
+"""Hidden tests of the capstone: cases for each variant, drawn from a secret seed.
+
+The rules are those of the notebook. Lengths include 1, less than a block, whole tiles and ragged
+ones; scores rise with every key, are all far below 0, or are in the hundreds. Values are compared
+with softmax over all scores in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from warpwise.labs import Launch, Out
+
+D, QUERIES, KEYS = 32, 8, 32
+LARGE = 60.0  # spread of q that makes scores of hundreds
+
+
+def distance(n: int) -> np.ndarray:
+    return np.arange(n)[:, None] - np.arange(n)[None, :]
+
+
+def products(q: np.ndarray, k: np.ndarray, scale: np.float32) -> np.ndarray:
+    return float(scale) * np.einsum("hid,hjd->hij", q.astype(np.float64), k.astype(np.float64))
+
+
+def attention(scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    m = scores.max(axis=2, keepdims=True)
+    p = np.exp(scores - m)
+    total = p.sum(axis=2, keepdims=True)
+    return (p / total @ v).astype(np.float32), (m + np.log(total))[:, :, 0].astype(np.float32)
+
+
+def budget(heads: int, sees: np.ndarray) -> dict[str, float]:
+    """Return 1.1 times the traffic when tiles in which nothing is seen are skipped.
+
+    There is room for one parameter for each warp."""
+    n, row = len(sees), 4 * D
+    blocks = range(0, n, QUERIES)
+    tiles = [
+        start
+        for first in blocks
+        for start in range(0, n, KEYS)
+        if sees[first : first + QUERIES, start : start + KEYS].any()
+    ]
+    keys = sum(min(KEYS, n - start) for start in tiles)
+    return {
+        "global_bytes_moved": 1.1
+        * heads
+        * (QUERIES * (row + 32) * len(blocks) + 2 * row * keys + (row + 32) * n),
+        "op_special": heads * QUERIES * KEYS * (4 * len(tiles) + len(blocks)),
+        "flops_fp64": 0,
+        "shared_bank_conflicts": 0,
+        "shared_bytes_per_block": 12 * 1024,
+        "local_bytes_per_thread": 4 * D,
+    }
+
+
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def spread(rng: np.random.Generator, heads: int, n: int, size: float = 2.0) -> Arrays:
+    q, k, v = (rng.standard_normal((heads, n, D)).astype(np.float32) for _ in "qkv")
+    return np.float32(size) * q, k, v
+
+
+def sloping(rng: np.random.Generator, heads: int, n: int, low: float, high: float) -> Arrays:
+    """Return inputs with one score for each key, from ``low`` to ``high``, for all queries."""
+    q, _, v = spread(rng, heads, n)
+    q[:] = (np.sign(q[:1, :1]) + 0.5) / 1.5  # a direction with entries of size 1 and 1/3
+    length = (q[0, 0] ** 2).sum() / sqrt(D)
+    k = q * (np.linspace(low, high, n, dtype=np.float32) / length)[None, :, None]
+    return q, np.ascontiguousarray(k), v
+
+
+def launch(
+    label: str,
+    arrays: Arrays,
+    parameter: Any,
+    score: Callable[[np.ndarray], np.ndarray],
+    sees: np.ndarray,
+) -> Launch:
+    q, k, v = arrays
+    heads, n, _ = q.shape
+    scale = np.float32(1 / sqrt(D))
+    scores = np.where(sees, score(products(q, k, scale)), -np.inf)
+    args = (q, k, v, Out(q.shape), Out((heads, n)), scale, parameter)
+    blocks = ceil(n / QUERIES), heads
+    return Launch(
+        label,
+        blocks,
+        (KEYS, QUERIES),
+        args,
+        attention(scores, v),
+        budget(heads, sees),
+        rtol=1e-4,
+        atol=3e-4,
+    )
+
+
+def inputs(rng: np.random.Generator) -> Iterator[tuple[str, Arrays]]:
+    """Yield names and arrays that every variant is tested with."""
+    sizes = [1, int(rng.integers(2, 8)), 64, int(rng.integers(33, 64)), int(rng.integers(65, 96))]
+    for n in sizes:
+        heads = int(rng.integers(1, 4)) if n < 64 else 2
+        yield f"{heads} x {n}", spread(rng, heads, n)
+    n = int(rng.integers(50, 90))
+    yield f"1 x {n}, ascending scores", sloping(rng, 1, n, 0, 4.0 * n)
+    yield f"1 x {n}, scores far below 0", sloping(rng, 1, n, -180, -260)
+    yield f"1 x {n + 3}, scores of hundreds", spread(rng, 1, n + 3, LARGE)
+
+
+def sliding_window(rng: np.random.Generator) -> Iterator[Launch]:
+    for name, arrays in inputs(rng):
+        n = arrays[0].shape[1]
+        window = int(rng.integers(2, 25))
+        sees = (distance(n) >= 0) & (distance(n) < window)
+        yield launch(f"{name}, window {window}", arrays, window, lambda a: a, sees)
+    n = int(rng.integers(66, 95))
+    for window in (1, 32, 33, n + 5):
+        sees = (distance(n) >= 0) & (distance(n) < window)
+        yield launch(f"1 x {n}, window {window}", spread(rng, 1, n), window, lambda a: a, sees)
+
+
+def alibi(rng: np.random.Generator) -> Iterator[Launch]:
+    for name, arrays in inputs(rng):
+        heads, n, _ = arrays[0].shape
+        slopes = rng.uniform(0.02, 1, heads).astype(np.float32)
+        bias = slopes[:, None, None].astype(np.float64) * distance(n)
+        yield launch(
+            f"{name}, slopes {slopes.round(2).tolist()}",
+            arrays,
+            slopes,
+            lambda a, bias=bias: a - bias,
+            distance(n) >= 0,
+        )
+
+
+def soft_cap(rng: np.random.Generator) -> Iterator[Launch]:
+    for (name, arrays), cap in zip(
+        inputs(rng), (1.0, 5.0, 8.0, 30.0, 3.0, 1000.0, 900.0, 400.0), strict=True
+    ):
+        sees = distance(arrays[0].shape[1]) >= 0
+        cap = float(np.float32(cap * rng.uniform(0.9, 1.1)))
+        yield launch(
+            f"{name}, cap {cap:.2f}",
+            arrays,
+            np.float32(cap),
+            lambda a, cap=cap: cap * np.tanh(a / cap),
+            sees,
+        )

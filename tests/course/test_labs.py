@@ -1,0 +1,242 @@
+"""Labs as a student and as a grader meet them: untouched they fail, solved they pass, and each
+known mistake fails for its own reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import os
+from functools import cache
+
+import numpy as np
+import pytest
+from support.paths import ROOT
+from support.wrong_answers import wrong_answers
+
+from warpwise.errors import LabError
+from warpwise.grading import extract, sandbox
+from warpwise.grading.functions import judge_function
+from warpwise.labs import Call, InOut, Launch
+from warpwise.labs.exercise import LEAST_MOST_BYTES
+from warpwise.labs.judge import judge
+from warpwise.labs.source import (
+    BEGIN,
+    END,
+    load_lab,
+    problems,
+    role,
+    solved_notebook,
+    stub,
+    student_notebook,
+)
+from warpwise.simt import kernels_in
+
+STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
+WRONG = [answer for stem in STEMS for answer in wrong_answers(stem)]
+CORRECT = sorted((ROOT / "tests/course").glob("*/correct/*.py"))
+SEEDS = range(int(os.environ.get("WARPWISE_SEEDS", "1")))  #: `make seeds` takes twenty
+
+
+the_lab = cache(load_lab)
+
+
+@cache
+def hidden(stem: str):
+    spec = importlib.util.spec_from_file_location(
+        f"hidden_{stem}", ROOT / f"tests/course/{stem}/hidden.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def cells(stem: str, part: str) -> tuple[str, ...]:
+    """The text of a solved lab's cells that play a part."""
+    return tuple(c.source for c in solved_notebook(the_lab(stem)).cells if role(c) == part)
+
+
+def module_text(stem: str, submission: str = "") -> str:
+    """A lab's exercise cells as one module: the submission's functions where it has them, else the
+    solution's."""
+    names = {
+        e.name: cell
+        for e, cell in zip(the_lab(stem).exercises, cells(stem, "exercise"), strict=True)
+    }
+    kept = [source for name, source in names.items() if f"def {name}(" not in submission]
+    return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, submission])
+
+
+def reasons(stem: str, text: str, exercise, seed: int) -> str:
+    """Return what the hidden tests say about one exercise of a module: the first reason that is not
+    "passed", or "passed"."""
+    cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(seed)))
+    assert len(cases) >= 5
+    return verdict(stem, text, exercise, cases)
+
+
+def verdict(stem: str, text: str, exercise, cases) -> str:
+    """Return the grader's reason for one exercise of a module, given its cases."""
+    given = cells(stem, "given")
+    if exercise.kind == "kernel":
+        return judge(extract.kernel(text, exercise.name, given=given), cases)[-1].reason
+    return judge_function(
+        extract.host_function(text, exercise.name, given=given), exercise.name, cases, sandbox.NONE
+    ).reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_tests_pass_the_solution_and_refuse_the_stub(stem):
+    lab = the_lab(stem)
+    untouched = kernels_in(
+        "\n\n".join(c.source for c in student_notebook(lab).cells if c.cell_type == "code")
+    )
+    for exercise in lab.exercises:
+        for seed in SEEDS:
+            assert reasons(stem, module_text(stem), exercise, seed) == "passed", exercise
+        if exercise.kind == "kernel":
+            assert judge(untouched[exercise.name], [])[-1].reason == "not done yet"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", WRONG, ids=lambda answer: f"{answer.lab}-{answer.name}")
+def test_each_wrong_submission_fails_for_its_own_reason(answer):
+    text, stem, id = answer.text, answer.lab, answer.exercise
+    for exercise in the_lab(stem).exercises:
+        if f"def {exercise.name}(" not in text:
+            continue  # it is the solution's
+        seeds = SEEDS if exercise.id == id else SEEDS[:1]
+        found = {reasons(stem, module_text(stem, text), exercise, seed) for seed in seeds}
+        assert found == ({answer.reason} if exercise.id == id else {"passed"}), exercise.id
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CORRECT, ids=lambda p: f"{p.parts[-3]}-{p.stem}")
+def test_other_right_answers_pass(path):
+    text, stem = path.read_text(), path.parts[-3]
+    visible = visible_cases(stem)
+    for exercise in the_lab(stem).exercises:
+        assert f"def {exercise.name}(" in text
+        module = module_text(stem, text)
+        assert verdict(stem, module, exercise, visible[exercise.id]) == "passed", exercise.id
+        for seed in SEEDS:
+            assert reasons(stem, module, exercise, seed) == "passed", exercise.id
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_there_are_wrong_and_right_submissions_for_each_lab(stem):
+    assert len(wrong_answers(stem)) >= 6
+    assert len([p for p in CORRECT if p.parts[-3] == stem]) >= 2
+    named = {answer.exercise for answer in wrong_answers(stem)}
+    assert named == {exercise.id for exercise in the_lab(stem).exercises}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
+    for exercise in the_lab(stem).exercises:
+        draw = getattr(hidden(stem), exercise.id)
+        labels = [[case.label for case in draw(np.random.default_rng(seed))] for seed in (0, 0, 1)]
+        assert labels[0] == labels[1] != labels[2]
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_cases_are_not_the_visible_ones(stem):
+    shown = visible_cases(stem)
+    for exercise in the_lab(stem).exercises:
+        cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(0)))
+        fresh = [
+            case for case in cases if all(asked(case) != asked(one) for one in shown[exercise.id])
+        ]
+        assert len(fresh) >= 5, exercise.id
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_hidden_calls_allow_memory_that_the_grader_can_tell_from_pythons(stem):
+    calls = [
+        case
+        for exercise in the_lab(stem).exercises
+        for case in getattr(hidden(stem), exercise.id)(np.random.default_rng(0))
+    ]
+    assert all(
+        call.most_bytes is None or call.most_bytes >= LEAST_MOST_BYTES
+        for call in calls
+        if isinstance(call, Call)
+    )
+
+
+@cache
+def visible_cases(stem: str) -> dict[str, tuple]:
+    """Exercise -> the cases that its check cell builds in the solved lab."""
+    found = {}
+    names = {"__name__": "lab"}
+    for cell in solved_notebook(the_lab(stem)).cells:
+        if role(cell) in ("given", "exercise", "check"):
+            source = (
+                cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source
+            )
+            file = f"<{stem} {cell.id}>"
+            # where kernels find their text
+            linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+            names["_keep"] = lambda target, cases, view=None: found.setdefault(target, tuple(cases))
+            exec(compile(source, file, "exec"), names)
+    return {e.id: found[e.name] for e in the_lab(stem).exercises}
+
+
+def asked(case) -> tuple:
+    """Return what makes two cases the same question: the launch's shape, numbers, and the shapes of
+    arrays; of a call all its arguments."""
+    if isinstance(case, Launch):
+        args = [a.start if isinstance(a, InOut) else a for a in case.args]
+        return case.blocks, case.threads, *(getattr(a, "shape", a) for a in args)
+    return tuple(a.tobytes() if isinstance(a, np.ndarray) else a for a in case.args)
+
+
+# The source.
+
+
+def test_a_stub_keeps_what_stands_around_the_solution():
+    solution = f"    {BEGIN}\n    # why\n    y += 1\n\n    y += 2\n    {END}\n"
+    source = f"def f(x):\n    y = x\n{solution}    return y"
+    assert stub(source) == "def f(x):\n    y = x\n    ...  # roughly 2 lines\n    return y"
+    assert stub(f"{BEGIN}\na = 1\n{END}") == "...  # roughly 1 line"
+
+
+GOOD = (ROOT / "solutions/08_coalescing.md").read_text()
+BROKEN = {
+    "needs ### BEGIN": GOOD.replace(f"    {END}\n", "", 1),
+    "has fewer than two hints": GOOD.replace("<details>", "", 2),
+    "needs one exercise cell and one check cell": GOOD.replace(
+        "{check: transpose}", "{check: transposed}"
+    ),
+    "is checked twice": GOOD.replace("{check: transpose}", "{check: column_sums}"),
+    "does not define copy_matrix": GOOD.replace(
+        "def copy_matrix(src, dst)", "def copy(src, dst)", 1
+    ),
+    "is of kind 'gpu'": GOOD.replace("kind: host", "kind: gpu"),
+    "has none of the tags": GOOD.replace(":tags: [explore]", ":tags: [mine]"),
+    "needs a title": GOOD.replace("# Lab 8", "Lab 8"),
+    "exercises of choice 'one' need the same points": GOOD.replace(
+        "name: transpose}", "name: transpose, choice: one}"
+    ).replace("name: sectors_for}", "name: sectors_for, choice: one}"),
+    "needs warpwise: id": GOOD.replace("points: 2, kind: host,", "kind: host,"),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_a_broken_source_is_refused_with_what_is_wrong(message, tmp_path):
+    assert BROKEN[message] != GOOD
+    (tmp_path / "08_broken.md").write_text(BROKEN[message])
+    with pytest.raises(LabError, match=message):
+        load_lab(tmp_path / "08_broken.md")
+
+
+def test_an_unknown_lab_or_exercise_is_named():
+    with pytest.raises(LabError, match=r"no solutions/99_nothing\.md"):
+        load_lab("99_nothing")
+    lab = load_lab(ROOT / "labs/08_coalescing.ipynb")
+    assert problems(lab) == []
+    assert lab.exercise("transpose").points == 3
+    with pytest.raises(LabError, match="no exercise 'matmul'"):
+        lab.exercise("matmul")

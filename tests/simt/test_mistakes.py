@@ -1,0 +1,223 @@
+"""Mistakes in ``chapters/mistakes/``: each is named; its correct twin is left alone and right.
+
+A mistake is named on its line and in its thread. ``# expect: race`` ends each of the one or two
+lines that take part in a race, and ``# scope:`` says where the two threads may be. ``# expect:
+<class of the error>`` ends the line that is to be named; for a LaunchError that is the launch, and
+words of the message follow."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.util
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from support.paths import ROOT
+
+from warpwise import errors, trace
+
+FOLDER = ROOT / "chapters/mistakes"
+NAMES = sorted(
+    str(path.relative_to(FOLDER)).removesuffix("_faulty.py")
+    for path in FOLDER.glob("*/*_faulty.py")
+)
+SEEDS = (3, 4)
+MOST_CHANGED_LINES = 8
+
+
+@dataclass(frozen=True)
+class Program:
+    """One file of the folder: its text, what its comments expect, and its launches."""
+
+    path: Path
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    @cached_property
+    def expectations(self) -> dict[int, str]:
+        """Map lines (from 1) to what ``# expect:`` says there."""
+        return {
+            n: line.partition("# expect: ")[2]
+            for n, line in enumerate(self.lines, 1)
+            if "# expect: " in line
+        }
+
+    @cached_property
+    def scopes(self) -> set[str]:
+        found = re.search(r"^# scope: (.*)$", self.text, re.MULTILINE)
+        return set(found[1].split(", ")) if found else set()
+
+    @cached_property
+    def module(self) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"mistakes_{self.path.stem}", self.path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    def run(self, seed: int):
+        """Run a launch; return its trace, its arguments before it, and those after it."""
+        kernel, blocks, threads, args, *options = self.module.launch(np.random.default_rng(seed))
+        before = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        return (
+            trace(kernel, blocks, threads, *args, record=(), **(options[0] if options else {})),
+            before,
+            args,
+        )
+
+
+def faulty(name: str) -> Program:
+    return Program(FOLDER / f"{name}_faulty.py")
+
+
+def correct(name: str) -> Program:
+    return Program(FOLDER / f"{name}_correct.py")
+
+
+def statements(program: Program) -> list[str]:
+    """Return the program's lines without docstring, comments and the twin's reference."""
+    tree = ast.parse(program.text)
+    body = [node for node in tree.body[1:] if getattr(node, "name", "") != "expected"]
+    return [line for line in ast.unparse(ast.Module(body, [])).splitlines() if line.strip()]
+
+
+def changed_lines(before: list[str], after: list[str]) -> int:
+    steps = difflib.SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
+    return sum(max(a1 - a0, b1 - b0) for kind, a0, a1, b0, b1 in steps if kind != "equal")
+
+
+RACY = [name for name in NAMES if "race" in faulty(name).expectations.values()]
+REFUSED = [
+    name
+    for name in NAMES
+    if any(what.startswith("LaunchError") for what in faulty(name).expectations.values())
+]
+STOPPED = [name for name in NAMES if name not in RACY and name not in REFUSED]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", RACY)
+def test_a_race_is_reported_on_its_lines_and_nowhere_else(name, seed):
+    program = faulty(name)
+    marked = set(program.expectations)
+    t, _, _ = program.run(seed)
+    sets = [{race.first.line, race.second.line} for race in t.races]
+    assert marked in sets, t.races
+    assert all(lines <= marked for lines in sets), t.races
+
+
+@pytest.mark.parametrize("name", RACY)
+def test_a_race_names_two_threads_that_are_where_it_says(name):
+    program = faulty(name)
+    t, _, _ = program.run(SEEDS[0])
+    for race in t.races:
+        sides = (race.first, race.second)
+        assert {race.scope} == {scope_of(*sides, t.block)} <= program.scopes
+        assert race.first.writes or race.second.writes
+        assert not (race.first.atomic and race.second.atomic)
+        assert race.block == race.second.block
+        for side in sides:
+            assert side.text and program.lines[side.line - 1].strip().startswith(side.text)
+            assert side.place.endswith(f"{program.path.name}:{side.line}")
+            assert f"  at {side.place}\n    {side.text}\n" in str(race)
+            assert f"thread {side.thread} " in str(race) and str(side.block) in str(race)
+        assert str(race).startswith(f"race on {race.array}[")
+        assert race.try_this and race.try_this in str(race)
+
+
+def scope_of(first, second, block: tuple[int, int, int]) -> str:
+    """Return where two threads are: in one warp, in one block, or in two blocks."""
+    assert (first.block, first.thread) != (second.block, second.thread)
+    if first.block != second.block:
+        return "grid"
+    warps = {(x + block[0] * (y + block[1] * z)) // 32 for x, y, z in (first.thread, second.thread)}
+    return "warp" if len(warps) == 1 else "block"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", STOPPED)
+def test_a_mistake_stops_the_kernel_with_its_line_block_and_thread(name, seed):
+    program = faulty(name)
+    ((line, kind),) = program.expectations.items()
+    with pytest.raises(errors.KernelError) as caught:
+        program.run(seed)
+    error = caught.value
+    assert type(error) is getattr(errors, kind), error
+    assert error.where.line == line, error
+    assert error.where.text and program.lines[line - 1].strip().startswith(error.where.text)
+    assert f"block {error.where.block}, thread {error.where.thread}\n    {error.where.text}" in str(
+        error
+    )
+    assert error.where.file.endswith(program.path.name)
+    assert error.what and error.try_this
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_launch_is_refused_before_it_changes_anything(name):
+    program = faulty(name)
+    ((line, says),) = program.expectations.items()
+    assert program.lines[line - 1].startswith("def launch")
+    kernel, blocks, threads, args, *options = program.module.launch(np.random.default_rng(SEEDS[0]))
+    before = [a.copy() for a in args if isinstance(a, np.ndarray)]
+    with pytest.raises(errors.LaunchError) as caught:
+        trace(kernel, blocks, threads, *args, **(options[0] if options else {}))
+    assert says.removeprefix("LaunchError ") in str(caught.value)
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(before, (a for a in args if isinstance(a, np.ndarray)), strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_correct_twin_is_left_alone_and_right(name, seed):
+    program = correct(name)
+    t, before, after = program.run(seed)
+    assert t.races == ()
+    result = [a for a in after if isinstance(a, np.ndarray)][-1]
+    np.testing.assert_allclose(result, program.module.expected(*before), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_twin_differs_from_its_mistake_by_few_lines(name):
+    wrong, right = faulty(name), correct(name)
+    assert 1 <= changed_lines(statements(wrong), statements(right)) <= MOST_CHANGED_LINES
+    assert not right.expectations and wrong.expectations
+    assert ast.get_docstring(ast.parse(wrong.text)) != ast.get_docstring(ast.parse(right.text))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_faulty_program_expects_makes_sense(name):
+    program = faulty(name)
+    kinds = {what.split()[0] for what in program.expectations.values()}
+    assert len(kinds) == 1
+    if kinds == {"race"}:
+        assert len(program.expectations) <= 2
+        assert program.scopes and program.scopes <= {"warp", "block", "grid"}
+    else:
+        assert len(program.expectations) == 1 and not program.scopes
+        assert issubclass(getattr(errors, kinds.pop()), (errors.KernelError, errors.LaunchError))
+
+
+def test_there_are_pairs_of_every_kind_and_nothing_else():
+    files = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.py")}
+    assert files == {f"{name}_{kind}.py" for name in NAMES for kind in ("faulty", "correct")}
+    assert len(NAMES) >= 60
+    assert min(Counter(name.partition("/")[0] for name in NAMES).values()) >= 2
+
+
+def test_no_two_mistakes_are_alike():
+    texts = Counter("\n".join(statements(faulty(name))) for name in NAMES)
+    assert max(texts.values()) == 1

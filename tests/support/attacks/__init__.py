@@ -1,0 +1,1 @@
+"""Hostile answers and notebooks that are made rather than kept as files."""

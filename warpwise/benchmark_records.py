@@ -1,0 +1,106 @@
+"""Records of measurements on real GPUs, in ``measurements/<device>/<suite>.json``.
+
+``warpwise measure`` writes them, and charts read them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warpwise.errors import MeasureError
+
+FOLDER = "measurements"
+EQUAL = "equal"  # the verdict on a pattern whose counters are the GPU's
+FIRST = "H200"  # the device that the book's charts draw before others
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant of one case, as it was measured.
+
+    ``samples_ms``: milliseconds of single runs. ``problem``: why there are none."""
+
+    case: str
+    variant: str
+    by: str
+    parameters: dict[str, Any]
+    samples_ms: tuple[float, ...]
+    median_ms: float | None
+    GB_per_s: float | None
+    TFLOP_per_s: float | None
+    ns_per_step: float | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One suite on one device.
+
+    ``told``: the whole file, with driver, versions, clocks, date, command and raw samples."""
+
+    suite: str
+    device: str
+    date: str
+    rows: tuple[Row, ...]
+    told: dict[str, Any]
+
+
+def slug(name: str) -> str:
+    """Return the folder's name of a device: ``NVIDIA H200`` -> ``nvidia-h200``."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def folder() -> Path:
+    """Return the folder of records.
+
+    WARPWISE_MEASUREMENTS, or ``measurements`` in this folder or one above it, or beside the
+    package."""
+    if named := os.environ.get("WARPWISE_MEASUREMENTS"):
+        return Path(named)
+    here = Path.cwd()
+    found = (
+        place / FOLDER
+        for place in (here, *here.parents)
+        if (place / FOLDER).is_dir() and (place / "chapters").is_dir()
+    )
+    return next(found, Path(__file__).resolve().parent.parent / FOLDER)
+
+
+def read(path: str | Path) -> Record:
+    """Read a record. Raises MeasureError, one line, for a missing file or one that is no record."""
+    path = Path(path)
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        rows = tuple(_row(row) for row in data["rows"])
+        return Record(data["suite"], data["device"], data["date"], rows, data)
+    except OSError as error:
+        raise MeasureError(f"no record of measurements at {path} ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise MeasureError(
+            f"{path} is no record of `warpwise measure` ({type(error).__name__}: {error})"
+        ) from error
+
+
+def _row(data: dict[str, Any]) -> Row:
+    return Row(
+        data["case"],
+        data["variant"],
+        data["by"],
+        data.get("parameters", {}),
+        tuple(data.get("samples_ms", ())),
+        data.get("median_ms"),
+        data.get("GB_per_s"),
+        data.get("TFLOP_per_s"),
+        data.get("ns_per_step"),
+        data.get("problem", ""),
+    )
+
+
+def recorded(suite: str, where: Path | None = None) -> tuple[Record, ...]:
+    """Return the records of a suite, one for each measured device, an H200's first."""
+    found = [read(path) for path in sorted((where or folder()).glob(f"*/{suite}.json"))]
+    return tuple(sorted(found, key=lambda record: (FIRST not in record.device, record.device)))

@@ -1,0 +1,136 @@
+"""Commands that read what a run of the grader wrote: ``gradebook``, ``feedback``, ``report``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warpwise.cli.grade import GRADED, ROSTER
+from warpwise.cli.table import print_table
+
+
+class Format(StrEnum):
+    """The formats of a gradebook."""
+
+    csv = "csv"
+    canvas = "canvas"
+    gradescope = "gradescope"
+    nbgrader = "nbgrader"
+
+
+def add(app: typer.Typer) -> None:
+    """Put these commands into the command line."""
+    app.command()(gradebook)
+    app.command()(feedback)
+    app.command()(report)
+
+
+def gradebook(
+    folder: Annotated[Path, GRADED],
+    format: Annotated[
+        Format, typer.Option(help="Who will read it; csv is one table with everything.")
+    ] = Format.csv,
+    out: Annotated[Path | None, typer.Option(help="File to write; printed by default.")] = None,
+    roster: Annotated[Path | None, ROSTER] = None,
+    course: Annotated[
+        Path | None, typer.Option(help="A course.toml, or the folder that contains it.")
+    ] = None,
+    due: Annotated[
+        str | None,
+        typer.Option(
+            help="Due time of every lab, such as 2026-12-01T23:59+01:00; extensions still apply."
+        ),
+    ] = None,
+    late_policy: Annotated[
+        str | None,
+        typer.Option(
+            help="Late policy of every lab, such as percent_per_day=10,days=3,grace_minutes=15."
+        ),
+    ] = None,
+) -> None:
+    """Write a gradebook for Canvas, Gradescope, nbgrader or a spreadsheet.
+
+    Points, weights, due times, late policy and extensions come from course.toml; options given
+    here, or earlier to `warpwise grade`, override it. DIR/overrides.csv
+    (student,lab,exercise,points,reason) overrides everything. A late submission loses a percentage
+    of its points for each day that has begun. Everyone on the roster appears, and so does, with a
+    note, anyone who handed something in but is not on it. Labs that nobody handed in are left
+    out."""
+    from warpwise.grading.scoring import folder as graded
+    from warpwise.grading.scoring.export import export
+
+    made = graded.gradebook(folder, course, roster, due, late_policy)
+    text = export(made.scores, format.value, made.labs, made.course, made.roster)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        graded.save(out, text)
+        typer.echo(f"{len({score.student for score in made.scores})} students: see {out}")
+    for line in made.warnings:
+        typer.echo(f"warpwise: {line}", err=True)
+
+
+def feedback(
+    folder: Annotated[Path, GRADED],
+    student: Annotated[
+        str, typer.Argument(help="The student's id, e-mail address or name.", metavar="STUDENT")
+    ],
+    text: Annotated[
+        bool, typer.Option("--text", help="Print the page as plain text instead of its path.")
+    ] = False,
+) -> None:
+    """Print the path of a student's feedback page, or its text."""
+    from warpwise.grading.scoring.folder import pages
+
+    for page in pages(folder, student, ".txt" if text else ".html"):
+        typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)
+
+
+def report(
+    folder: Annotated[Path, GRADED],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Page to write; DIR/report.html by default.", metavar="FILE.html"),
+    ] = None,
+    text: Annotated[
+        bool,
+        typer.Option("--text", help="Print the whole report; write a page only with --out."),
+    ] = False,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Also write DIR/exercises.csv and DIR/similar.csv.")
+    ] = False,
+    course: Annotated[
+        Path | None,
+        typer.Option(help="Folder with solutions/, from which code handed out is recognised."),
+    ] = None,
+) -> None:
+    """Report how a class did.
+
+    Writes a page and prints a summary. For each exercise it shows how many pass, which counters are
+    over budget and by how much, and when hidden tests fail; then which submissions have much of a
+    program in common, with both texts side by side. Similar does not mean copied. The page names
+    students: it is for instructors only."""
+    from warpwise.grading.class_report import text as class_text
+    from warpwise.grading.class_report.build import class_report, write
+
+    found = class_report(folder, course)
+    page = out or (None if text else folder / "report.html")
+    written = write(found, page, folder if csv else None)
+    tables = class_text.whole if text else class_text.summary
+    for table in tables(found.labs, found.pairs):
+        typer.echo(table.title)
+        if table.rows:
+            print_table(table.heads, table.rows)
+            typer.echo()
+    if not found.labs:
+        typer.echo("no submissions have been graded here yet")
+    for path in written:
+        typer.echo(f"see {path}")
+
+
+def _printable(text: str) -> str:
+    """Return a text without control characters, which a student's code may have written."""
+    return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")

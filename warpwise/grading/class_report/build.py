@@ -1,0 +1,65 @@
+"""Build the report on a class from a folder that ``grade`` wrote, and write its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpwise.errors import GradingError, LabError
+from warpwise.grading import store
+from warpwise.grading.class_report import page as class_page
+from warpwise.grading.class_report import text as class_text
+from warpwise.grading.class_report.overview import LabOverview, overview
+from warpwise.grading.class_report.similar import Pair, pairs
+from warpwise.grading.scoring import sheet
+from warpwise.labs.source import Lab, load_lab
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """The labs and similar pairs of a class. ``unknown`` are labs whose source was not found."""
+
+    labs: tuple[LabOverview, ...]
+    pairs: tuple[Pair, ...]
+    unknown: tuple[str, ...]
+
+
+def class_report(folder: str | Path, course: str | Path | None = None) -> ClassReport:
+    """Return the report on a graded folder; of labs whose source is not found it says less.
+
+    Raises GradingError for any other folder."""
+    records = store.load(folder).records
+    stems = sorted({record.lab for record in records if record.lab})
+    labs = _labs(stems, course)
+    return ClassReport(
+        overview(records, labs),
+        pairs(records, labs),
+        tuple(stem for stem in stems if stem not in labs),
+    )
+
+
+def write(report: ClassReport, page: Path | None, tables: Path | None) -> list[Path]:
+    """Write the page, and CSV files into the folder ``tables``, if given; return their paths.
+
+    Raises GradingError if that cannot be done."""
+    texts = {page: class_page.page(report.labs, report.pairs, report.unknown)} if page else {}
+    if tables:
+        texts[tables / "exercises.csv"] = sheet.written(class_text.exercise_rows(report.labs))
+        texts[tables / "similar.csv"] = sheet.written(class_text.pair_rows(report.pairs))
+    for path, text in texts.items():
+        try:
+            store.whole(path, text, private=True)
+        except OSError as error:
+            raise GradingError(f"{path} cannot be written: {error.strerror}") from error
+    return list(texts)
+
+
+def _labs(stems: list[str], course: str | Path | None) -> Mapping[str, Lab]:
+    found: dict[str, Lab] = {}
+    for stem in stems:
+        try:
+            found[stem] = load_lab(Path(course) / "solutions" / f"{stem}.md" if course else stem)
+        except LabError:
+            continue
+    return found

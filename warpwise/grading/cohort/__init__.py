@@ -1,1 +1,0 @@
-"""What a run of the grader shows about a class: ``warpwise report``."""

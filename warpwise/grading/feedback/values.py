@@ -1,0 +1,249 @@
+"""A student's feedback as values, which ``html`` and ``plain_text`` show.
+
+Hidden tests appear by their behaviour. A counter that grows with the data is given as a share of
+its budget, since the number itself would reveal the size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from warpwise.grading.feedback.explained import explained, remedy
+from warpwise.grading.record import (
+    NOT_REACHED,
+    SHOWN_PASSED,
+    UNTOUCHED,
+    Counter,
+    Finding,
+    OnGpu,
+    Record,
+    Result,
+    Visible,
+)
+from warpwise.labs.exercise import MORE_IS_BETTER, OF_A_TRACE, bound
+from warpwise.labs.judge import figure
+from warpwise.labs.source import Lab, role
+from warpwise.model.bound import duration
+
+Notes = Mapping[str, Sequence[str]]  #: lines about a lab, such as a penalty, by its stem
+
+#: counters that do not depend on the size of the data
+PER_SOMETHING = (
+    *OF_A_TRACE,
+    *MORE_IS_BETTER,
+    "sectors_per_request_load",
+    "sectors_per_request_store",
+)
+FOOTER = (
+    "An exercise earns its points when every hidden test passes within budget. Hidden tests use "
+    "other sizes and other data than the checks in the notebook. Counters are modelled, not "
+    "measured."
+)
+NOT_ISOLATED = "Not isolated: these points were computed without a sandbox and need a second look."
+CACHED = (
+    "; less than the GPU's bandwidth and arithmetic allow, so the data came from a cache or not "
+    "all of the work was done"
+)
+HEADING = re.compile(r"^(##|###)\s+(.+)$", re.M)
+OBJECTIVE = re.compile(r"\*\*Objective\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", re.S)
+HINT = re.compile(r"<summary>\s*(.+?)\s*</summary>", re.S)
+
+
+@dataclass(frozen=True)
+class Question:
+    """An exercise as its lab introduces it: heading, objective, and title of its first hint."""
+
+    title: str
+    objective: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A counter against its budget. ``share`` is the value over the limit, None for a limit of 0;
+    ``words`` gives both."""
+
+    name: str
+    words: str
+    share: float | None
+    over: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """One exercise. ``result`` and the texts after it are parts of sentences, or empty."""
+
+    key: str
+    question: Question
+    score: str  #: such as "2 of 3"
+    counts: bool  #: False where another exercise of a choice counts instead
+    passed: bool
+    result: str
+    explained: str
+    hidden: str
+    check: str
+    gpu: str
+    detail: str
+    bars: tuple[Bar, ...]
+    advice: str
+    picture: str
+
+    @property
+    def points(self) -> str:
+        if self.counts:
+            return f"{self.score} points"
+        return "does not count: another exercise of the choice does"
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """One submission: its exercises, or why it could not be graded and what to do about that."""
+
+    key: str
+    title: str
+    file: str
+    score: str  #: such as "7 of 9", empty for a lab that is not known
+    notes: tuple[str, ...]
+    problem: str
+    remedy: str
+    parts: tuple[Part, ...]
+    not_chosen: tuple[str, ...]  #: titles of exercises
+
+
+def notebooks(
+    records: Sequence[Record], labs: Mapping[str, Lab], notes: Notes | None = None
+) -> tuple[Notebook, ...]:
+    """Return the feedback on each submission of one student."""
+    return tuple(
+        _notebook(f"lab-{i}", r, labs.get(r.lab), (notes or {}).get(r.lab, ()))
+        for i, r in enumerate(records, 1)
+    )
+
+
+def questions(lab: Lab) -> dict[str, Question]:
+    """Return the question of each exercise, by its id, from the Markdown before its cell.
+
+    A heading of level 2 begins a question; one of level 3 below it changes only the title."""
+    found, title, objective, hint = {}, "", "", ""
+    for cell in lab.cells:
+        if cell.cell_type == "markdown":
+            for heading in HEADING.finditer(cell.source):
+                title = heading[2].strip()
+                if heading[1] == "##":
+                    objective = hint = ""
+            for sentence in OBJECTIVE.finditer(cell.source):
+                objective = " ".join(sentence[1].split())
+            first = HINT.search(cell.source)
+            hint = hint or (first[1] if first else "")
+        elif role(cell) == "exercise":
+            found[cell.metadata["warpwise"]["id"]] = Question(title, objective, hint)
+    return found
+
+
+def _notebook(key: str, record: Record, lab: Lab | None, notes: Sequence[str]) -> Notebook:
+    asked = questions(lab) if lab else {}
+    parts: list[Part] = []
+    not_chosen: list[str] = []
+    for result in () if record.problem else record.results:
+        question = asked.get(result.exercise, Question(result.exercise))
+        counts = result in record.scored
+        if counts or result.finding.reason not in UNTOUCHED:
+            parts.append(_part(f"{key}-{len(parts) + 1}", result, question, counts))
+        else:
+            not_chosen.append(question.title)
+    return Notebook(
+        key,
+        lab.title if lab else record.file,
+        record.file,
+        f"{record.points:g} of {record.possible:g}" if lab else "",
+        tuple(notes) if record.isolated else (*notes, NOT_ISOLATED),
+        sentence(record.problem) if record.problem else "",
+        remedy(record.problem) if record.problem else "",
+        tuple(parts),
+        tuple(not_chosen),
+    )
+
+
+def _part(key: str, result: Result, question: Question, counts: bool) -> Part:
+    finding = result.finding
+    return Part(
+        key,
+        question,
+        f"{result.points:g} of {result.possible:g}",
+        counts,
+        result.points > 0,
+        readable(finding.reason),
+        explained(finding),
+        _hidden(finding),
+        _check(result.visible),
+        _on_gpu(result.gpu) if result.gpu else "",
+        finding.detail,
+        tuple(map(_bar, finding.counters)),
+        sentence(finding.advice) if finding.advice else "",
+        finding.picture,
+    )
+
+
+def _hidden(finding: Finding) -> str:
+    """Count the hidden cases that were right, and say what sets the failed one apart."""
+    if not finding.tried:
+        return ""
+    if finding.passed:
+        return f"all {finding.cases} right"
+    failed = f": it {finding.behaviour}" if finding.behaviour else ", then one is not"
+    return f"{finding.tried - 1} of {finding.cases} right{failed}"
+
+
+def _check(visible: Visible) -> str:
+    """Say how the student's own check came out, to follow "Your own check"."""
+    why = f" ({visible.why})" if visible.why else ""
+    if visible.outcome == SHOWN_PASSED:
+        return "passes when the notebook is run again"
+    outcome = "was not reached" if visible.outcome == NOT_REACHED else "does not pass"
+    return f"{outcome} when the notebook is run again{why}"
+
+
+def _on_gpu(found: OnGpu) -> str:
+    """Say how a GPU did, to follow "On a GPU". No points depend on it."""
+    if found.problem:
+        return f"{found.gpu}: {found.problem}. The points come from the simulator"
+    if not found.seconds > 0:
+        return f"{found.gpu}: right"
+    said = f"{found.gpu}: right, in {duration(found.seconds)} (measured)"
+    if found.solution_seconds > 0:
+        ratio = found.seconds / found.solution_seconds
+        said += f", {ratio:.2f} times as long as the lab's solution"
+    return said + (CACHED if found.least_seconds > found.seconds else "")
+
+
+def _bar(counter: Counter) -> Bar:
+    share = counter.value / counter.limit if counter.limit else None
+    return Bar(readable(counter.name), _against(counter, share), share, counter.over)
+
+
+def _against(counter: Counter, share: float | None) -> str:
+    """Compare a counter with its budget in words, as a share where the number would tell a size."""
+    if counter.name in PER_SOMETHING:
+        limit = f"{bound(counter.name)} {figure(counter.limit)}"
+        return f"{figure(counter.value)}; the budget is {limit}"
+    if share is None:
+        return "some; the budget allows none" if counter.over else "none, as the budget asks"
+    if not counter.value:
+        return "none"
+    if not counter.over:
+        return f"{share:.0%} of the budget" if share < 1 else "exactly what the budget allows"
+    return f"{share:.1f} times the budget" if share >= 1.1 else "a little more than the budget"
+
+
+def readable(reason: str) -> str:
+    """Write a reason or the name of a counter as the beginning of a sentence."""
+    words = reason.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def sentence(text: str) -> str:
+    """Give a text a capital letter and a full stop."""
+    if text.partition(" ")[0].isalpha():  # not the name of a function, which stays as it is
+        text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!", ")")) else f"{text}."

@@ -1,0 +1,64 @@
+"""Advice that verdicts give, beside that of errors. It never shows a value of the case."""
+
+AN_ARRAY = "return an array: np.array([...])"
+A_NUMBER = "return one number"
+INTEGERS = "whole numbers are asked for: use //, len() or int()"
+INTEGER_ARRAY = (
+    "an array of whole numbers is asked for: name the dtype, as in np.array([...], dtype=int), "
+    "which an empty array needs too"
+)
+SEVERAL = "return {} values, with a comma between them"
+BY_HAND = "work this element out by hand, step by step as the exercise states it"
+OTHER_SHAPE = "look again at the shape that the exercise asks for"
+ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
+ENDLESS = "look for a loop whose condition never becomes false"
+
+NEIGHBOURS = (
+    "neighbouring lanes should access neighbouring elements: "
+    "which of the indices does threadIdx.x move?"
+)
+FLOAT64 = (
+    "2.0 is a float64, and a float32 combined with a 32- or 64-bit integer becomes one: "
+    "write np.float32(2), np.float32(n); it may have begun on a line above"
+)
+OVER_BUDGET = {
+    "sectors_per_request_load": NEIGHBOURS,
+    "sectors_per_request_store": NEIGHBOURS,
+    "global_load_sectors": NEIGHBOURS,
+    "global_store_sectors": NEIGHBOURS,
+    "global_load_bytes": "load each value once, into a variable, before the loop that uses it, "
+    "and nothing that no thread needs",
+    "global_store_bytes": "write each result once, when it is finished, "
+    "and nothing that can be made again where it is needed",
+    "global_load_requests": "lanes that load together share one request: "
+    "let neighbouring threads load neighbours, and load each once",
+    "global_store_requests": "lanes that store together share one request: "
+    "let neighbouring threads store neighbours, and store each once",
+    "global_atomic_requests": "atomics on shared memory stay on the chip: "
+    "gather there first, and add to global memory once, at the end",
+    "global_bytes_distinct": "more of global memory is touched than the answer needs: "
+    "which array need not be read or written at all?",
+    "global_bytes_moved": "more is moved than is needed: "
+    "is each element touched once, by a warp whose lanes are all at work?",
+    "shared_load_requests": "load a value of shared memory once, into a variable, "
+    "and use it several times",
+    "shared_store_requests": "write to shared memory only what other threads will read",
+    "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
+    "write down the banks of lanes 0, 1 and 2 there",
+    "shared_bytes_per_block": "shared memory should hold one tile at a time, not all of them",
+    "local_bytes_per_thread": "an array of one thread should hold one row or one tile of numbers, "
+    "however long the whole is",
+    "warp_efficiency": "lanes of one warp should take the same path, "
+    "and every warp should be full of work",
+    "divergent_branches": "a condition that differs between the lanes of a warp makes it take both "
+    "paths: test something that all its lanes share",
+    "branches": "each if and each iteration of a loop is a branch: "
+    "can one expression, such as min or max, take its place?",
+    "barriers": "a barrier is needed between writing a tile and reading it, "
+    "and before it is overwritten: which others are there?",
+    "op_special": "compute each exp, tanh or square root once and keep it, or share it: "
+    "slopes often follow from the result",
+    "op_fp32": "** and comparisons count too, and so does each step that is made twice",
+    "op_fp64": FLOAT64,
+    "flops_fp64": FLOAT64,
+}

@@ -1,0 +1,177 @@
+"""Races: two accesses to one element that nothing orders, and what to try against each."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a race: the thread, its line, and the kind of access.
+
+    An ``atomic`` access both reads and writes."""
+
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    line: int
+    writes: bool
+    atomic: bool = False
+    place: str = ""  #: file and line, as errors name them
+    text: str = ""  #: of the line
+
+    @property
+    def verb(self) -> str:
+        if self.atomic:
+            return "updates it atomically"
+        return "writes it" if self.writes else "reads it"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two unordered accesses to one element by two threads, at least one of them a write.
+
+    A GPU may do either first. ``scope`` says where the two threads are: in one "warp", in one
+    "block", or in two blocks of the "grid"."""
+
+    array: str
+    space: str
+    index: tuple[int, ...]
+    first: Access
+    second: Access
+    scope: str
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """The block of the second access."""
+        return self.second.block
+
+    @property
+    def what(self) -> str:
+        """The race on one line, without the places."""
+        a, b = self.first, self.second
+        index = ", ".join(map(str, self.index))
+        beside = {"warp": "of the same warp", "block": "of the same block"}
+        return (
+            f"race on {self.array}[{index}] in {self.space} memory: "
+            f"thread {a.thread} of block {a.block} {a.verb} on line {a.line}, "
+            f"thread {b.thread} {beside.get(self.scope, f'of block {b.block}')} {b.verb} "
+            f"on line {b.line}, and nothing orders the two"
+        )
+
+    @property
+    def places(self) -> str:
+        """The lines of both accesses, with their places; a line that makes both is named once."""
+        sides = dict.fromkeys(
+            (side.place, side.text) for side in (self.first, self.second) if side.place
+        )
+        return "\n".join(f"  at {place}\n    {text}" for place, text in sides)
+
+    @property
+    def try_this(self) -> str:
+        """The first remedy to try."""
+        a, b = self.first, self.second
+        if a.line == b.line:
+            return self._try_on_one_line()
+        order = _ORDER[self.scope]
+        if a.line > b.line and self.scope != "grid":
+            order += f"; if line {b.line} is in the next trip of a loop, at the end of that loop"
+            if self.space == "shared" and b.writes and not a.writes:
+                order += f", or write to a second array while {self.array} is read"
+        return f"{order}; or let both be atomic" if a.atomic or b.atomic else order
+
+    def _try_on_one_line(self) -> str:
+        a, b, order = self.first, self.second, _ORDER[self.scope]
+        if _reads_beside(a.text):
+            return f"{order}; in a loop, that means in every trip"
+        if a.text == b.text and (atomic := _as_atomic(a.text)):
+            return (
+                f"{atomic}: several threads update one element here, "
+                "and each must see what the others wrote"
+            )
+        if a.writes and b.writes and not (a.atomic or b.atomic):
+            if self.scope == "grid" and a.thread == b.thread:
+                return (
+                    "thread numbers repeat from block to block: "
+                    "does the index count the blocks before, as cuda.grid(1) does?"
+                )
+            return (
+                f"let only one thread write each element of {self.array}; "
+                "to combine the values of several threads, use cuda.atomic.add"
+            )
+        apart = f"otherwise {order}"
+        if self.scope == "grid":
+            apart = "if they read what others write, write to another array"
+        return (
+            f"cuda.atomic.add({self.array}, index, value) "
+            f"if several threads add to one element; {apart}"
+        )
+
+    def __str__(self) -> str:
+        parts = self.what, self.places, f"  Try: {self.try_this}"
+        return "\n".join(part for part in parts if part)
+
+
+_ORDER = {
+    "warp": "cuda.syncthreads() between the two; cuda.syncwarp() is enough if only lanes of one "
+    "warp meet here: they need not keep in step",
+    "block": "cuda.syncthreads() between the two, where all threads of the block pass",
+    "grid": "blocks run in any order, and syncthreads does not reach across them: do the later "
+    "part in a second launch, or after cuda.cg.this_grid().sync(); where an atomic counter finds "
+    "the last block, cuda.threadfence() before that atomic",
+}
+
+_ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
+
+
+def _statement(text: str) -> ast.stmt | None:
+    """The one statement of a source line, if it parses alone."""
+    try:
+        (node,) = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return node
+
+
+def _reads_beside(text: str) -> bool:
+    """True if a line reads the array that it writes, at another index.
+
+    Such as ``part[t] += part[t + half]``."""
+    match _statement(text):
+        case (
+            ast.AugAssign(target=ast.Subscript() as target, value=value)
+            | ast.Assign(targets=[ast.Subscript() as target], value=value)
+        ):
+            array = ast.unparse(target.value)
+            read = {
+                ast.unparse(n)
+                for n in ast.walk(value)
+                if isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
+            }
+            return bool(read - {ast.unparse(target)})
+    return False
+
+
+def _as_atomic(text: str) -> str:
+    """``cuda.atomic.add(hist, i, 1)`` for ``hist[i] += 1``; "" where there is no such call.
+
+    Also for ``hist[i] = hist[i] + 1``, and for max and min."""
+    match _statement(text):
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+            name = _ATOMIC.get(type(op), "")
+        case ast.Assign(
+            targets=[ast.Subscript() as target], value=ast.BinOp(left=left, op=op, right=value)
+        ) if ast.unparse(left) == ast.unparse(target):
+            name = _ATOMIC.get(type(op), "")
+        case ast.Assign(
+            targets=[ast.Subscript() as target],
+            value=ast.Call(func=ast.Name(id="min" | "max" as name), args=[left, value]),
+        ) if ast.unparse(left) == ast.unparse(target):
+            pass
+        case _:
+            return ""
+    index = ast.unparse(target.slice)
+    if isinstance(target.slice, ast.Tuple) and not index.startswith("("):
+        index = f"({index})"
+    array = ast.unparse(target.value)
+    return name and f"cuda.atomic.{name}({array}, {index}, {ast.unparse(value)})"

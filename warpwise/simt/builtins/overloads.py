@@ -1,0 +1,93 @@
+"""Numba's overload resolution: the signature of a function that a call means.
+
+A call may convert its arguments. Conversions are rated (exact, promotion, safe, unsafe), and the
+signature with the fewest bad ones is taken, the first of equals; ``numba.cuda.typing.context`` does
+the same, and tests compare every pair of types with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from warpwise.simt.types import BOOL, NONE, TupleType
+
+_EXACT, _PROMOTED, _SAFE, _UNSAFE = range(4)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The types that a function computes with, and the type of its result."""
+
+    arguments: tuple[np.dtype, ...]
+    result: object
+
+
+def signatures(text: str) -> tuple[Signature, ...]:
+    """Parse ``"f4(f4,f4) f8(f8,f8)"``; ``f4*i4(...)`` returns a tuple, ``-(...)`` nothing."""
+    found = re.findall(r"(\S+)\(([^)]*)\)", text)
+    return tuple(
+        Signature(tuple(map(_dtype, arguments.split(","))), _result(result))
+        for result, arguments in found
+    )
+
+
+def _dtype(letters: str) -> np.dtype:
+    return BOOL if letters == "b1" else np.dtype(letters)
+
+
+def _result(text: str):
+    if text == "-":
+        return NONE
+    items = tuple(map(_dtype, text.split("*")))
+    return items[0] if len(items) == 1 else TupleType(items)
+
+
+def one_of(text: str) -> Callable:
+    """Return the rule of a function with these signatures: argument types -> the one called."""
+    cases = signatures(text)
+
+    def rule(*arguments: np.dtype) -> Signature:
+        return min(cases, key=lambda case: _rating(arguments, case.arguments))
+
+    return rule
+
+
+def _rating(given: tuple, wanted: tuple) -> tuple[int, int, int]:
+    ratings = [_conversion(a, b) for a, b in zip(given, wanted, strict=True)]
+    return ratings.count(_UNSAFE), ratings.count(_SAFE), ratings.count(_PROMOTED)
+
+
+@cache
+def _conversion(a: np.dtype, b: np.dtype) -> int:
+    """Rate the conversion of ``a`` to ``b``.
+
+    Numba calls some unsafe that lose nothing: uint16 to float32, for one."""
+    if a == b:
+        return _EXACT
+    if a == BOOL:
+        return _SAFE
+    if a.kind == b.kind:
+        return _PROMOTED if a.itemsize < b.itemsize else _UNSAFE
+    if a.kind == "u" and b.kind == "i":
+        return _SAFE if a.itemsize < b.itemsize else _UNSAFE
+    if a.kind in "iu" and b.kind == "f":
+        # bytes of the float that Numba finds safe
+        least = 8 if a.itemsize >= 4 else 2 * a.itemsize * (1 + (a.kind == "u"))
+        return _SAFE if b.itemsize >= least else _UNSAFE
+    return _UNSAFE
+
+
+def by_rule(takes: Callable, gives: Callable) -> Callable:
+    """Return the rule of a function that converts its arguments to one type, ``takes(*types)``.
+
+    The type of the result is ``gives(that type)``."""
+
+    def rule(*arguments: np.dtype) -> Signature:
+        t = takes(*arguments)
+        return Signature((t,) * len(arguments), gives(t))
+
+    return rule

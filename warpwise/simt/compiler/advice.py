@@ -1,0 +1,319 @@
+"""Advice in error messages: likely spellings and replacements, in the learner's own names.
+
+Nothing here decides whether something is a mistake; it runs only once there is one. Names can come
+from untrusted text, so the number of comparisons is bounded."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import islice
+from types import FunctionType, ModuleType
+
+import numpy as np
+
+from warpwise.simt.builtins.intrinsics import CASTS, FUNCTIONS
+from warpwise.simt.compiler.vectors import VectorType
+from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.frontend.names import CudaName, resolve
+from warpwise.simt.frontend.refused import CUDA
+from warpwise.simt.frontend.words import AXES, CALLED, READ, TOP, VECTOR_TYPES
+from warpwise.simt.machine.structured_records import RecordType
+from warpwise.simt.types import NONE, SCALARS, ArrayType, TupleType, is_float, is_scalar
+
+LONGEST, MOST = 40, 2000  # longest name in characters, and most names, that are compared
+# difflib's ratio from which a name counts as a misspelling of another: two of three letters
+NEAR = 0.65
+PYTHON = (
+    "range len min max abs pow round sum divmod enumerate zip print int float bool True False None"
+)
+IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "math": "import math",
+    "cuda": "from warpwise import cuda",
+}
+MADE = ("array", "empty", "full", "ones", "zeros")
+MEMBERS = {
+    "atomic": "add(array, index, value)",
+    "cg": "this_grid()",
+    "shared": "array(shape, dtype)",
+    "local": "array(shape, dtype)",
+}
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the one of ``known`` that ``name`` looks like a misspelling of, or ""."""
+    if len(name) > LONGEST:
+        return ""
+    lower = {k.lower(): k for k in islice(known, MOST) if len(k) <= LONGEST}
+    found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=NEAR)
+    return lower[found[0]] if found else ""
+
+
+def undefined(name: str, local: Iterable[str], outside: Mapping[str, object]) -> tuple[str, str]:
+    """Return the message for an undefined name, and what to try.
+
+    ``outside``: names that the kernel sees, ``local``: its variables."""
+    what = f"{name} is not defined"
+    if name in IMPORTS:
+        return what, f"{IMPORTS[name]} at the top of the file, or in an earlier cell"
+    near = _meant(name, local, outside)
+    if near:
+        return f"{what}; did you mean {near}?", f"write {near}"
+    return what, "define it before the kernel, or pass it as an argument"
+
+
+def _meant(name: str, local: Iterable[str], outside: Mapping[str, object]) -> str:
+    """Return the name that was probably meant, or ""."""
+    modules = {k: v for k, v in outside.items() if isinstance(v, (ModuleType, CudaName))}
+    cuda = next((k for k, v in modules.items() if resolve(v) == CudaName()), "cuda")
+    if name in TOP:
+        return f"{cuda}.{name}"
+    if name in {t.name for t in SCALARS}:
+        return element_type(outside, name)
+    public = [k for k in outside if not k.startswith("_")]
+    near = nearest(name, local) or nearest(name, (*public, *PYTHON.split()))
+    word = "" if near else nearest(name, TOP)
+    return f"{cuda}.{word}" if word else near
+
+
+def element_type(outside: Mapping[str, object], name: str = "float32") -> str:
+    """Name an element type with the imports of a kernel's text: ``np.float32``, ``float32``."""
+    if resolve(outside.get(name)) is getattr(np, name):
+        return name
+    numpy = next((k for k, v in outside.items() if v is np), "np")
+    return f"{numpy}.{name}"
+
+
+def unknown_attribute(base: object, attribute: str, written: str) -> tuple[str, str]:
+    """Return the message for ``math.sqr`` and the like, and what to try.
+
+    ``written``: the text of ``base``."""
+    names = vars(base) if isinstance(base, ModuleType) else {}
+    near = nearest(attribute, [k for k, v in names.items() if _can_be_used(v)])
+    what = f"{written}.{attribute} is not defined"
+    if near:
+        return f"{what}; did you mean {written}.{near}?", f"write {written}.{near}"
+    return what, f"{written} has nothing of this name: look it up in its documentation"
+
+
+def _can_be_used(value: object) -> bool:
+    if not isinstance(value, Hashable):
+        return False
+    return isinstance(value, float) or value in FUNCTIONS or value in CASTS
+
+
+def unknown_cuda(path: str, written: str) -> tuple[str, str, bool]:
+    """Return the message for ``cuda.<path>`` where it cannot be read or called, and what to try.
+
+    The third value is True for a name that CUDA lacks."""
+    prefix = written[: -len(path)] if written.endswith(path) else "cuda."
+    first = path.partition(".")[0]
+    if path in CALLED:
+        return f"{written} is a function", f"call it: {written}{CALLED[path]}", False
+    if path in READ:
+        return f"{written} is a number and cannot be called", f"{written} without ()", False
+    if path in AXES:
+        what = f"{written} has three parts; a number is needed here"
+        return what, f"{written}.x, .y or .z", False
+    if path in MEMBERS:
+        return f"{written} is no function and no value", f"{written}.{MEMBERS[path]}", False
+    if first in AXES:
+        return f"{written} is not defined", f"{prefix}{first}.x, .y or .z", True
+    if first in CUDA:
+        return f"{written} is not known to the simulator", CUDA[first].instead, False
+    near = nearest(path, (*CALLED, *READ, *TOP))
+    if near:
+        what = f"{written} is not defined; did you mean {prefix}{near}?"
+        return what, f"write {prefix}{near}{CALLED.get(near, '')}", True
+    known = ", ".join(word for word in TOP if word not in VECTOR_TYPES)
+    return f"{written} is not known to the simulator", f"known are {known}", False
+
+
+def on_call(
+    node: ast.Call, function: object, types_of: Mapping[str, object], outside: Mapping[str, object]
+) -> str:
+    """Suggest what to write instead of a call that a kernel cannot make."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if function is NotImplemented:
+        return _on_call_of_a_value(node, types_of.get(name))
+    if function is range:
+        return "range(...) belongs into for i in range(n):"
+    if getattr(np, name, None) is function and name in MADE:
+        shape = ast.unparse(node.args[0]) if node.args and name != "array" else "shape"
+        made = f"array({shape}, {element_type(outside)})"
+        choice = f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block"
+        return f"{choice}; then fill it in a loop"
+    if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
+        return f"if {name} is meant for kernels, write @cuda.jit(device=True) above it"
+    if function is np.ndindex:
+        return f"a loop in a loop: {_nested(node.args)}"
+    if isinstance(function, np.ufunc):
+        return _instead_of_ufunc(node, function.__name__)
+    if function in (sum, sorted, any, all, round) or getattr(np, name, None) is function:
+        return "write a loop over the elements; math.* functions, min, max and abs work on numbers"
+    return "a kernel can call math.* functions, min, max, abs and device functions"
+
+
+def _nested(sizes: list[ast.expr]) -> str:
+    loops = zip("ijklmnopq", sizes, strict=False)
+    return " ".join(f"for {name} in range({ast.unparse(size)}):" for name, size in loops)
+
+
+def _instead_of_ufunc(node: ast.Call, name: str) -> str:
+    """Suggest what to write for a function of NumPy that Numba's CUDA compiler has no code for."""
+    a, b = [*map(ast.unparse, node.args), "a", "b"][:2]
+    known = {
+        "absolute": f"abs({a})",
+        "square": f"{a} * {a}",
+        "power": f"{a} ** {b}",
+        "reciprocal": f"1 / {a}",
+        "rint": f"round({a})",
+    }
+    if hasattr(math, name):
+        known.setdefault(name, f"math.{name}({', '.join(map(ast.unparse, node.args))})")
+    instead = known.get(name, "math.* functions and operators")
+    return f"{instead}: Numba's compiler has no such code for a GPU"
+
+
+def _on_call_of_a_value(node: ast.Call, t: object) -> str:
+    text = ast.unparse(node.func)
+    if isinstance(node.func, ast.Name) and isinstance(t, (ArrayType, TupleType)):
+        index = ", ".join(map(ast.unparse, node.args)) or "i"
+        return f"square brackets take an element: {text}[{index}]"
+    if isinstance(node.func, ast.Attribute):
+        return "an array has no methods in a kernel: write a loop over its elements"
+    return f"{text} is no function: is an operator such as * missing before the bracket?"
+
+
+def on_unused(node: ast.expr, function: object) -> str:
+    """Suggest what to do about a value that no line uses.
+
+    ``function``: what the expression means, if that is known before the launch."""
+    text = ast.unparse(node)
+    if isinstance(function, CudaName) and function.path in CALLED:
+        return f"add brackets: {text}{CALLED[function.path]}"
+    if isinstance(function, Kernel) or (callable(function) and not isinstance(function, CudaName)):
+        return f"call it: {text}(...)"
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+        left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
+        return f"== compares; to assign, {left} = {right}"
+    return f"assign it to a name, such as value = {text}, or delete the line"
+
+
+def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
+    """Suggest what to write for ``node`` in the function ``tree``, where a number is needed."""
+    text = ast.unparse(node)
+    if isinstance(t, ArrayType):
+        return f"one element of it: {text}[{letters(t.ndim)}]"
+    if isinstance(t, TupleType):
+        return f"one of its parts: {text}[0]"
+    if isinstance(t, VectorType):
+        return f"one of its parts: {text}.x"
+    if isinstance(t, RecordType):
+        return f"one of its fields: {text}.{t.dtype.names[0]}"
+    return on_result(node, tree) or "give it a number"
+
+
+def on_result(node: ast.expr, tree: ast.AST) -> str:
+    """Suggest what to do about a function that returns nothing; "" if ``node`` is no result."""
+    made_by = _call_behind(node, tree)
+    if made_by.endswith("syncthreads"):
+        return f"{made_by} returns nothing: call it on a line of its own"
+    return f"{made_by} returns nothing: end it with return ..." if made_by else ""
+
+
+def _call_behind(node: ast.expr, tree: ast.AST) -> str:
+    """Return the text of the function of a call, or of the call that a name was assigned."""
+    if isinstance(node, ast.Name):
+        calls = (
+            a.value
+            for a in ast.walk(tree)
+            if isinstance(a, ast.Assign) and isinstance(a.value, ast.Call)
+            if node.id in [getattr(t, "id", "") for t in a.targets]
+        )
+        node = next(calls, node)
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def on_index(node: ast.expr, t: object) -> str:
+    """Suggest what to write instead of an index that is no integer."""
+    text = ast.unparse(node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        quotient = ast.unparse(ast.BinOp(node.left, ast.FloorDiv(), node.right))
+        return f"// divides integers: {quotient}"
+    if is_scalar(t) and is_float(t):
+        return f"int({text}), or // instead of / where it is computed"
+    return "an integer for each dimension"
+
+
+def on_pair(node: ast.Subscript, part: ast.expr, count: int, ndim: int, tree: ast.AST) -> str:
+    """Suggest what to write for ``x[i, 0]`` where ``part``, here ``i``, is a tuple.
+
+    It has ``count`` indices, and the array has ``ndim`` dimensions."""
+    array, pair = ast.unparse(node.value), ast.unparse(part)
+    whole = ", ".join(f"{pair}[{k}]" for k in range(count))
+    apart = [whole if one is part else ast.unparse(one) for one in node.slice.elts]
+    given = [f"{pair}[0]" if one is part else ast.unparse(one) for one in node.slice.elts]
+    found = [f"{array}[{pair}]"] if count == ndim else []
+    found += [f"{array}[{', '.join(apart)}]"] if len(given) - 1 + count == ndim else []
+    found += [f"{array}[{', '.join(given)}]"] if len(given) == ndim else []
+    if _call_behind(part, tree).endswith("grid"):
+        found.append(f"{letters(count)} = cuda.grid({count})")
+    return ", or ".join(found) or f"its parts one by one: {pair}[0]"
+
+
+def on_stored(target: ast.AST, t: object, tree: ast.AST) -> str:
+    """Suggest what to write where a value of type ``t``, no number, is assigned to an element."""
+    values = (a.value for a in ast.walk(tree) if isinstance(a, ast.Assign) and target in a.targets)
+    value = next(values, None) if t is NONE else None
+    return (value and on_result(value, tree)) or f"store one number: {ast.unparse(target)} = ..."
+
+
+def on_count_of_indices(node: ast.Subscript, ndim: int, tree: ast.AST) -> str:
+    """Suggest what to write where the indices of an array are not one for each dimension."""
+    name, given = ast.unparse(node.value), _indices(node)
+    if len(given) < ndim:  # a[i][j] is a common wish
+        for outer in ast.walk(tree):
+            if isinstance(outer, ast.Subscript) and outer.value is node:
+                given += _indices(outer)
+    if len(given) > ndim:
+        many = "one" if len(given) == ndim + 1 else "some"
+        return f"leave {many} out, such as {name}[{', '.join(given[:ndim])}]"
+    rest = [x for x in "ijklmnopq" if x not in given][: ndim - len(given)]
+    return f"all indices in one pair of brackets, such as {name}[{', '.join(given + rest)}]"
+
+
+def _indices(node: ast.Subscript) -> list[str]:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return [ast.unparse(part) for part in parts]
+
+
+def on_outside(node: ast.expr, value: object) -> tuple[str, str]:
+    """Describe a value outside the kernel, and suggest what to do instead of reading it there."""
+    if isinstance(value, np.ndarray):
+        return "an array outside the kernel", "pass it to the kernel as an argument"
+    if callable(value):
+        return "a function", f"call it: {ast.unparse(node)}(...)"
+    if isinstance(value, ModuleType):
+        return "a module", f"name something in it: {ast.unparse(node)}.name"
+    what = f"a {type(value).__name__}"
+    if isinstance(value, (list, dict, set)):
+        return what, "put its numbers into a NumPy array, and pass that as an argument"
+    return what, "a kernel takes numbers and arrays: pass what it needs as arguments"
+
+
+def on_loop(node: ast.For, types_of: Mapping[str, object]) -> str:
+    """Suggest what a loop can run over instead."""
+    name = node.iter.id if isinstance(node.iter, ast.Name) else ""
+    if is_scalar(types_of.get(name)):
+        return f"for i in range({name}):"
+    return "for i in range(n): and index inside"
+
+
+def letters(count: int) -> str:
+    """Return names for indices: "i, j"."""
+    return ", ".join("ijklmnopq"[:count])

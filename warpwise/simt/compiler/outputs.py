@@ -1,0 +1,150 @@
+"""print, assert and raise in a kernel.
+
+Numbers are printed as the device's printf prints them: floats with six decimals. Lines come in the
+order of the threads that run together, and a launch prints a limited number of them. An assert is
+always checked; on a GPU only with ``debug=True``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import numpy as np
+
+from warpwise.errors import KernelAssertionError
+from warpwise.simt import types
+from warpwise.simt.compiler.closures import Code, truth
+from warpwise.simt.lanes.masks import Mask, split
+from warpwise.simt.types import BOOL, NONE, TupleType, is_float, is_scalar
+
+MAX_LINES = 1000  # of one launch
+MAX_VALUES = 32  # of one print: what the device's printf takes
+MAX_TEXT = 200  # characters of a string
+
+
+class Outputs:
+    """Mixin of ``Compiler`` for what a kernel prints and asserts."""
+
+    def print_call(self, node: ast.Call) -> Code:
+        if len(node.args) > MAX_VALUES:
+            what = f"print with {len(node.args)} values; {MAX_VALUES} are the most"
+            self.refuse(node, what, "print in several calls")
+        parts = [self._shown(argument) for argument in node.args]
+        self.cost.add("communication")
+        return Code(lambda frame, mask: _print(frame, mask, parts), NONE)
+
+    def _shown(self, node: ast.expr) -> Callable:
+        """Compile one argument: ``text(frame, mask)`` is text, or a function lane -> text."""
+        text = self.text_constant(node)
+        if text is not None:
+            return lambda frame, mask: text[:MAX_TEXT]
+        if (plain := _without_formatting(node)) is not None:
+            what = f"{ast.unparse(node)}: a kernel cannot format text"
+            self.refuse(node, what, f"print the values one after another: {plain}")
+        code = self.expression(node)
+        run, t = code.run, code.type
+        if not _printable(t):
+            what = f"{ast.unparse(node)} is {types.described(t)} and cannot be printed"
+            self.refuse(node, what, "print numbers and text")
+        return lambda frame, mask: _texts(run(frame, mask), t, mask)
+
+    def text_constant(self, node: ast.expr) -> str | None:
+        """Return a string that is known before the launch; None for anything else."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else None
+        if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.assigned:
+            value = self.static(node)
+            return value if isinstance(value, str) else None
+        return None
+
+    def _do_Assert(self, node: ast.Assert) -> Callable:
+        test, what = truth(self.scalar(node.test)), f"assert {ast.unparse(node.test)} does not hold"
+        if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+            what += f": {node.msg.value[:MAX_TEXT]}"
+        elif node.msg is not None:
+            wanted = "the message of an assert must be plain text in quotes"
+            self.refuse(node, wanted, 'assert condition, "what went wrong"')
+        self.cost.add("control")
+        charge, condition, site = self._charge(node), test.run, self.site(node)
+
+        def do(frame, mask):
+            charge(frame, mask)
+            _, failed = split(mask, condition(frame, mask))
+            if failed is not None:
+                who = failed.group.first_of(failed.grid())
+                raise KernelAssertionError(
+                    what, site.where(**who), "look at what this thread has computed so far"
+                )
+            return mask
+
+        return do
+
+    def _do_Raise(self, node: ast.Raise) -> Callable:
+        what, site = f"{ast.unparse(node)[:MAX_TEXT]} was reached", self.site(node)
+        self.env = None
+
+        def do(frame, mask):
+            raise KernelAssertionError(
+                what,
+                site.where(**mask.group.first_of(mask.grid())),
+                "find out why this thread comes here",
+            )
+
+        return do
+
+
+def _without_formatting(node: ast.expr) -> str | None:
+    """Return ``print('v =', x)`` for formatted text; None for anything else.
+
+    ``f"v = {x}"``, ``"v = %d" % x``, ``"v = {}".format(x)``, ``"v = " + str(x)``."""
+    match node:
+        case ast.JoinedStr():
+            return "print('x', x)"
+        case ast.BinOp(left=ast.Constant(str() as text), op=ast.Mod(), right=ast.Tuple(values)):
+            pass
+        case ast.BinOp(left=ast.Constant(str() as text), op=ast.Mod() | ast.Add(), right=value):
+            is_str = isinstance(value, ast.Call) and ast.unparse(value.func) == "str"
+            values = value.args if is_str else [value]
+        case ast.Call(func=ast.Attribute(ast.Constant(str() as text), "format"), args=values):
+            pass
+        case _:
+            return None
+    label = text.partition("{" if isinstance(node, ast.Call) else "%")[0].strip()[:MAX_TEXT]
+    return f"print({', '.join([*([repr(label)] if label else []), *map(ast.unparse, values)])})"
+
+
+def _printable(t) -> bool:
+    if isinstance(t, TupleType):
+        return all(map(_printable, t.items))
+    return is_scalar(t) and t.kind in "biuf"
+
+
+def _print(frame, mask: Mask, parts: list[Callable]) -> None:
+    launch = frame.batch.launch
+    free = MAX_LINES - launch.printed
+    if free < 0:
+        return
+    places = np.flatnonzero(mask.grid())[: free + 1]
+    places = places[np.argsort(mask.group.numbers.reshape(-1)[places], kind="stable")]
+    columns = [part(frame, mask) for part in parts]
+    for place in places[:free]:
+        texts = (column if isinstance(column, str) else column(place) for column in columns)
+        launch.attempt.say(" ".join(texts))
+    if len(places) > free:
+        launch.attempt.say(f"... and more: a launch prints {MAX_LINES:,} lines here")
+    launch.printed += len(places)
+
+
+def _texts(value, t, mask: Mask) -> Callable:
+    """Return the function lane -> text; lanes are numbered through the lane group."""
+    if isinstance(t, TupleType):
+        parts = [_texts(v, item, mask) for v, item in zip(value, t.items, strict=True)]
+        end = ",)" if len(parts) == 1 else ")"
+        return lambda place: "(" + ", ".join(part(place) for part in parts) + end
+    flat = np.broadcast_to(np.asarray(value), mask.group.shape)
+    columns = mask.group.threads
+    if t == BOOL:
+        return lambda place: str(bool(flat[divmod(place, columns)]))
+    if is_float(t):
+        return lambda place: f"{float(flat[divmod(place, columns)]):f}"
+    return lambda place: str(int(flat[divmod(place, columns)]))

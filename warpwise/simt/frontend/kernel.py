@@ -1,0 +1,133 @@
+"""Kernels as they are read, and the line numbers of the device functions that they call.
+
+Counters and events name a source line by its number, and every cell begins with line 1. So a
+function from another file or notebook cell is numbered beyond its caller's file: from 1001 on for
+the first other file, from 2001 for the second. Messages keep the numbers of its own file. A
+function of the kernel's own file that is called by one from elsewhere begins its own count of
+further files."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import linecache
+from collections.abc import Callable, Mapping
+from types import FunctionType
+
+from warpwise.errors import Location
+from warpwise.simt.frontend.aliases import without_aliases
+from warpwise.simt.frontend.assigned import assigned_names, parameters
+from warpwise.simt.frontend.matching import without_match
+from warpwise.simt.frontend.signatures import signatures
+
+STEP = 1000
+
+
+class Kernel:
+    """A kernel or a device function, not yet specialised to the types of its arguments."""
+
+    def __init__(
+        self,
+        tree: ast.FunctionDef,
+        lookup: Callable[[str], object],
+        file: str,
+        lines: Mapping[int, str],
+        device: bool = False,
+        names: Callable[[], Mapping[str, object]] = dict,
+    ):
+        self.tree = tree = without_aliases(without_match(tree))
+        self.lookup, self.file, self.lines, self.device = lookup, file, lines, device
+        self.names = names  #: the names that ``lookup`` knows, without Python's own: for messages
+        self.name = tree.name
+        self.function: FunctionType | None = None  #: the function that was read; None for a text
+        self.origin: str | None = None  #: the file or cell of that function
+        self.base = 0  #: added to its line numbers: see ``Numbering``
+        self.numbering: Numbering | None = None
+        self.programs: dict = {}  #: compiled, by argument types
+        self.calls: set[Kernel] = set()  #: device functions that it calls, known once compiled
+        self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
+        self.captured: tuple[str, ...] = ()  #: variables of the enclosing function that it reads
+        self.assigned = assigned_names(tree)
+        self.signatures = () if device else signatures(tree)
+        self.__name__, self.__doc__ = tree.name, ast.get_docstring(tree)
+
+    @property
+    def source(self) -> str:
+        """The kernel's text, decorators included."""
+        first = min([self.tree.lineno, *(d.lineno for d in self.tree.decorator_list)])
+        return "\n".join(self.lines[n] for n in range(first, self.tree.end_lineno + 1))
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return parameters(self.tree) + self.captured
+
+    @property
+    def is_stub(self) -> bool:
+        """True for a body of only a docstring, ``...`` or ``pass``: an exercise not begun."""
+        return all(
+            isinstance(s, ast.Pass)
+            or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+            for s in self.tree.body
+        )
+
+    def where(self, node: ast.AST, **who) -> Location:
+        line, text = node.lineno - self.base, self.lines.get(node.lineno, "").strip()
+        return Location(self.file, line, text, **who, function=self.name)
+
+    def __repr__(self) -> str:
+        kind = "device function" if self.device else "kernel"
+        return f"<{kind} {self.name}({', '.join(self.parameters)})>"
+
+
+class Numbering:
+    """The line numbers of each file that a kernel's functions come from.
+
+    A kernel shares one with all functions that were moved for it."""
+
+    def __init__(self, kernel: Kernel):
+        self.bases = {kernel.origin: 0}
+        self.next = _beyond(len(linecache.getlines(kernel.origin)))
+        self.moved: dict[Kernel, Kernel] = {}
+
+    def base(self, origin: str) -> int:
+        """Return what is added to the line numbers of a file."""
+        if origin not in self.bases:
+            self.bases[origin] = self.next
+            self.next += _beyond(len(linecache.getlines(origin)))
+        return self.bases[origin]
+
+
+def beside(caller: Kernel, called: Kernel) -> Kernel:
+    """Return ``called`` with the line numbers that it has for ``caller``.
+
+    That is itself, or a copy with moved lines if it comes from another file."""
+    if called.origin is None or caller.origin is None or called.base:
+        return called
+    if called.origin == caller.origin and not caller.base:
+        return called  # by far the most frequent case, and no file is read
+    numbering = numbering_of(caller)
+    if not (base := numbering.base(called.origin)):
+        return called
+    if called not in numbering.moved:
+        numbering.moved[called] = _moved(called, base, numbering)
+    return numbering.moved[called]
+
+
+def numbering_of(kernel: Kernel) -> Numbering | None:
+    """Return a kernel's numbering, made on first use; None for a kernel read from a text."""
+    if kernel.numbering is None and kernel.origin is not None:
+        kernel.numbering = Numbering(kernel)
+    return kernel.numbering
+
+
+def _moved(kernel: Kernel, base: int, numbering: Numbering) -> Kernel:
+    tree = ast.increment_lineno(copy.deepcopy(kernel.tree), base)
+    lines = {number + base: text for number, text in kernel.lines.items()}
+    moved = type(kernel)(tree, kernel.lookup, kernel.file, lines, kernel.device, kernel.names)
+    moved.function, moved.origin = kernel.function, kernel.origin
+    moved.base, moved.numbering = base, numbering
+    return moved
+
+
+def _beyond(lines: int) -> int:
+    return STEP * (1 + lines // STEP)

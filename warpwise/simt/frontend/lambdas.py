@@ -1,0 +1,100 @@
+"""Device functions written as lambdas, read as functions with a return.
+
+``square = cuda.jit(device=True)(lambda v: v * v)``. Python keeps the line where a lambda begins,
+and the columns that each of its instructions was compiled from: so the right one is found where
+several share a line. An interpreter that keeps no columns (``-X no_debug_ranges``) needs one lambda
+a line."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import CodeType, FunctionType
+
+from warpwise.errors import UnsupportedError
+
+#: (line, column) of the start and of the end of a piece of text
+Span = tuple[tuple[int, int], tuple[int, int]]
+
+
+def is_lambda(function: FunctionType) -> bool:
+    return function.__code__.co_name == "<lambda>"
+
+
+def read_lambda(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | None:
+    """Read a lambda as a function with a return, and its lines; None if it is not found.
+
+    Raises OSError without a text."""
+    text, _ = inspect.findsource(function)
+    try:
+        module = ast.parse("".join(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found = _found(module, function.__code__)
+    if found is None:
+        return None
+    lines = {n: text[n - 1].rstrip("\n") for n in range(found.lineno, found.end_lineno + 1)}
+    return as_function(found, _name(module, found)), lines
+
+
+def as_function(node: ast.Lambda, name: str) -> ast.FunctionDef:
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    return ast.copy_location(ast.FunctionDef(name, node.args, [body], [], type_params=[]), node)
+
+
+def decorated(node: ast.Assign) -> tuple[ast.Lambda, ast.expr, list[ast.keyword]] | None:
+    """Return the lambda of an assignment, the expression that names ``jit``, and its options.
+
+    For ``f = jit(device=True)(lambda ...)`` and ``f = jit(lambda ..., device=True)``."""
+    call = node.value
+    if not (len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
+        return None
+    if not isinstance(call, ast.Call):
+        return None
+    if len(call.args) != 1 or not isinstance(call.args[0], ast.Lambda):
+        return None
+    if isinstance(call.func, ast.Call):
+        return call.args[0], call.func.func, call.func.keywords
+    return call.args[0], call.func, call.keywords
+
+
+def _found(module: ast.Module, code: CodeType) -> ast.Lambda | None:
+    """Find the lambda whose body has the code's instructions.
+
+    Of lambdas within lambdas, that is the smallest that has most of them."""
+    lambdas = [n for n in ast.walk(module) if isinstance(n, ast.Lambda)]
+    at, spans = [n for n in lambdas if n.lineno == code.co_firstlineno], _spans(code)
+    if len(at) > 1 and not spans:
+        several = f"line {code.co_firstlineno} has several lambdas"
+        what = f"{several}, and which of them is meant cannot be told"
+        raise UnsupportedError(what, try_this="one lambda a line, or def")
+    return min(at, key=lambda node: (-_count(spans, node.body), _size(node.body)), default=None)
+
+
+def _spans(code: CodeType) -> list[Span]:
+    """Return the text spans of the instructions; those that come from no text have no width."""
+    spans = []
+    for line, end, column, stop in code.co_positions():
+        if None not in (line, end, column, stop) and (line, column) != (end, stop):
+            spans.append(((line, column), (end, stop)))
+    return spans
+
+
+def _count(spans: list[Span], node: ast.expr) -> int:
+    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    return sum(begin <= first and last <= end for first, last in spans)
+
+
+def _size(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno - node.lineno, node.end_col_offset - node.col_offset
+
+
+def _name(module: ast.Module, found: ast.Lambda) -> str:
+    """Return the name that the lambda's result is assigned to, for messages."""
+    for node in ast.walk(module):
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        value = node.value if (call := decorated(node)) is None else call[0]
+        if value is found and isinstance(node.targets[0], ast.Name):
+            return node.targets[0].id
+    return "lambda"

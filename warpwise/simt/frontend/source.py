@@ -1,0 +1,267 @@
+"""Read a kernel from a function or from text: a syntax tree and the names it can see.
+
+Nothing here runs the kernel's text.
+
+A kernel made from a Python function sees that function's globals and closure. A kernel made from
+text (``kernels_in``, for text nobody trusts) sees what the text itself binds to a recognised
+import, a literal or another kernel, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import functools
+import inspect
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from types import FunctionType
+
+from warpwise.errors import UnsupportedError
+from warpwise.simt.frontend.constants import NotConstant, constant
+from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.frontend.lambdas import as_function, decorated, is_lambda, read_lambda
+from warpwise.simt.frontend.literals import MAKERS, is_scalar_type, made
+from warpwise.simt.frontend.names import CudaName, attribute, imported, resolve
+
+CELL = "this cell"
+
+
+def as_kernel(function) -> Kernel:
+    """Return the kernel of a ``Kernel``, of what ``numba.cuda.jit`` made, or of a plain function.
+
+    Raises UnsupportedError if there is no source text to read."""
+    if isinstance(function, Kernel):
+        return function
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, FunctionType):
+        raise UnsupportedError(
+            f"not a kernel: {function!r}", try_this="pass a function decorated with @cuda.jit"
+        )
+    options = getattr(function, "targetoptions", {})
+    return _from_function(plain, bool(options.get("device")))
+
+
+@functools.lru_cache(maxsize=256)
+def _from_function(function: FunctionType, device: bool) -> Kernel:
+    return from_function(function, device)
+
+
+def from_function(
+    function: FunctionType, device: bool = False, make: type[Kernel] = Kernel
+) -> Kernel:
+    """Read a function's text into a Kernel (or a subclass, ``make``).
+
+    Raises UnsupportedError where Python keeps no text (typed at a bare prompt), or where the
+    function's own text is ambiguous."""
+    try:
+        tree, lines = (read_lambda if is_lambda(function) else _read)(function) or (None, {})
+    except (OSError, TypeError) as error:
+        what = f"the text of {function.__name__} cannot be found"
+        try_this = "define it in a file or a notebook cell"
+        raise UnsupportedError(
+            f"{what}, and kernels are read from their text", try_this=try_this
+        ) from error
+    if tree is None:
+        what = f"{function.__name__} is not a function defined with def"
+        raise UnsupportedError(what, try_this="write the kernel with def")
+    see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
+    kernel = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
+    kernel.function, kernel.origin = function, function.__code__.co_filename
+    return kernel
+
+
+def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | None:
+    """Return the tree and the lines of a ``def``."""
+    text, first = inspect.getsourcelines(function)
+    try:
+        tree = ast.parse(textwrap.dedent("".join(text))).body[0]
+    except SyntaxError:
+        return None
+    if not isinstance(tree, ast.FunctionDef):
+        return None
+    ast.increment_lineno(tree, first - 1)
+    return tree, {first + i: line.rstrip("\n") for i, line in enumerate(text)}
+
+
+def _shown(file: str) -> str:
+    """Name a file as a learner knows it: the file of a notebook cell is ``CELL``."""
+    name = file.replace("\\", "/").rsplit("/", 1)
+    return CELL if "ipykernel_" in file or name[-1].startswith("<ipython") else name[-1]
+
+
+def _visible(function: FunctionType, name: str) -> object:
+    """Look ``name`` up inside ``function``: closure, then globals, then builtins.
+
+    Raises KeyError."""
+    closed = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    if name in closed:
+        return closed[name].cell_contents
+    if name in function.__globals__:
+        return function.__globals__[name]
+    return vars(builtins)[name]
+
+
+def _all_visible(function: FunctionType) -> dict[str, object]:
+    return function.__globals__ | {name: None for name in function.__code__.co_freevars}
+
+
+def kernels_in(text: str, file: str = CELL, first_line: int = 1) -> dict[str, Kernel]:
+    """Read the kernels and device functions that ``text`` defines, by name, running nothing.
+
+    Names that ``text`` binds to an import of warpwise, numba, numpy or math, to a literal or to
+    another kernel can be used in a kernel; everything else is unknown there. Raises
+    UnsupportedError if the text is not Python."""
+    try:
+        tree = ast.parse(text)
+        lines = {first_line + i: line for i, line in enumerate(text.splitlines())}
+        ast.increment_lineno(tree, first_line - 1)
+        return _defined(tree, file, lines)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        what = f"{error.msg} on line {line + first_line - 1}" if line else str(error)
+        try_this = "run the cell once and mend the syntax error"
+        raise UnsupportedError(f"{file} is not Python: {what}", try_this=try_this) from error
+    except (RecursionError, MemoryError) as error:
+        what = f"{file} is nested too deeply to be read"
+        raise UnsupportedError(what, try_this="write shorter expressions") from error
+
+
+def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Kernel]:
+    names: dict[str, object] = {}
+    kernels: dict[str, Kernel] = {}
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update(imported(node))
+        elif (found := _function(node, names)) is not None:
+            tree, options = found
+            see, device = functools.partial(_named, names), options.get("device", False)
+            kernel = Kernel(tree, see, file, lines, device, names.copy)
+            kernels[tree.name] = names[tree.name] = kernel
+        elif isinstance(node, ast.Assign):
+            names.update(_literal(node, names))
+        elif _is_int_enum(node, names):
+            names[node.name] = Members(node, names)
+        outside = Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef))
+        for name in _bound(node):
+            names.setdefault(name, outside)
+    return kernels
+
+
+def _is_int_enum(node: ast.stmt, names: dict[str, object]) -> bool:
+    bases = node.bases if isinstance(node, ast.ClassDef) else []
+    return any(_dotted(base, names) is IntEnum for base in bases)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The value of a name that text binds to anything but a constant: it exists, and no more."""
+
+    is_function: bool
+    is_class: bool = False
+
+
+class Members:
+    """The members of an ``IntEnum`` that a text defines: plain integers, as in a kernel."""
+
+    def __init__(self, node: ast.ClassDef, names: dict[str, object]):
+        for part in node.body:
+            found = _literal(part, names) if isinstance(part, ast.Assign) else {}
+            for name, value in found.items():
+                if isinstance(value, int) and not name.startswith("_"):
+                    vars(self)[name] = value
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement at the top of a text binds."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        yield node.name
+        return
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            yield part.id
+        elif isinstance(part, ast.alias):
+            yield part.asname or part.name.partition(".")[0]
+
+
+def _named(names: dict[str, object], name: str) -> object:
+    return names[name] if name in names else vars(builtins)[name]
+
+
+def _literal(node: ast.Assign, names: dict[str, object]) -> dict[str, object]:
+    """Return the constants that an assignment gives to a kernel.
+
+    ``TILE = 16``, ``A, B = 1, TILE + 1``, ``REAL = np.float32``, ``ZERO = np.float32(0)``."""
+    pairs = []
+    for target in node.targets:
+        parts, values = [target], [node.value]
+        if isinstance(target, ast.Tuple):
+            parts, values = target.elts, _parts(node.value, names)
+        pairs += zip(parts, values, strict=True) if len(parts) == len(values) else []
+    found = {}
+    for target, value in pairs:
+        with contextlib.suppress(NotConstant):
+            if isinstance(target, ast.Name):
+                found[target.id] = _value(value, names)
+    return found
+
+
+def _parts(value: ast.expr, names: dict[str, object]) -> list[ast.expr]:
+    """Return the parts of a tuple as expressions; none where it is no tuple."""
+    if isinstance(value, ast.Tuple):
+        return value.elts
+    known: object = ()
+    with contextlib.suppress(NotConstant):
+        known = _value(value, names)
+    count = len(known) if isinstance(known, tuple) else 0
+    return [ast.Subscript(value, ast.Constant(i), ast.Load()) for i in range(count)]
+
+
+def _value(node: ast.expr, names: dict[str, object]) -> object:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    scalar = _dotted(node.func if isinstance(node, ast.Call) else node, names)
+    if isinstance(node, ast.Call) and any(scalar is maker for maker in MAKERS):
+        return made(scalar, node, lambda part: _dotted(part, names), lambda name: names[name])
+    if not is_scalar_type(scalar):
+        return constant(node, lambda name: names[name])
+    if not isinstance(node, ast.Call):
+        return scalar
+    if len(node.args) != 1 or node.keywords:
+        raise NotConstant(ast.unparse(node))
+    try:
+        return scalar(constant(node.args[0], lambda name: names[name]))
+    except (OverflowError, TypeError, ValueError) as error:
+        raise NotConstant(str(error)) from error
+
+
+def _function(node: ast.stmt, names: dict[str, object]) -> tuple[ast.FunctionDef, dict] | None:
+    """Return a function or lambda that ``cuda.jit`` decorates, and the options that are literals.
+
+    None for anything else."""
+    candidates = []
+    if isinstance(node, ast.FunctionDef):
+        for d in node.decorator_list:
+            jit, keywords = (d.func, d.keywords) if isinstance(d, ast.Call) else (d, [])
+            candidates.append((node, jit, keywords))
+    elif isinstance(node, ast.Assign) and (found := decorated(node)) is not None:
+        inner, jit, keywords = found
+        candidates.append((as_function(inner, node.targets[0].id), jit, keywords))
+    for tree, jit, keywords in candidates:
+        if _dotted(jit, names) == CudaName("jit"):
+            literal = [k for k in keywords if isinstance(k.value, ast.Constant)]
+            return tree, {k.arg: k.value.value for k in literal}
+    return None
+
+
+def _dotted(node: ast.AST, names: dict[str, object]) -> object:
+    if isinstance(node, ast.Name):
+        return resolve(names.get(node.id))
+    if isinstance(node, ast.Attribute):
+        try:
+            return resolve(attribute(_dotted(node.value, names), node.attr))
+        except AttributeError:
+            return None
+    return None

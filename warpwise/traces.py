@@ -1,0 +1,250 @@
+"""Traces: what a launch did, by warp, as the value behind pictures, checks and grades.
+
+Counters cover the whole launch. Events are kept for the recorded blocks only, and only up to a cap:
+an event has the line a warp was at, its active lanes and, for memory, the addresses they accessed.
+A trace can be saved and loaded; it needs nothing of the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from warpwise import trace_file
+from warpwise.errors import TraceError
+from warpwise.metrics import WARP_SIZE, Metrics
+from warpwise.races import Access, Race
+
+KINDS = ("issue", "load", "store", "atomic", "branch", "barrier")
+SPACES = ("", "global", "shared", "local")
+
+# what reading a file that is no trace, or a damaged one, can raise
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile)
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """An array that the kernel used: its place in memory and the type of its elements.
+
+    ``address`` is in bytes, modelled, 256-aligned for global arrays."""
+
+    name: str
+    space: str
+    dtype: str
+    shape: tuple[int, ...]
+    address: int
+    strides: tuple[int, ...] = ()  #: bytes from one element to the next, by axis
+
+    @property
+    def itemsize(self) -> int:
+        return np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Event:
+    """One warp doing one thing.
+
+    ``active`` is a 32-bit mask, lane 0 in the lowest bit. ``addresses`` (memory only) has one byte
+    address per lane, -1 for inactive lanes. For ``branch``, ``active`` are the lanes that reached
+    it and ``taken`` those that took the first way. ``slots`` is the number of instructions that an
+    ``issue`` stands for."""
+
+    kind: str
+    line: int
+    block: tuple[int, int, int]
+    warp: int
+    active: int
+    space: str = ""
+    array: str = ""
+    itemsize: int = 0
+    addresses: tuple[int, ...] = ()
+    taken: int = 0
+    slots: int = 0
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The numbers of the active lanes."""
+        return tuple(lane for lane in range(WARP_SIZE) if self.active >> lane & 1)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark on a kernel that is not a mistake, such as float64 arithmetic on float32 data."""
+
+    line: int
+    text: str
+    what: str
+    try_this: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}\n    {self.text}\n  Try: {self.try_this}"
+
+
+@dataclass(frozen=True)
+class Records:
+    """The raw events of the recorded blocks, as columns; one record is one block at one line.
+
+    ``Trace.events`` unfolds them into warps."""
+
+    kind: np.ndarray  #: uint8, index into KINDS
+    line: np.ndarray  #: int32
+    block: np.ndarray  #: int64, linear block number
+    array: np.ndarray  #: int16, index into Trace.arrays, -1 without one
+    slots: np.ndarray  #: int32
+    active: np.ndarray  #: bool, (records, threads per block)
+    taken: np.ndarray  #: bool, same shape
+    addresses: np.ndarray  #: int64, same shape, -1 where there is none
+
+    @staticmethod
+    def empty(threads: int) -> Records:
+        by_record = (np.uint8, np.int32, np.int64, np.int16, np.int32)
+        by_lane = (np.bool_, np.bool_, np.int64)
+        return Records(
+            *(np.zeros(0, dtype) for dtype in by_record),
+            *(np.zeros((0, threads), dtype) for dtype in by_lane),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """One launch of one kernel, counted. Made by ``warpwise.trace``."""
+
+    kernel: str
+    file: str
+    source: dict[int, str]  #: line number -> text, of the kernel and its device functions
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arrays: tuple[ArrayInfo, ...]
+    metrics: Metrics
+    by_line: dict[int, Metrics]
+    races: tuple[Race, ...] = ()
+    notes: tuple[Note, ...] = ()
+    shared_bytes_per_block: int = 0  #: static and dynamic
+    #: of the arrays that ``cuda.local.array`` made; a compiler may keep small ones in registers
+    local_bytes_per_thread: int = 0
+    truncated: bool = False
+    records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
+
+    def __repr__(self) -> str:
+        """Return one line, which a notebook shows for a trace that stands alone."""
+        return (
+            f"<trace of {self.kernel}, grid {self.grid}, block {self.block}: "
+            ".metrics has its counters, .show() draws it>"
+        )
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Warp-level events of the recorded blocks, in the order they happened.
+
+        Raises TraceError when the launch made more events than were kept.
+        """
+        if self.truncated:
+            raise TraceError(
+                f"{self.kernel} made more events than the trace keeps "
+                f"({len(self.records.kind)} records): trace a smaller launch, or pass "
+                "trace(..., max_records=N) or record=(block,) with fewer blocks"
+            )
+        return tuple(event for i in range(len(self.records.kind)) for event in self._warps_of(i))
+
+    def accesses(self, line: int | None = None, space: str = "global") -> tuple[Event, ...]:
+        """The loads, stores and atomics among ``events``, in a memory space, of one line or all."""
+        return tuple(
+            e for e in self.events if e.space == space and (line is None or e.line == line)
+        )
+
+    def _warps_of(self, i: int) -> Iterator[Event]:
+        r = self.records
+        info = self.arrays[r.array[i]] if r.array[i] >= 0 else None
+        block = unlinear(int(r.block[i]), self.grid)
+        for warp, start in enumerate(range(0, r.active.shape[1], WARP_SIZE)):
+            lanes = slice(start, start + WARP_SIZE)
+            active = _bits(r.active[i, lanes])
+            if not active:
+                continue
+            yield Event(
+                kind=KINDS[r.kind[i]],
+                line=int(r.line[i]),
+                block=block,
+                warp=warp,
+                active=active,
+                space=info.space if info else "",
+                array=info.name if info else "",
+                itemsize=info.itemsize if info else 0,
+                addresses=_padded(r.addresses[i, lanes]) if info else (),
+                taken=_bits(r.taken[i, lanes]),
+                slots=int(r.slots[i]),
+            )
+
+    def show(self) -> Any:  # a trace does not know what draws it
+        """Show the kernel in tabs in a notebook: lines, one warp, shared memory, report.
+
+        In a terminal, as text."""
+        from warpwise.show import show
+
+        return show(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace to a file that ``Trace.load`` reads: NumPy's npz, without pickle."""
+        header = {
+            "kernel": self.kernel,
+            "file": self.file,
+            "source": self.source,
+            "grid": self.grid,
+            "block": self.block,
+            "arrays": [asdict(a) for a in self.arrays],
+            "metrics": asdict(self.metrics),
+            "by_line": {line: asdict(m) for line, m in self.by_line.items()},
+            "races": [asdict(r) for r in self.races],
+            "notes": [asdict(n) for n in self.notes],
+            "shared_bytes_per_block": self.shared_bytes_per_block,
+            "local_bytes_per_thread": self.local_bytes_per_thread,
+            "truncated": self.truncated,
+        }
+        trace_file.write(path, header, vars(self.records))
+
+    @staticmethod
+    def load(path: str | Path) -> Trace:
+        """Read a trace that ``save`` wrote. Raises TraceError for another file or format."""
+        try:
+            header, columns = trace_file.read(path, (f.name for f in fields(Records)))
+            return _from_header(header, Records(**columns))
+        except _DAMAGED as error:
+            raise TraceError(f"{path} is not a trace: {error}") from error
+
+
+def _from_header(header: dict[str, Any], records: Records) -> Trace:
+    as_they_are = "kernel file grid block shared_bytes_per_block truncated".split()
+    return Trace(
+        **{name: header[name] for name in as_they_are},
+        # the first files of this format lack it
+        local_bytes_per_thread=header.get("local_bytes_per_thread", 0),
+        source={int(k): v for k, v in header["source"].items()},
+        arrays=tuple(ArrayInfo(**a) for a in header["arrays"]),
+        metrics=Metrics(**header["metrics"]),
+        by_line={int(k): Metrics(**m) for k, m in header["by_line"].items()},
+        races=tuple(
+            Race(**r | {side: Access(**r[side]) for side in ("first", "second")})
+            for r in header["races"]
+        ),
+        notes=tuple(Note(**n) for n in header["notes"]),
+        records=records,
+    )
+
+
+def unlinear(number: int, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The (x, y, z) of a linear block or thread number; x runs fastest."""
+    return number % shape[0], number // shape[0] % shape[1], number // (shape[0] * shape[1])
+
+
+def _bits(lanes: np.ndarray) -> int:
+    return sum(1 << i for i, on in enumerate(lanes.tolist()) if on)
+
+
+def _padded(addresses: np.ndarray) -> tuple[int, ...]:
+    found = addresses.tolist()
+    return tuple(found + [-1] * (WARP_SIZE - len(found)))
