@@ -175,7 +175,7 @@ def test_without_anywidget_the_picture_stands_still_and_the_verdict_is_the_same(
 
 
 def compared(notebook) -> list[list[str]]:
-    """Return the texts that nbval compares of each check cell: those that stood there before the real ones."""
+    """Return the texts that nbval compares: those in each check cell before the real ones."""
     return [
         [output.metadata["warpwise"]["placeholder"] for output in cell.outputs]
         for cell in notebook.cells
