@@ -23,10 +23,12 @@ from warpwise.grading import grade, store
 from warpwise.grading.engine import Execution
 from warpwise.grading.regrade import merge, regrade
 
+pytestmark = pytest.mark.usefixtures("kept_sandboxes")
+
 SEED = 20_26
 FEW = 10
 KILLS = int(os.environ.get("WARPWISE_KILLS", "3"))  #: `make seeds` takes twenty
-MANY = 20 + 10 * KILLS
+MANY = 8 + 6 * KILLS
 
 
 @pytest.fixture(scope="module")

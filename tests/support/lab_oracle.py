@@ -29,7 +29,7 @@ from warpwise.labs.source import Lab, load_lab, role, unmarked
 
 ROOT = Path(__file__).parents[2]
 MOST_THREADS = 1500  # in a launch
-MOST_LAUNCHES = 3  # for an exercise
+MOST_LAUNCHES = 2  # for an exercise
 # Names that Numba's simulator lacks.
 WARP_LEVEL = re.compile(
     r"\b((shfl|ballot|match|all|any|eq)\w*_sync|activemask|syncwarp|lanemask_lt)\b"

@@ -19,6 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import jupytext
@@ -71,10 +72,15 @@ def load_lab(path_or_stem: str | Path) -> Lab:
     """Read and check ``solutions/NN_topic.md``, named by its path or stem. Raises LabError."""
     path = _find(path_or_stem)
     try:
-        text = path.read_text(encoding="utf-8")
-        cells = tuple(_tidy(cell) for cell in jupytext.reads(text, fmt="md:myst").cells)
+        return _read(path, path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise LabError(f"{path} cannot be read as a lab: {error}") from error
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, text: str) -> Lab:
+    """Read a lab's text, once: the cells are not to be changed."""
+    cells = tuple(_tidy(cell) for cell in jupytext.reads(text, fmt="md:myst").cells)
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
     lab = Lab(path.stem, _title(path, cells), version, cells, _exercises(path, cells))
     for problem in problems(lab):

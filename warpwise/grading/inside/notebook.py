@@ -33,10 +33,12 @@ REASON_CHARACTERS = 200
 # prctl(2), PR_SET_DUMPABLE: if it is off, the notebook's kernel, of the same user, cannot open this
 # process's files
 DUMPABLE = 4
-#: Modules that notebooks import beside ``warpwise.views``, and ``warm`` imports beforehand.
+#: Modules that kernels and notebooks import beside ``warpwise.views``; ``warm`` does it beforehand.
 USUAL = (
+    "ipykernel.debugger",
     "ipykernel.ipkernel",
     "ipykernel.zmqshell",
+    "psutil",
     "anywidget",
     "quickjs",
     "warpwise.cuda",

@@ -42,6 +42,11 @@ class LaneGroup:
         return self.rows, self.threads
 
     @cached_property
+    def every_lane(self) -> np.ndarray:
+        """True for each lane of a row, ``(threads,)``; not to be written to."""
+        return np.ones(self.threads, bool)
+
+    @cached_property
     def lane(self) -> np.ndarray:
         """``cuda.laneid``."""
         return self.thread_numbers % WARP_SIZE

@@ -43,7 +43,7 @@ class Recorder:
         ``addresses``: bytes, of any lane shape."""
         for row, block in self.rows:
             lanes = _of_block(mask.group, mask.lanes, row)
-            if not lanes.any():
+            if lanes is not mask.group.every_lane and not lanes.any():
                 continue
             if len(self.raw) >= self.limit:
                 self.truncated = True
@@ -92,11 +92,12 @@ def _of_block(group: LaneGroup, values, row: int) -> np.ndarray:
 
     Lanes that are not in the lane group hold 0."""
     if values is None and group.whole:
-        return np.ones(group.threads, bool)
+        return group.every_lane
     if not isinstance(values, np.ndarray):
         values = np.full((1, 1), True if values is None else values)
     if group.whole:
-        return np.broadcast_to(values[row if values.shape[0] > 1 else 0], (group.threads,))
+        here = values[row if len(values) > 1 else 0]
+        return here if len(here) == group.threads else np.broadcast_to(here, (group.threads,))
     here = np.broadcast_to(group.block_rows == row, group.shape)
     if group.filled is not None:
         here = here & group.filled
