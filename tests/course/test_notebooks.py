@@ -114,8 +114,9 @@ def nbval(*paths: Path) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.slow
-def test_nbval_passes_the_solved_notebooks(tmp_path):
-    done = nbval(*(fill(stem, tmp_path) for stem in STEMS))
+def test_nbval_passes_solved_notebooks(tmp_path):
+    """The first and the last; of all labs, what nbval compares is looked at below."""
+    done = nbval(*(fill(stem, tmp_path) for stem in (STEMS[0], STEMS[-1])))
     assert done.returncode == 0, done.stdout
 
 
