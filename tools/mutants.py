@@ -1,8 +1,8 @@
 """Count how many small faults in the package its tests find: 200, drawn by cosmic-ray.
 
-Faults are spread over the simulator, counters, labs, grader and views, and tried one at a time in a
-clone of the repository: first against the quick tests of their part, then against the slow ones.
-Results are kept line by line, so that a run goes on where it stopped. It takes hours.
+Faults are spread over the simulator, counters, labs, grader and views, and tried in clones of the
+repository: first against the quick tests of their part, then against the slow ones. Results are
+kept line by line, so that a run goes on where it stopped. It takes hours.
 
     .venv/bin/python -m pip install cosmic-ray
     PYTHONPATH=tests .venv/bin/python tools/mutants.py
@@ -19,8 +19,10 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Annotated
 
 import typer
@@ -111,7 +113,7 @@ def caught(copy: Path, mutant: Mutant, stage: str) -> bool:
     path.write_text(mutant.text, "utf-8")
     folders = [f"tests/{name}" for name in PARTS[mutant.part][1].split()]
     command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    with open(copy.parent / "last.txt", "w") as said:
+    with open(copy.with_suffix(".txt"), "w") as said:
         run = subprocess.Popen(
             [*command, "-m", STAGES[stage], *folders],
             cwd=copy,
@@ -130,38 +132,63 @@ def caught(copy: Path, mutant: Mutant, stage: str) -> bool:
         path.write_text(before, "utf-8")
 
 
+class Clones:
+    """Clones of the repository, each for one fault at a time."""
+
+    def __init__(self, folder: Path, count: int):
+        self.free: SimpleQueue[Path] = SimpleQueue()
+        for number in range(count):
+            copy = folder / f"copy{number}"
+            if not copy.exists():
+                subprocess.run(["git", "clone", "-q", ROOT, copy], check=True)
+            self.free.put(copy)
+
+    def caught(self, mutant: Mutant, stage: str) -> bool:
+        """Return whether a stage of the tests finds a fault."""
+        copy = self.free.get()
+        try:
+            return caught(copy, mutant, stage)
+        finally:
+            self.free.put(copy)
+
+
 def main(
     out: Annotated[Path, typer.Option(help="Keeps faults and results.")] = ROOT / "_build/mutants",
     count: Annotated[int, typer.Option(help="How many faults.")] = 200,
     seed: Annotated[int, typer.Option(help="Draws which.")] = 16,
+    workers: Annotated[int, typer.Option(help="How many are tried at a time.")] = 2,
     slow: Annotated[bool, typer.Option(help="Try what quick tests miss on slow ones.")] = True,
 ) -> None:
     """Count how many small faults in the package its tests find."""
-    out, copy = out.resolve(), out.resolve() / "copy"
-    if not copy.exists():
-        out.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["git", "clone", "-q", ROOT, copy], check=True)
+    out.mkdir(parents=True, exist_ok=True)
+    clones = Clones(out.resolve(), workers)
     kept = out / "faults.json"
     if not kept.exists():
-        kept.write_text(json.dumps([asdict(mutant) for mutant in drawn(copy, count, seed)]))
+        made = drawn(out.resolve() / "copy0", count, seed)
+        kept.write_text(json.dumps([asdict(mutant) for mutant in made]))
     mutants = [Mutant(**about) for about in json.loads(kept.read_text())]
     results = out / "results.jsonl"
     lines = results.read_text().splitlines() if results.exists() else []
     found = {(one["number"], one["stage"]): one["caught"] for one in map(json.loads, lines)}
     for stage in list(STAGES)[: 1 + slow]:
-        for part in PARTS:
-            none = Mutant(part, "warpwise/errors.py", "", (ROOT / "warpwise/errors.py").read_text())
-            if caught(copy, none, stage):
-                raise SystemExit(
-                    f"{stage} tests of {part} fail without a fault: see {out}/last.txt"
-                )
-        for number, mutant in enumerate(tqdm(mutants, desc=stage)):
-            if (number, stage) in found or any(found.get((number, s)) for s in STAGES):
-                continue
-            found[number, stage] = caught(copy, mutant, stage)
-            with results.open("a") as file:
-                one = {"number": number, "stage": stage, "caught": found[number, stage]}
-                file.write(json.dumps(one) + "\n")
+        left = [
+            number
+            for number in range(len(mutants))
+            if (number, stage) not in found and not any(found.get((number, s)) for s in STAGES)
+        ]
+        with ThreadPoolExecutor(workers) as pool:
+            unharmed = (ROOT / "warpwise/errors.py").read_text("utf-8")
+            fine = {part: Mutant(part, "warpwise/errors.py", "", unharmed) for part in PARTS}
+            parts = sorted({mutants[number].part for number in left})
+            for part in parts:
+                if clones.caught(fine[part], stage):
+                    raise SystemExit(f"{stage} tests of {part} fail without a fault: see {out}")
+            trying = {pool.submit(clones.caught, mutants[n], stage): n for n in left}
+            for done in tqdm(as_completed(trying), desc=stage, total=len(trying)):
+                one = {"number": trying[done], "stage": stage, "caught": done.result()}
+                found[one["number"], stage] = one["caught"]
+                with results.open("a") as file:
+                    file.write(json.dumps(one) + "\n")
     missed = [m for i, m in enumerate(mutants) if not any(found.get((i, s)) for s in STAGES)]
     for mutant in missed:
         print(f"\nmissed in {mutant.part}:\n{mutant.diff}")

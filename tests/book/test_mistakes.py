@@ -10,6 +10,10 @@ from warpwise.book.mistakes import FOLDER, kernel_lines, message, shown
 
 PAGE = (ROOT / "chapters/reference_mistakes.md").read_text("utf-8")
 NAMES = re.findall(r"```\{mistake\} (\S+)", PAGE)
+ALL = sorted(
+    path.relative_to(FOLDER).as_posix().removesuffix("_faulty.py")
+    for path in FOLDER.glob("*/*_faulty.py")
+)
 
 
 def leaves(of: type) -> list[str]:
@@ -23,6 +27,14 @@ def leaves(of: type) -> list[str]:
 @pytest.mark.parametrize("name", [*leaves(errors.KernelError), "LaunchError"])
 def test_every_class_of_error_is_on_the_page(name):
     assert f"`{name}`" in PAGE
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_page_shows_one_of_its_kind(name):
+    kind = name.partition("/")[0]
+    assert [shown for shown in NAMES if shown.startswith(f"{kind}/")], (
+        f"show a mistake of kind {kind} in chapters/reference_mistakes.md: {{mistake}} {name}"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

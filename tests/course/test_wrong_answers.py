@@ -42,6 +42,14 @@ def loaded(folder: Path, text: str, file: str | None = None):
         (HEAD + 'replace = "row <"\nwith = "row"', "mine: unknown key with"),
         (HEAD + 'changes = [{ replace = "row <", expect = "" }]', "mine: unknown key expect"),
         ('[copy_matrix.mine]\nbody = "    pass"', "mine: it does not say what to expect"),
+        (
+            HEAD.replace("out of", "beyond") + 'body = "    pass"',
+            "mine: there is no reason 'beyond bounds'; there are assertion failed, barrier missed",
+        ),
+        (
+            HEAD.replace("out of bounds", "over budget: sectors") + 'body = "    pass"',
+            "and over budget: COUNTER, which a budget can name",
+        ),
         (HEAD.replace("copy_matrix", "matmul"), "08_coalescing has no exercise matmul"),
     ],
 )
@@ -64,6 +72,11 @@ def test_a_new_lab_has_none_yet(tmp_path: Path):
 def test_a_file_needs_its_reason(tmp_path: Path):
     with pytest.raises(WrongAnswerError, match=r"mine\.py: the first line is not # expect"):
         loaded(tmp_path, "", "import numpy\n")
+
+
+def test_a_files_reason_is_one_of_those_that_there_are(tmp_path: Path):
+    with pytest.raises(WrongAnswerError, match=r"mine\.py: there is no reason 'wrong'; there are"):
+        loaded(tmp_path, "", "# expect: copy_matrix: wrong\n")
 
 
 def test_changes_are_made_one_after_the_other_or_everywhere(tmp_path: Path):

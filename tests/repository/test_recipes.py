@@ -139,6 +139,7 @@ def test_a_counter(follow):
     recipe.insert("warpwise/measure/ncu.py", '    "warp_efficiency": "', counterpart)
     recipe.append("tests/simt/test_counters.py", samples.COUNT_TEST)
     assert {
+        "test_a_test_counts_it_by_hand[barrier_threads]",
         "test_barrier_threads_are_those_that_arrive",
         "test_the_source_has_a_place_and_a_unit_for_it[barrier_threads]",
     } == passed(recipe.prove())
@@ -155,6 +156,7 @@ def test_a_mistake(follow):
     assert {
         f"test_a_mistake_stops_the_kernel_with_its_line_block_and_thread[{named}-3]",
         f"test_the_correct_twin_is_left_alone_and_right[{named}-3]",
+        f"test_the_page_shows_one_of_its_kind[{named}]",
         f"test_a_mistake_shows_its_kernel_message_and_mend[{named}]",
     } <= passed(recipe.prove())
 

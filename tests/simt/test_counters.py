@@ -1,6 +1,7 @@
 """Counters: tables of the counting rules, the rules again with sets, and whole kernels."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,29 @@ def test_arithmetic_on_constants_counts_nothing():
     assert (m.op_fp64, m.op_fp32, m.flops) == (0, 0, 0)
     m = trace(no_constants, 1, 32, np.zeros(32, np.float32)).metrics
     assert (m.op_fp64, m.op_fp32, m.flops_fp64) == (64, 32, 32)
+
+
+@cuda.jit
+def first_half_doubled(x, out):
+    tile, i = cuda.shared.array(32, np.float16), cuda.grid(1)
+    tile[i] = x[i]
+    cuda.syncthreads()
+    if i < 16:
+        out[i] = tile[i] + tile[31 - i]
+
+
+def test_barriers_and_branches_are_control_and_half_the_lanes_move_half_the_bytes():
+    m = trace(first_half_doubled, 1, 32, np.ones(32, np.float16), np.ones(32, np.float16)).metrics
+    assert (m.shared_store_bytes, m.shared_load_bytes) == (32 * 2, 16 * 2 * 2)
+    assert (m.flops_fp16, m.op_control) == (16, 32 + 32)
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(Metrics)])
+def test_a_test_counts_it_by_hand(name):
+    texts = [path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py")]
+    assert any(re.search(rf"\b{name}\b", text) for text in texts), (
+        f"no test in {Path(__file__).parent.name} says how much {name} is"
+    )
 
 
 def line_of(kernel, text: str) -> int:

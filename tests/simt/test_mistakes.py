@@ -150,11 +150,12 @@ def scope_of(first, second, block: tuple[int, int, int]) -> str:
 @pytest.mark.parametrize("name", STOPPED)
 def test_a_mistake_stops_the_kernel_with_its_line_block_and_thread(name, seed):
     program = faulty(name)
+    assert len(program.expectations) == 1, "one line ends with # expect:, the one to be named"
     ((line, kind),) = program.expectations.items()
     with pytest.raises(errors.KernelError) as caught:
         program.run(seed)
     error = caught.value
-    assert type(error) is getattr(errors, kind), error
+    assert type(error).__name__ == kind, error
     assert error.where.line == line, error
     assert error.where.text and program.lines[line - 1].strip().startswith(error.where.text)
     assert f"block {error.where.block}, thread {error.where.thread}\n    {error.where.text}" in str(
@@ -205,10 +206,22 @@ def test_what_a_faulty_program_expects_makes_sense(name):
     assert len(kinds) == 1
     if kinds == {"race"}:
         assert len(program.expectations) <= 2
-        assert program.scopes and program.scopes <= {"warp", "block", "grid"}
+        assert program.scopes and program.scopes <= {"warp", "block", "grid"}, (
+            "say where two threads that race may be: # scope: warp, block, grid, or several"
+        )
     else:
         assert len(program.expectations) == 1 and not program.scopes
-        assert issubclass(getattr(errors, kinds.pop()), (errors.KernelError, errors.LaunchError))
+        kind = getattr(errors, kinds.pop(), object)
+        assert issubclass(kind, (errors.KernelError, errors.LaunchError)), (
+            f"# expect: takes race, {', '.join(errors_of_a_kernel())}, or LaunchError and its words"
+        )
+
+
+def errors_of_a_kernel() -> list[str]:
+    """Return the names of the errors that end a kernel."""
+    kinds = (kind for kind in vars(errors).values() if isinstance(kind, type))
+    leaves = (kind for kind in kinds if issubclass(kind, errors.KernelError))
+    return sorted(kind.__name__ for kind in leaves if not kind.__subclasses__())
 
 
 def test_there_are_pairs_of_every_kind_and_nothing_else():

@@ -20,9 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from support.paths import ROOT
+from warpwise.grading.record import STOPPED
+from warpwise.labs.exercise import NUMBERS, OF_A_TRACE, Reason
+from warpwise.labs.judge import REASONS
 from warpwise.labs.source import load_lab, role, solved_notebook
 
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
+OF_LABS = {text for name, text in vars(Reason).items() if name.isupper()}
+KNOWN = (OF_LABS - {Reason.PASSED, Reason.OVER_BUDGET}) | {*REASONS.values(), *STOPPED.values()}
 OF_A_CHANGE = {"replace", "by", "all"}
 OF_AN_ANSWER = OF_A_CHANGE | {"expect", "changes", "body"}
 
@@ -69,6 +74,10 @@ def _whole(folder: Path) -> Iterator[WrongAnswer]:
         expected = EXPECT.match(text)
         if not expected:
             raise WrongAnswerError(f"{path}: the first line is not # expect: exercise: reason")
+        try:
+            _check_reason(expected[2])
+        except WrongAnswerError as error:
+            raise WrongAnswerError(f"{path}: {error}") from None
         yield WrongAnswer(folder.name, path.stem, *expected.groups(), text)
 
 
@@ -98,6 +107,7 @@ def _with_mistake(cell: str, answer: Mapping[str, Any]) -> str:
     _check_keys(answer, OF_AN_ANSWER)
     if "expect" not in answer:
         raise WrongAnswerError("it does not say what to expect")
+    _check_reason(answer["expect"])
     if "body" in answer:
         return _with_body(cell, answer["body"])
     changes = answer.get("changes")
@@ -108,6 +118,17 @@ def _with_mistake(cell: str, answer: Mapping[str, Any]) -> str:
             raise WrongAnswerError("it needs replace and by, changes, or a body")
         cell = _replaced(cell, change["replace"], change["by"], change.get("all", False))
     return cell
+
+
+def _check_reason(reason: str) -> None:
+    """Refuse a reason that no verdict has."""
+    budgets = {f"{Reason.OVER_BUDGET}{counter}" for counter in (*NUMBERS, *OF_A_TRACE)}
+    if reason not in KNOWN | budgets:
+        known = ", ".join(sorted(KNOWN))
+        raise WrongAnswerError(
+            f"there is no reason {reason!r}; there are {known}, "
+            f"and {Reason.OVER_BUDGET}COUNTER, which a budget can name"
+        )
 
 
 def _check_keys(table: Mapping[str, Any], known: set[str]) -> None:

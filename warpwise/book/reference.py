@@ -29,7 +29,8 @@ MODULE = "warpwise.metrics"
 #: An option in a sentence, where two hyphens would become a dash.
 OPTION = re.compile(r"(?<![`\w-])(--[a-z][a-z-]*)")
 
-#: Group of the page -> pattern of its metrics; the first match counts.
+#: Group of the page -> pattern of its counters; the first match counts. What is no counter is in
+#: the group DERIVED.
 GROUPS = {
     "atomics": r"atomics|.*atomic_.*",
     "global": r"global_(load|store)_.*|global_bytes_distinct",
@@ -38,8 +39,8 @@ GROUPS = {
     "arithmetic": r"flops_fp\d+",
     "control": r"barriers|.*branches",
     "instructions": r"(warp|thread)_instructions|lanes_active",
-    "derived": r".*",
 }
+DERIVED = "derived"
 
 #: Pattern of a metric -> its unit; the first match counts.
 UNITS = {
@@ -101,7 +102,9 @@ class MetricsReference(SphinxDirective):
         wanted = self.arguments[0]
         chosen = [metric for metric in metric_comments() if group(metric[0]) == wanted]
         if not chosen:
-            raise self.error(f"no metric is in the group {wanted!r}; there are {', '.join(GROUPS)}")
+            raise self.error(
+                f"no metric is in the group {wanted!r}; there are {', '.join([*GROUPS, DERIVED])}"
+            )
         return parsed(self, [line for metric in chosen for line in attribute(*metric)])
 
 
@@ -157,11 +160,13 @@ def metric_comments() -> list[tuple[str, str, str]]:
 
 
 def group(name: str) -> str:
-    return next(
-        title
-        for title, pattern in GROUPS.items()
-        if re.fullmatch(pattern, name) and (title == "derived" or name in FIELDS)
-    )
+    """Return the group of a metric; raises LookupError for a counter that no pattern fits."""
+    if name not in FIELDS:
+        return DERIVED
+    for title, pattern in GROUPS.items():
+        if re.fullmatch(pattern, name):
+            return title
+    raise LookupError(f"no group fits {name}: add a pattern to GROUPS in {__name__}")
 
 
 def unit(name: str) -> str:
