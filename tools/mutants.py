@@ -80,10 +80,12 @@ def drawn(copy: Path, count: int, seed: int) -> list[Mutant]:
         kept: list[Mutant] = []
         of_part = sorted(place for place in places if place[0] == part)
         for place in chance.sample(of_part, len(of_part)):
+            if len(kept) == round(share * count / 200):
+                break
             fault = chance.choice(sorted(places[place], key=lambda fault: fault.operator_name))
             source = (copy / place[1]).read_text("utf-8")
             text = mutate_code(source, get_operator(fault.operator_name)(), fault.occurrence)
-            if len(kept) < share * count / 200 and matters(source, text, place[2]):
+            if matters(source, text, place[2]):
                 lines = (source.splitlines(), text.splitlines())
                 diff = "\n".join(difflib.unified_diff(*lines, str(place[1]), lineterm="", n=0))
                 kept.append(Mutant(part, str(place[1]), diff, text))

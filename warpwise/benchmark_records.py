@@ -40,13 +40,13 @@ class Row:
 class Record:
     """One suite on one device.
 
-    ``told``: the whole file, with driver, versions, clocks, date, command and raw samples."""
+    ``contents``: the whole file, with driver, versions, clocks, date, command and raw samples."""
 
     suite: str
     device: str
     date: str
     rows: tuple[Row, ...]
-    told: dict[str, Any]
+    contents: dict[str, Any]
 
 
 def slug(name: str) -> str:

@@ -209,7 +209,7 @@ def pictures(notebook, lab) -> list:
 
 @pytest.mark.slow
 def test_nbval_passes_other_right_answers(tmp_path):
-    """Of one lab; ``test_labs`` judges those of all labs by the visible cases."""
+    """One lab's; ``test_labs`` judges those of all labs by the visible cases."""
     answers = sorted((ROOT / "tests/course/08_coalescing/correct").glob("*.py"))
     for answer in answers:
         (tmp_path / answer.stem).mkdir()

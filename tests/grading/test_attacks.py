@@ -601,8 +601,8 @@ def test_nobody_waits_longer_than_the_limits(run: Run):
 
 
 def test_an_error_carries_no_input_out():
-    """What ``carries_inputs_out`` names in its error would be a number of ten digits; a host
-    function's own names are not passed on."""
+    """The error of ``carries_inputs_out`` would name a number of ten digits; a host function's own
+    names are not passed on."""
     text = next(
         attack.text
         for attack in attacks("11_online_softmax")

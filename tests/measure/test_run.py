@@ -174,18 +174,18 @@ def test_a_rehearsal_goes_all_the_way_and_its_record_is_read(tmp_path):
     assert "Copy bandwidth over size: rehearsed in the simulator" in done.stdout
     assert f"records: {tmp_path / 'the-simulator'}" in done.stdout
     record = benchmark_records.read(tmp_path / "the-simulator" / "copy.json")
-    assert (record.suite, record.device, record.told["unfinished"]) == ("copy", "the simulator", "")
-    assert record.told["command"].startswith("warpwise measure copy offset --rehearse --out ")
-    assert str(tmp_path) not in json.dumps(record.told)
+    assert (record.suite, record.device, record.contents["unfinished"]) == ("copy", "the simulator", "")
+    assert record.contents["command"].startswith("warpwise measure copy offset --rehearse --out ")
+    assert str(tmp_path) not in json.dumps(record.contents)
     assert (
-        record.told["protocol"] == PROTOCOL and record.told["versions"]["numpy"] == np.__version__
+        record.contents["protocol"] == PROTOCOL and record.contents["versions"]["numpy"] == np.__version__
     )
     assert {row.by for row in record.rows} == {"numba", "cupy"} and all(
         row.samples_ms and not row.problem for row in record.rows
     )
     assert (
-        record.told["ceilings"]["copy_GB_per_s"] > 0
-        and record.told["ceilings"]["ffma_TFLOP_per_s"] > 0
+        record.contents["ceilings"]["copy_GB_per_s"] > 0
+        and record.contents["ceilings"]["ffma_TFLOP_per_s"] > 0
     )
 
 
@@ -228,8 +228,8 @@ def test_an_earlier_record_stays_until_there_is_a_new_one(tmp_path):
 )
 def test_no_record_takes_the_place_of_a_better_one(tmp_path, earlier, new, stays):
     place, fresh = tmp_path / "out" / "nvidia-h200" / "copy.json", tmp_path / "fresh.json"
-    worker.write(a_record(ours=2.0).told | earlier, place)
-    worker.write(a_record(ours=1.0).told | new, fresh)
+    worker.write(a_record(ours=2.0).contents | earlier, place)
+    worker.write(a_record(ours=1.0).contents | new, fresh)
     outcome = run._kept("copy", fresh, tmp_path / "out", new.get("unfinished", ""))
     assert outcome.stays == stays
     assert benchmark_records.read(place).rows[0].median_ms == (2.0 if stays else 1.0)
@@ -237,7 +237,7 @@ def test_no_record_takes_the_place_of_a_better_one(tmp_path, earlier, new, stays
 
 def test_no_record_takes_the_place_of_one_with_more_in_it(tmp_path):
     place, fresh = tmp_path / "out" / "nvidia-h200" / "copy.json", tmp_path / "fresh.json"
-    whole, less = a_record(ours=2.0).told, a_record(ours=1.0).told
+    whole, less = a_record(ours=2.0).contents, a_record(ours=1.0).contents
     less["rows"] = [row | {"median_ms": None} for row in less["rows"]]
     worker.write(whole, place)
     worker.write(less, fresh)
@@ -279,11 +279,11 @@ def test_a_suite_that_a_library_ends_is_measured_without_it(tmp_path, monkeypatc
 
 def test_a_record_of_a_part_says_why(tmp_path):
     worker.write(
-        a_record(ours=1.0).told | {"unfinished": "stopped before its end"}, tmp_path / "fresh.json"
+        a_record(ours=1.0).contents | {"unfinished": "stopped before its end"}, tmp_path / "fresh.json"
     )
     run._kept("copy", tmp_path / "fresh.json", tmp_path, "stopped after 300 seconds")
     assert (
-        benchmark_records.read(tmp_path / "nvidia-h200" / "copy.json").told["unfinished"]
+        benchmark_records.read(tmp_path / "nvidia-h200" / "copy.json").contents["unfinished"]
         == "stopped after 300 seconds"
     )
 
@@ -411,7 +411,7 @@ def test_a_file_that_is_no_record_is_named_in_one_line(tmp_path, text):
 def test_an_h200_s_record_comes_first(tmp_path):
     for device in ("NVIDIA A100", "NVIDIA H200"):
         worker.write(
-            a_record(device, ours=1.0).told, tmp_path / benchmark_records.slug(device) / "copy.json"
+            a_record(device, ours=1.0).contents, tmp_path / benchmark_records.slug(device) / "copy.json"
         )
     assert [record.device for record in benchmark_records.recorded("copy", tmp_path)] == [
         "NVIDIA H200",
@@ -447,6 +447,6 @@ def test_a_bare_machine_can_measure_without_a_command_line_library(tmp_path):
         and "transpose_3_padded" in done.stdout
     )
     assert (
-        benchmark_records.read(tmp_path / "the-simulator" / "transpose.json").told["unfinished"]
+        benchmark_records.read(tmp_path / "the-simulator" / "transpose.json").contents["unfinished"]
         == ""
     )

@@ -1,4 +1,4 @@
-"""What ``make serve`` adds to a build: outputs outlive it, and no page shows stale output silently.
+"""The build of ``make serve``: outputs outlive it, and no page shows stale output silently.
 
 Sphinx reads a page again when its text has changed. Here its cells run again only if their text or
 the package has changed. After a change in the package, the page that was saved last is built again

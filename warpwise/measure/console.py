@@ -103,10 +103,10 @@ def _with_bar(names: Sequence[str], settings: run.Settings) -> list[run.Outcome]
 
 def _print_times(console: Console, record: Record) -> None:
     if record.device == SIMULATOR:
-        title = f"{record.told['title']}: rehearsed in the simulator"
+        title = f"{record.contents['title']}: rehearsed in the simulator"
         _print(console, title, ("case", "variant", "result"), summary.results(record))
     else:
-        title = f"{record.told['title']}, measured on {record.device}"
+        title = f"{record.contents['title']}, measured on {record.device}"
         _print(console, title, ("case", "variant", "median", "rate"), summary.lines(record))
 
 

@@ -119,25 +119,25 @@ def _kept(name: str, path: Path, out: Path, problem: str) -> Outcome:
         return Outcome(name, None, problem)
     record = read(path)
     if problem:
-        record = replace(record, told=record.told | {"unfinished": problem})
+        record = replace(record, contents=record.contents | {"unfinished": problem})
     place = out / slug(record.device) / f"{name}.json"
     better = _better(place, record)
     if not better:
-        write(record.told, place)
+        write(record.contents, place)
     return Outcome(name, record, problem, better)
 
 
 def _better(place: Path, record: Record) -> str:
     """Return the advantage of an earlier record in a few words, or "" to replace it."""
     try:
-        earlier = read(place).told
+        earlier = read(place).contents
     except MeasureError:  # none, or a broken one
         return ""
-    if record.told.get("unfinished") and not earlier.get("unfinished"):
+    if record.contents.get("unfinished") and not earlier.get("unfinished"):
         return "finished"
-    if record.told.get("quick") and not earlier.get("quick"):
+    if record.contents.get("quick") and not earlier.get("quick"):
         return "not a quick one"
-    return "more complete" if _measured(record.told) < _measured(earlier) else ""
+    return "more complete" if _measured(record.contents) < _measured(earlier) else ""
 
 
 def _measured(told: dict[str, Any]) -> set[tuple[str, str]]:

@@ -49,7 +49,7 @@ def _ratio(record: Record, bar: Bar) -> float | None:
     fastest = min(found, key=times.__getitem__)
     if bar.beside in ("copy", "peak bandwidth"):
         device, rate = of_driver(record.device), rows[fastest].GB_per_s
-        copied = record.told.get("ceilings", {}).get("copy_GB_per_s")
+        copied = record.contents.get("ceilings", {}).get("copy_GB_per_s")
         most = copied if bar.beside == "copy" else device and device.dram_gb_per_s
         return rate / most if most and rate else None
     return times[bar.beside] / times[fastest] if bar.beside in times else None
@@ -65,7 +65,7 @@ def lines(record: Record) -> Iterator[tuple[str, ...]]:
 
 def results(record: Record) -> Iterator[tuple[str, ...]]:
     """Yield (case, variant, verdict on its result) of a rehearsal."""
-    for row, told in zip(record.rows, record.told["rows"], strict=True):
+    for row, told in zip(record.rows, record.contents["rows"], strict=True):
         if (error := told.get("worst_error")) is None:
             verdict = row.parameters.get("verdict", "ran")
         else:

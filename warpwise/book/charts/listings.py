@@ -21,15 +21,15 @@ def measured_list() -> str:
 
 
 def _when(record: Record) -> str:
-    small = ", small sizes" if record.told.get("quick") else ""
-    part = ", a part" if record.told.get("unfinished") else ""
+    small = ", small sizes" if record.contents.get("quick") else ""
+    part = ", a part" if record.contents.get("unfinished") else ""
     return f"{record.device} ({record.date[:10]}{small}{part})"
 
 
 def _software(record: Record) -> str:
     names = {"driver": "driver", "CUDA": "cuda_runtime", "Python": "python"}
-    versions = {name: record.told.get(key) for name, key in names.items()}
-    versions |= record.told.get("versions", {})
+    versions = {name: record.contents.get(key) for name, key in names.items()}
+    versions |= record.contents.get("versions", {})
     shown = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     return f"{record.device}: {shown}"
 

@@ -41,7 +41,7 @@ def device_of(record: Record) -> Device | None:
     """Return the GPU of a record, from ``warpwise.devices`` or with the record's own ceilings."""
     if known := of_driver(record.device):
         return known
-    told, ceilings = record.told, record.told.get("ceilings", {})
+    told, ceilings = record.contents, record.contents.get("ceilings", {})
     copied, computed = ceilings.get("copy_GB_per_s"), ceilings.get("ffma_TFLOP_per_s")
     version = re.fullmatch(r"(\d+)\.(\d+)", str(told.get("compute_capability", "")))
     capability = (int(version[1]), int(version[2])) if version else (0, 0)
