@@ -174,11 +174,16 @@ def test_a_rehearsal_goes_all_the_way_and_its_record_is_read(tmp_path):
     assert "Copy bandwidth over size: rehearsed in the simulator" in done.stdout
     assert f"records: {tmp_path / 'the-simulator'}" in done.stdout
     record = benchmark_records.read(tmp_path / "the-simulator" / "copy.json")
-    assert (record.suite, record.device, record.contents["unfinished"]) == ("copy", "the simulator", "")
+    assert (record.suite, record.device, record.contents["unfinished"]) == (
+        "copy",
+        "the simulator",
+        "",
+    )
     assert record.contents["command"].startswith("warpwise measure copy offset --rehearse --out ")
     assert str(tmp_path) not in json.dumps(record.contents)
     assert (
-        record.contents["protocol"] == PROTOCOL and record.contents["versions"]["numpy"] == np.__version__
+        record.contents["protocol"] == PROTOCOL
+        and record.contents["versions"]["numpy"] == np.__version__
     )
     assert {row.by for row in record.rows} == {"numba", "cupy"} and all(
         row.samples_ms and not row.problem for row in record.rows
@@ -279,7 +284,8 @@ def test_a_suite_that_a_library_ends_is_measured_without_it(tmp_path, monkeypatc
 
 def test_a_record_of_a_part_says_why(tmp_path):
     worker.write(
-        a_record(ours=1.0).contents | {"unfinished": "stopped before its end"}, tmp_path / "fresh.json"
+        a_record(ours=1.0).contents | {"unfinished": "stopped before its end"},
+        tmp_path / "fresh.json",
     )
     run._kept("copy", tmp_path / "fresh.json", tmp_path, "stopped after 300 seconds")
     assert (
@@ -411,7 +417,8 @@ def test_a_file_that_is_no_record_is_named_in_one_line(tmp_path, text):
 def test_an_h200_s_record_comes_first(tmp_path):
     for device in ("NVIDIA A100", "NVIDIA H200"):
         worker.write(
-            a_record(device, ours=1.0).contents, tmp_path / benchmark_records.slug(device) / "copy.json"
+            a_record(device, ours=1.0).contents,
+            tmp_path / benchmark_records.slug(device) / "copy.json",
         )
     assert [record.device for record in benchmark_records.recorded("copy", tmp_path)] == [
         "NVIDIA H200",

@@ -414,6 +414,8 @@ def test_an_interrupt_ends_all_warps():
         import numpy as np
         from warpwise import trace
         from warpwise.simt import kernels_in
+        # a background job of a shell ignores it, and so would this
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         kernel = kernels_in('''
         from numba import cuda
         @cuda.jit
