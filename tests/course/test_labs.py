@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import linecache
 import os
+import re
 from functools import cache
 
 import numpy as np
@@ -56,15 +57,17 @@ def cells(stem: str, part: str) -> tuple[str, ...]:
     return tuple(c.source for c in solved_notebook(the_lab(stem)).cells if role(c) == part)
 
 
-def module_text(stem: str, submission: str = "") -> str:
-    """A lab's exercise cells as one module: the submission's functions where it has them, else the
-    solution's."""
+def module_text(stem: str, exercise, submission: str = "") -> str:
+    """A module with an exercise's function and those of other exercises that it mentions: the
+    submission's where it has them, else the solution's."""
     names = {
         e.name: cell
         for e, cell in zip(the_lab(stem).exercises, cells(stem, "exercise"), strict=True)
+        if f"def {e.name}(" not in submission
     }
-    kept = [source for name, source in names.items() if f"def {name}(" not in submission]
-    return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, submission])
+    text = names.pop(exercise.name, "") + submission
+    kept = [source for name, source in names.items() if re.search(rf"\b{name}\b", text)]
+    return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, text])
 
 
 def reasons(stem: str, text: str, exercise, seed: int) -> str:
@@ -94,7 +97,7 @@ def test_hidden_tests_pass_the_solution_and_refuse_the_stub(stem):
     )
     for exercise in lab.exercises:
         for seed in SEEDS:
-            assert reasons(stem, module_text(stem), exercise, seed) == "passed", exercise
+            assert reasons(stem, module_text(stem, exercise), exercise, seed) == "passed", exercise
         if exercise.kind == "kernel":
             assert judge(untouched[exercise.name], [])[-1].reason == "not done yet"
 
@@ -107,7 +110,7 @@ def test_each_wrong_submission_fails_for_its_own_reason(answer):
         if f"def {exercise.name}(" not in text:
             continue  # it is the solution's
         seeds = SEEDS if exercise.id == id else SEEDS[:1]
-        found = {reasons(stem, module_text(stem, text), exercise, seed) for seed in seeds}
+        found = {reasons(stem, module_text(stem, exercise, text), exercise, seed) for seed in seeds}
         assert found == ({answer.reason} if exercise.id == id else {"passed"}), exercise.id
 
 
@@ -118,7 +121,7 @@ def test_other_right_answers_pass(path):
     visible = visible_cases(stem)
     for exercise in the_lab(stem).exercises:
         assert f"def {exercise.name}(" in text
-        module = module_text(stem, text)
+        module = module_text(stem, exercise, text)
         assert verdict(stem, module, exercise, visible[exercise.id]) == "passed", exercise.id
         for seed in SEEDS:
             assert reasons(stem, module, exercise, seed) == "passed", exercise.id
