@@ -1,8 +1,8 @@
 """Count how many small faults in the package its tests find: 200, drawn by cosmic-ray.
 
 Faults are spread over the simulator, counters, labs, grader and views, and tried in clones of the
-repository: first against the quick tests of their part, then against the slow ones. Results are
-kept line by line, so that a run goes on where it stopped. It takes hours.
+repository, in mixed order: first against the quick tests of their part, then against the slow ones.
+Results are kept line by line, so that a run goes on where it stopped. It takes hours.
 
     .venv/bin/python -m pip install cosmic-ray
     PYTHONPATH=tests .venv/bin/python tools/mutants.py
@@ -181,10 +181,11 @@ def main(
         with ThreadPoolExecutor(workers) as pool:
             unharmed = (ROOT / "warpwise/errors.py").read_text("utf-8")
             fine = {part: Mutant(part, "warpwise/errors.py", "", unharmed) for part in PARTS}
-            parts = sorted({mutants[number].part for number in left})
-            for part in parts:
+            begun = {mutants[number].part for number, of in found if of == stage}
+            for part in {mutants[number].part for number in left} - begun:
                 if clones.caught(fine[part], stage):
                     raise SystemExit(f"{stage} tests of {part} fail without a fault: see {out}")
+            random.Random(seed).shuffle(left)
             trying = {pool.submit(clones.caught, mutants[n], stage): n for n in left}
             for done in tqdm(as_completed(trying), desc=stage, total=len(trying)):
                 one = {"number": trying[done], "stage": stage, "caught": done.result()}
