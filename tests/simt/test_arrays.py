@@ -572,3 +572,11 @@ def test_hostile_tables_are_no_constants(text):
     )["k"]
     with pytest.raises(UnsupportedError):
         trace(kernel, 1, 1, np.zeros(1))
+
+
+def test_a_record_is_passed_by_value_if_it_is_one_that_numba_knows():
+    out, _ = traced("out[i] = x.x + x.n", x=np.array([(1.5, 2)], PAIR)[0])
+    assert set(out) == {3.5}
+    named = np.array([("ab", 2)], [("x", object), ("n", np.int32)])[0]
+    with pytest.raises(LaunchError, match="argument x is a record of .*'O'"):
+        traced("out[i] = x.n", x=named)

@@ -40,6 +40,14 @@ def test_states_are_numbas(seed, count, start):
     assert ours.xoroshiro128p_dtype == theirs.xoroshiro128p_dtype
 
 
+def test_the_first_state_is_the_seeds_own_unless_a_start_is_given():
+    own, later = np.empty(2, ours.xoroshiro128p_dtype), np.empty(1, ours.xoroshiro128p_dtype)
+    ours.init_xoroshiro128p_states_cpu(own, 7)
+    ours.init_xoroshiro128p_states_cpu(later, 7, 1)
+    np.testing.assert_array_equal(own, ours.create_xoroshiro128p_states(2, 7))
+    np.testing.assert_array_equal(own[1:], later)
+
+
 def test_many_states_are_made_quickly():
     start = time.process_time()
     made = ours.create_xoroshiro128p_states(100_000, 1)

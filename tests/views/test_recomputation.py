@@ -30,6 +30,11 @@ def test_what_is_kept_for_the_backward_pass_is_named_and_marked(variant: str, ke
     assert view.svg().count(">kept<") == len(kept.split(", "))
 
 
+def test_the_player_begins_before_the_first_access():
+    player = recomputation.explorer("all", step=0).controls[-1]
+    assert (player.least, player.most, player.value) == (0, 5, 0)
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_value_is_in_memory_from_the_access_that_writes_it(variant: str):
     """Replayed accesses find what they read in memory, since when the widget says."""

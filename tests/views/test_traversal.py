@@ -70,6 +70,13 @@ def test_array_is_named_or_the_first_and_others_are_refused():
         )
 
 
+@pytest.mark.parametrize("there", [np.s_[:, ::2], np.s_[:, :, 0]])
+def test_an_array_with_gaps_in_its_rows_is_not_shown(there):
+    whole = np.zeros((2, 64, 2) if len(there) == 3 else (2, 64), np.float32)
+    with pytest.raises(TraceError, match="arrays to show: none"):
+        traversal.of_trace(trace(copy, 1, (32, 2), whole[there], whole[there].copy("F")))
+
+
 def test_large_array_is_shown_in_part_and_says_so():
     a = np.zeros((1000, 1000), np.float32)
     near, far = np.arange(200_500, 200_532), np.arange(990_000, 990_032)
