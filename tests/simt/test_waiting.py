@@ -363,6 +363,7 @@ def test_a_wait_that_looks_different_every_time_ends_by_the_budget(body):
     ("loop", "names"),
     [
         ("while cas(lock) != 0:\n  spins += 1", set()),
+        ("while cas(lock) != 0:\n  spins = spins + 1", set()),
         ("while cas(lock) != 0 and spins < 9:\n  spins += 1", {"spins"}),
         (
             (
