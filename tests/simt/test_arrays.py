@@ -577,6 +577,8 @@ def test_hostile_tables_are_no_constants(text):
 def test_a_record_is_passed_by_value_if_it_is_one_that_numba_knows():
     out, _ = traced("out[i] = x.x + x.n", x=np.array([(1.5, 2)], PAIR)[0])
     assert set(out) == {3.5}
+    with pytest.raises(LaunchError, match="the kernel writes to it: pass a copy"):
+        traced("x.n = 7", x=np.array([(1.5, 2)], PAIR)[0])
     named = np.array([("ab", 2)], [("x", object), ("n", np.int32)])[0]
     with pytest.raises(LaunchError, match=r"argument x is a record of .*'O'"):
         traced("out[i] = x.n", x=named)

@@ -301,6 +301,19 @@ def kernel(x):
     assert {race.first.thread, race.second.thread} == {(0, 4, 0), (4, 0, 0)}
 
 
+def test_one_store_races_with_those_of_both_sides_of_a_branch():
+    t = run("""
+        if t < 32:
+            s[t] = 1  # race
+        else:
+            s[t] = 2  # race
+        s[(t + 32) % 64] = 3  # race
+        out[i] = 0
+        """)
+    assert {race.first.line for race in t.races} | {t.races[0].second.line} == marked_lines(t)
+    assert len(t.races) == 2 and len({race.second.line for race in t.races}) == 1
+
+
 def test_a_pair_of_lines_is_told_once():
     assert len(run(PAIRS["tile loop without its second barrier"][0], blocks=20).races) == 1
 

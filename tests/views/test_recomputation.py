@@ -30,6 +30,11 @@ def test_what_is_kept_for_the_backward_pass_is_named_and_marked(variant: str, ke
     assert view.svg().count(">kept<") == len(kept.split(", "))
 
 
+def test_what_is_made_again_is_marked():
+    again = {v: recomputation.explorer(v).data["variants"][v]["again"] for v in VARIANTS}
+    assert again == {"eager": [], "stored": [], "out": [2], "all": [0, 1, 2]}
+
+
 def test_the_player_begins_before_the_first_access():
     player = recomputation.explorer("all", step=0).controls[-1]
     assert (player.least, player.most, player.value) == (0, 5, 0)
