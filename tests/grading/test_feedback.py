@@ -201,6 +201,12 @@ BEHAVIOURS = [
         "",
         "values are so large that exp overflows",
     ),
+    (
+        [call(np.array([3, 1, 2])), call(np.array([1, 1, 2]))],
+        "",
+        "fails where neighbours in an ascending array are equal",
+    ),
+    ([call(np.array([0.5, 0.7, 2])), call(np.array([0.5, 0.5, 2]))], "", ALIKE),
     ([launch(9), launch(9, np.full(9, np.nan, np.float32))], "", "fails where there is a nan"),
     (
         [launch((40, 40)), launch((50, 60), budget={"barriers": 1})],

@@ -153,6 +153,12 @@ def test_what_canvas_says_of_a_student_is_kept(tmp_path: Path):
     assert found.columns == ("Lab 8: Coalescing (4711)", "Final Score")
 
 
+def test_only_the_test_student_of_canvas_is_left_out(tmp_path: Path):
+    more = '"Student, Tessa",104,S4,tes,A,,\r\n"Zuse, Konrad",105,S5,konrad,A,,\r\n'
+    found = roster.load(written(tmp_path, ROSTERS["canvas"][0] + more))
+    assert [student.login for student in found.students] == ["ada", "ben", "tes", "konrad"]
+
+
 def test_the_id_is_the_first_that_everybody_has(tmp_path: Path):
     found = roster.load(written(tmp_path, ROSTERS["gradescope"][0]))
     assert [student.id for student in found.students] == ["ada@example.edu", "b@example.edu"]

@@ -1,5 +1,6 @@
 """Sources of kernels: functions, closures, aliased imports; and text that is never run."""
 
+import linecache
 import math
 import sys
 import time
@@ -15,6 +16,7 @@ from numba.cuda import grid, shared, syncthreads, threadIdx
 from warpwise import cuda, trace
 from warpwise.errors import UndefinedNameError, UnsupportedError, WarpwiseError
 from warpwise.simt import Kernel, as_kernel, kernels_in
+from warpwise.simt.frontend.lambdas import read_lambda
 
 TILE = 32
 settings = types.ModuleType("settings")
@@ -131,6 +133,15 @@ def test_what_has_no_text_is_refused():
     for thing in (len, 3, np.sin, "text", None):
         with pytest.raises(UnsupportedError):
             trace(thing, 1, 1, np.zeros(1))
+
+
+def test_a_lambda_whose_text_is_python_no_more_is_not_found():
+    name, text = "<a cell that was edited>", "double = lambda v: 2 * v\n"
+    space: dict = {}
+    exec(compile(text, name, "exec"), space)
+    for now, found in ((text, True), (text + "1 +\n", False)):
+        linecache.cache[name] = len(now), None, now.splitlines(True), name
+        assert (read_lambda(space["double"]) is not None) == found
 
 
 def test_signatures_that_kernels_do_not_have():

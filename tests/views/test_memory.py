@@ -36,6 +36,12 @@ def known(device, place: int) -> list[float]:
     return [row[place][0] for row in memory.figures(device).values() if row[place]]
 
 
+def test_the_size_of_all_registers_says_how_many_an_sm_has():
+    size, source = memory.figures(A100)["registers"][0]
+    assert size == 108 * 256 * 1024
+    assert source.startswith("256 KB ") and source.endswith(" in each of 108 SMs")
+
+
 @pytest.mark.parametrize("name", MEASURED)
 def test_linear_bars_are_as_long_as_their_figures(name):
     device, found = devices.find(name), bars(shown(device=name, scale="linear"))

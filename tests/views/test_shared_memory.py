@@ -154,6 +154,8 @@ def test_it_refuses_blocks_steps_and_warps_that_are_not_there():
         shared_memory.of_trace(t, step=0)
     with pytest.raises(ValueError, match="warp is 8; it can be 0 to 7"):
         shared_memory.of_trace(t, warp=8)
+    warp, step = shared_memory.of_trace(t).controls
+    assert (warp.least, warp.most, step.least) == (0, 7, 1)
 
 
 def test_a_trace_without_recorded_blocks_says_so():
