@@ -582,3 +582,10 @@ def test_a_record_is_passed_by_value_if_it_is_one_that_numba_knows():
     named = np.array([("ab", 2)], [("x", object), ("n", np.int32)])[0]
     with pytest.raises(LaunchError, match=r"argument x is a record of .*'O'"):
         traced("out[i] = x.n", x=named)
+
+
+@pytest.mark.parametrize("items", ["()", "(0,)", "(1, 2, 40)", "(T, 3)"])
+def test_a_number_is_in_a_tuple_or_not(items):
+    out, _ = traced(f"T = 5\nout[i] = (i in {items}) + 2 * (i not in {items}) + 4 * (7 not in ())")
+    among = {n for n in range(64) if n in eval(items, {"T": 5})}
+    assert out.tolist() == [4 + (1 if n in among else 2) for n in range(64)]

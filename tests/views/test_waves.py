@@ -81,6 +81,12 @@ def test_a_trace_is_placed_by_its_occupancy(device, kernel, blocks):
     assert f"{found.slots:,}" in str(waves.of_trace(t, device.name))
 
 
+@pytest.mark.parametrize(("blocks", "most"), [(1, 64), (16, 64), (20, 80)])
+def test_a_trace_can_have_four_times_its_blocks(blocks, most):
+    size = waves.of_trace(traced(fill, blocks)).controls[1]
+    assert (size.least, size.most, size.value) == (1, most, blocks)
+
+
 def test_sms_hold_what_the_waves_say():
     """Filled SMs and their numbers.
 
