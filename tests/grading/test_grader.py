@@ -18,9 +18,9 @@ from support.paths import ROOT
 from support.wrong_answers import wrong_answer
 
 from warpwise.errors import GradingError
-from warpwise.grading import collect, feedback, grade, gradebook, notebook, store
+from warpwise.grading import collect, feedback, grade, gradebook, notebook, simulate, store
 from warpwise.grading.functions import judge_function
-from warpwise.grading.grader import Grader
+from warpwise.grading.grader import Grader, Served
 from warpwise.grading.record import Finding, Record, Result
 from warpwise.grading.sandbox import isolation
 from warpwise.labs.exercise import LEAST_MOST_BYTES, Call
@@ -451,6 +451,14 @@ def test_unsafe_local_grades_alike_and_says_so(class_of_two: Path, tmp_path: Pat
     assert {row["isolated"] for row in _rows(tmp_path / "out")} == {"not isolated"}
     assert json.loads((tmp_path / "out/run.json").read_text())["isolated"] is False
     assert "Not isolated" in (tmp_path / "out/feedback/ada.html").read_text()
+
+
+def test_a_warm_process_serves_one_submission_after_another():
+    served = Served(simulate.serving)
+    try:
+        assert served.get() is served.get() is not None
+    finally:
+        served.close()
 
 
 def test_an_error_of_the_grader_itself_is_one_submissions_problem(

@@ -82,6 +82,15 @@ IN_ORDER = {
             out[i] = s[t ^ 1]
         """,
     ),
+    "a syncwarp of each half of a warp": (
+        "warp",
+        """
+        half = 0xFFFF0000 if t & 16 else 0xFFFF
+        s[t] = x[i]
+        cuda.syncwarp(half)  # needed
+        out[i] = s[t ^ 8]
+        """,
+    ),
     "a chain of syncwarps of two halves and a whole": (
         "warp",
         """
@@ -333,6 +342,15 @@ RACES = {
         if t % 2 == 0:
             cuda.syncwarp(0x55555555)
         out[i] = s[t ^ 1]  # race
+        """,
+    ),
+    "a syncwarp of each half of a warp, read across them": (
+        "warp",
+        """
+        half = 0xFFFF0000 if t & 16 else 0xFFFF
+        s[t] = x[i]  # race
+        cuda.syncwarp(half)
+        out[i] = s[t ^ 16]  # race
         """,
     ),
     "what is written again after a barrier": (

@@ -77,6 +77,20 @@ def test_an_array_with_gaps_in_its_rows_is_not_shown(there):
         traversal.of_trace(trace(copy, 1, (32, 2), whole[there], whole[there].copy("F")))
 
 
+TABLE = np.zeros((2, 32), np.float32)
+
+
+@cuda.jit
+def copy_of_a_table(dst):
+    table, (x, y) = cuda.const.array_like(TABLE), cuda.grid(2)
+    dst[y, x] = table[y, x]
+
+
+def test_constant_memory_is_not_shown():
+    t = trace(copy_of_a_table, 1, (32, 2), np.zeros((2, 32), np.float32))
+    assert list(traversal.of_trace(t).data["arrays"]) == ["dst"]
+
+
 def test_large_array_is_shown_in_part_and_says_so():
     a = np.zeros((1000, 1000), np.float32)
     near, far = np.arange(200_500, 200_532), np.arange(990_000, 990_032)
