@@ -208,6 +208,7 @@ def test_random_programs_race_where_brute_force_says_so(steps):
     assert bool(races_here(steps)) == races_by_brute_force(steps), text_of(steps)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(WITH_HALF_WARPS)
 def test_syncwarps_of_half_a_warp_never_give_a_false_alarm(steps):

@@ -104,7 +104,10 @@ def reversed_by_all_blocks(bar, x, out):
     out[i] = x[x.size - 1 - i]
 
 
-@pytest.mark.parametrize(("blocks", "threads"), [(2, 32), (2, 128), (5, 70), (32, 1024)])
+@pytest.mark.parametrize(
+    ("blocks", "threads"),
+    [(2, 32), (2, 128), (5, 70), pytest.param(32, 1024, marks=pytest.mark.slow)],
+)
 def test_a_barrier_of_the_grid_can_be_made_by_hand(blocks, threads):
     x, out = zeros(blocks * threads), zeros(blocks * threads)
     found = trace(reversed_by_all_blocks, blocks, threads, zeros(), x, out)

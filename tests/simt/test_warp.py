@@ -536,6 +536,7 @@ def sums_of_half_warps_in_uneven_loops(x, trips, o, kept):
         o[i // 32] = total
 
 
+@pytest.mark.slow
 def test_undefined_values_in_loops_that_go_on_compacted():
     x, trips, o = np.arange(24 * 64), np.arange(48) % 3, np.zeros(48, np.int64)
     trips[5] = 400
