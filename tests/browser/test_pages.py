@@ -120,7 +120,8 @@ def of_colour(page, seen: set[str]) -> list[tuple[str, list[str]]]:
     It works out the ground of everything on a page, which takes seconds."""
     looks = set(page.evaluate(LOOKS))
     found = [] if looks <= seen else violations(page, **OF_COLOUR)
-    seen |= looks if not found else set()
+    if not found:
+        seen |= looks
     return found
 
 

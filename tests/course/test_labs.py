@@ -38,9 +38,6 @@ CORRECT = sorted((ROOT / "tests/course").glob("*/correct/*.py"))
 SEEDS = range(int(os.environ.get("WARPWISE_SEEDS", "1")))  #: `make seeds` takes twenty
 
 
-the_lab = cache(load_lab)
-
-
 @cache
 def hidden(stem: str):
     spec = importlib.util.spec_from_file_location(
@@ -54,7 +51,7 @@ def hidden(stem: str):
 @cache
 def cells(stem: str, part: str) -> tuple[str, ...]:
     """The text of a solved lab's cells that play a part."""
-    return tuple(c.source for c in solved_notebook(the_lab(stem)).cells if role(c) == part)
+    return tuple(c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == part)
 
 
 def module_text(stem: str, exercise, submission: str = "") -> str:
@@ -62,7 +59,7 @@ def module_text(stem: str, exercise, submission: str = "") -> str:
     submission's where it has them, else the solution's."""
     names = {
         e.name: cell
-        for e, cell in zip(the_lab(stem).exercises, cells(stem, "exercise"), strict=True)
+        for e, cell in zip(load_lab(stem).exercises, cells(stem, "exercise"), strict=True)
         if f"def {e.name}(" not in submission
     }
     text = names.pop(exercise.name, "") + submission
@@ -91,7 +88,7 @@ def verdict(stem: str, text: str, exercise, cases) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_tests_pass_the_solution_and_refuse_the_stub(stem):
-    lab = the_lab(stem)
+    lab = load_lab(stem)
     untouched = kernels_in(
         "\n\n".join(c.source for c in student_notebook(lab).cells if c.cell_type == "code")
     )
@@ -106,7 +103,7 @@ def test_hidden_tests_pass_the_solution_and_refuse_the_stub(stem):
 @pytest.mark.parametrize("answer", WRONG, ids=lambda answer: f"{answer.lab}-{answer.name}")
 def test_each_wrong_submission_fails_for_its_own_reason(answer):
     text, stem, id = answer.text, answer.lab, answer.exercise
-    for exercise in the_lab(stem).exercises:
+    for exercise in load_lab(stem).exercises:
         if f"def {exercise.name}(" not in text:
             continue  # it is the solution's
         seeds = SEEDS if exercise.id == id else SEEDS[:1]
@@ -119,7 +116,7 @@ def test_each_wrong_submission_fails_for_its_own_reason(answer):
 def test_other_right_answers_pass(path):
     text, stem = path.read_text(), path.parts[-3]
     visible = visible_cases(stem)
-    for exercise in the_lab(stem).exercises:
+    for exercise in load_lab(stem).exercises:
         assert f"def {exercise.name}(" in text
         module = module_text(stem, exercise, text)
         assert verdict(stem, module, exercise, visible[exercise.id]) == "passed", exercise.id
@@ -132,13 +129,13 @@ def test_there_are_wrong_and_right_submissions_for_each_lab(stem):
     assert len(wrong_answers(stem)) >= 6
     assert len([p for p in CORRECT if p.parts[-3] == stem]) >= 2
     named = {answer.exercise for answer in wrong_answers(stem)}
-    assert named == {exercise.id for exercise in the_lab(stem).exercises}
+    assert named == {exercise.id for exercise in load_lab(stem).exercises}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
-    for exercise in the_lab(stem).exercises:
+    for exercise in load_lab(stem).exercises:
         draw = getattr(hidden(stem), exercise.id)
         labels = [[case.label for case in draw(np.random.default_rng(seed))] for seed in (0, 0, 1)]
         assert labels[0] == labels[1] != labels[2]
@@ -147,7 +144,7 @@ def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_cases_are_not_the_visible_ones(stem):
     shown = visible_cases(stem)
-    for exercise in the_lab(stem).exercises:
+    for exercise in load_lab(stem).exercises:
         cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(0)))
         fresh = [
             case for case in cases if all(asked(case) != asked(one) for one in shown[exercise.id])
@@ -159,7 +156,7 @@ def test_hidden_cases_are_not_the_visible_ones(stem):
 def test_hidden_calls_allow_memory_that_the_grader_can_tell_from_pythons(stem):
     calls = [
         case
-        for exercise in the_lab(stem).exercises
+        for exercise in load_lab(stem).exercises
         for case in getattr(hidden(stem), exercise.id)(np.random.default_rng(0))
     ]
     assert all(
@@ -174,7 +171,7 @@ def visible_cases(stem: str) -> dict[str, tuple]:
     """Exercise -> the cases that its check cell builds in the solved lab."""
     found = {}
     names = {"__name__": "lab"}
-    for cell in solved_notebook(the_lab(stem)).cells:
+    for cell in solved_notebook(load_lab(stem)).cells:
         if role(cell) in ("given", "exercise", "check"):
             source = (
                 cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source
@@ -184,7 +181,7 @@ def visible_cases(stem: str) -> dict[str, tuple]:
             linecache.cache[file] = (len(source), None, source.splitlines(True), file)
             names["_keep"] = lambda target, cases, view=None: found.setdefault(target, tuple(cases))
             exec(compile(source, file, "exec"), names)
-    return {e.id: found[e.name] for e in the_lab(stem).exercises}
+    return {e.id: found[e.name] for e in load_lab(stem).exercises}
 
 
 def asked(case) -> tuple:

@@ -51,7 +51,6 @@ from warpwise.grading.class_report.similar import (
 from warpwise.grading.record import Counter, Finding, Record, Result
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import (
-    Lab,
     load_lab,
     role,
     solved_notebook,
@@ -81,11 +80,6 @@ HOSTILE = {
     "a match": "match x:\n  case [1, *_, {'a': b}]: pass",
     "classes": "class A[int]:\n  pass\nasync def g(*, a=1, **k): return await (yield a)",
 }
-
-
-@cache
-def lab_of(stem: str) -> Lab:
-    return load_lab(stem)
 
 
 # Fingerprints.
@@ -175,7 +169,7 @@ def right_answers() -> dict[tuple[str, str], dict[str, str]]:
     Each exercise has its solution and two other answers, with the functions they call."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for stem in STEMS:
-        lab = lab_of(stem)
+        lab = load_lab(stem)
         others = {
             path.stem: path.read_text("utf-8")
             for path in (ROOT / "tests/course" / stem / "correct").glob("*.py")
@@ -276,7 +270,7 @@ def printed_classes() -> dict[str, tuple[list[Record], list[Record]]]:
     """Map labs to three authors who wrote everything differently, and disguised copies."""
     found = {}
     for stem in STEMS:
-        names = {exercise.id: exercise.name for exercise in lab_of(stem).exercises}
+        names = {exercise.id: exercise.name for exercise in load_lab(stem).exercises}
         texts = {id: answers for (lab, id), answers in right_answers().items() if lab == stem}
         writers = sorted({who for answers in texts.values() for who in answers})
         own = [
@@ -301,7 +295,8 @@ def printed_classes() -> dict[str, tuple[list[Record], list[Record]]]:
 def test_of_right_answers_copies_are_similar_and_others_are_not(stem):
     own, copies = printed_classes()[stem]
     found = {
-        (pair.a.student, pair.b.student): pair for pair in pairs(own + copies, {stem: lab_of(stem)})
+        (pair.a.student, pair.b.student): pair
+        for pair in pairs(own + copies, {stem: load_lab(stem)})
     }
     writers = [record.student for record in own]
     assert len(writers) == 3
@@ -319,7 +314,7 @@ def test_thresholds_lie_between_what_was_measured():
     """The numbers are those in the docstring of ``similar``."""
     apart, copied = [], []
     for stem, (own, copies) in printed_classes().items():
-        given = handed_out(lab_of(stem))
+        given = handed_out(load_lab(stem))
         for id in dict.fromkeys(result.exercise for one in own for result in one.results):
             mine, theirs = (
                 {r.student: telling_prints(r, id, given) for r in some} for some in (own, copies)
@@ -356,7 +351,7 @@ def share(a: frozenset[int], b: frozenset[int]) -> float | None:
 
 
 def test_what_is_handed_out_is_not_similar():
-    lab = lab_of(LAB)
+    lab = load_lab(LAB)
     given = {
         role(cell): stub(cell.source)
         for cell in lab.cells
@@ -476,9 +471,9 @@ def text_of(html: str) -> str:
 
 
 def test_numbers_of_a_class():
-    lab = overview(small_class(), {LAB: lab_of(LAB)})[0]
+    lab = overview(small_class(), {LAB: load_lab(LAB)})[0]
     assert (lab.title, len(lab.records), lab.points, lab.possible) == (
-        lab_of(LAB).title,
+        load_lab(LAB).title,
         6,
         (0, 0, 2, 4, 4),
         4,
@@ -551,7 +546,7 @@ def test_percentile_is_a_value_that_occurs():
 
 
 def test_page_says_what_there_is_to_say():
-    text = text_of(page(*_parts(report_on(small_class(), {LAB: lab_of(LAB)}))))
+    text = text_of(page(*_parts(report_on(small_class(), {LAB: load_lab(LAB)}))))
     for said in (
         "Not for students.",
         "6, of which 1 could not be graded",
@@ -742,16 +737,16 @@ def graded(sandbox, tmp_path_factory):
 
     The copy is over a budget."""
     folder = tmp_path_factory.mktemp("class")
-    right, copy = (json.loads(json.dumps(solved_notebook(lab_of(LAB)))) for _ in range(2))
+    right, copy = (json.loads(json.dumps(solved_notebook(load_lab(LAB)))) for _ in range(2))
     for cell in copy["cells"]:
         if id := cell["metadata"].get("warpwise", {}).get("id"):
-            cell["source"] = disguised(cell["source"], lab_of(LAB).exercise(id).name)
+            cell["source"] = disguised(cell["source"], load_lab(LAB).exercise(id).name)
             if id == "copy_matrix":
                 cell["source"] = wrong_answer(LAB, "uncoalesced_copy").text
     for student, made in {
         "ada": right,
         "ben": copy,
-        "carla": student_notebook(lab_of(LAB)),
+        "carla": student_notebook(load_lab(LAB)),
     }.items():
         (folder / "submitted" / student).mkdir(parents=True)
         (folder / "submitted" / student / f"{LAB}.ipynb").write_text(json.dumps(made), "utf-8")

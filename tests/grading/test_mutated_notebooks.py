@@ -22,7 +22,7 @@ from warpwise.errors import GradingError
 from warpwise.grading import extract, grade, material, notebook, simulate
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import ENDED
-from warpwise.labs.source import Lab, load_lab, solved_notebook, student_notebook
+from warpwise.labs.source import load_lab, solved_notebook, student_notebook
 from warpwise.simt import trace
 
 SEED = 7
@@ -32,19 +32,14 @@ GRADERS_OWN = ("the grader failed", "could not be simulated", "Traceback")
 
 
 @cache
-def lab(stem: str) -> Lab:
-    return load_lab(stem)
-
-
-@cache
 def originals(stem: str) -> list[dict]:
     """The untouched lab, the solved one, and the solved one with each known right and wrong
     submission."""
-    made = [student_notebook(lab(stem)), solved_notebook(lab(stem))]
+    made = [student_notebook(load_lab(stem)), solved_notebook(load_lab(stem))]
     correct = sorted((ROOT / "tests/course" / stem / "correct").glob("*.py"))
     texts = [path.read_text() for path in correct]
     for text in [*texts, *(answer.text for answer in wrong_answers(stem))]:
-        made.append(solved_notebook(lab(stem)))
+        made.append(solved_notebook(load_lab(stem)))
         for cell in made[-1].cells:
             if f"def {cell.metadata.get('warpwise', {}).get('name')}(" in text:
                 cell.source = text
@@ -58,7 +53,7 @@ def readings(stem: str, folder: Path) -> list[dict[str, Answer | None] | str]:
     for content in mutants(SEED, LABS[stem], originals(stem)):
         path.write_bytes(content)
         try:
-            found.append(notebook.answers(notebook.read(path), lab(stem).exercises))
+            found.append(notebook.answers(notebook.read(path), load_lab(stem).exercises))
         except GradingError as error:
             found.append(str(error))
     return found
@@ -115,7 +110,7 @@ def test_mutants_graded_whole(sandbox, tmp_path: Path):
     assert len(records) == WHOLE
     for record in records:
         assert [result.exercise for result in record.results] == [
-            exercise.id for exercise in lab(stem).exercises
+            exercise.id for exercise in load_lab(stem).exercises
         ]
         assert all(result.finding.reason for result in record.results)
         texts = [record.problem, *(result.finding.detail for result in record.results)]

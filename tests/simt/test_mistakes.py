@@ -19,15 +19,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from support.paths import ROOT
+from support.mistakes import FOLDER, KERNEL_ERRORS, NAMES
 
 from warpwise import errors, trace
 
-FOLDER = ROOT / "chapters/mistakes"
-NAMES = sorted(
-    str(path.relative_to(FOLDER)).removesuffix("_faulty.py")
-    for path in FOLDER.glob("*/*_faulty.py")
-)
 SEEDS = (3, 4)
 MOST_CHANGED_LINES = 8
 
@@ -213,15 +208,8 @@ def test_what_a_faulty_program_expects_makes_sense(name):
         assert len(program.expectations) == 1 and not program.scopes
         kind = getattr(errors, kinds.pop(), object)
         assert issubclass(kind, (errors.KernelError, errors.LaunchError)), (
-            f"# expect: takes race, {', '.join(errors_of_a_kernel())}, or LaunchError and its words"
+            f"# expect: takes race, {', '.join(KERNEL_ERRORS)}, or LaunchError and its words"
         )
-
-
-def errors_of_a_kernel() -> list[str]:
-    """Return the names of the errors that end a kernel."""
-    kinds = (kind for kind in vars(errors).values() if isinstance(kind, type))
-    leaves = (kind for kind in kinds if issubclass(kind, errors.KernelError))
-    return sorted(kind.__name__ for kind in leaves if not kind.__subclasses__())
 
 
 def test_there_are_pairs_of_every_kind_and_nothing_else():

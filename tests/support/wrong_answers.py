@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from support.paths import ROOT
-from warpwise.grading.record import STOPPED
+from warpwise.grading.feedback import EXPLAINED
+from warpwise.grading.record import MISSING, NOT_GRADED
 from warpwise.labs.exercise import NUMBERS, OF_A_TRACE, Reason
-from warpwise.labs.judge import REASONS
 from warpwise.labs.source import load_lab, role, solved_notebook
 
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
-OF_LABS = {text for name, text in vars(Reason).items() if name.isupper()}
-KNOWN = (OF_LABS - {Reason.PASSED, Reason.OVER_BUDGET}) | {*REASONS.values(), *STOPPED.values()}
+KNOWN = EXPLAINED.keys() - {Reason.PASSED, MISSING, NOT_GRADED}
 OF_A_CHANGE = {"replace", "by", "all"}
 OF_AN_ANSWER = OF_A_CHANGE | {"expect", "changes", "body"}
 

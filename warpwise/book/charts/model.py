@@ -41,13 +41,13 @@ def device_of(record: Record) -> Device | None:
     """Return the GPU of a record, from ``warpwise.devices`` or with the record's own ceilings."""
     if known := of_driver(record.device):
         return known
-    told, ceilings = record.contents, record.contents.get("ceilings", {})
+    contents, ceilings = record.contents, record.contents.get("ceilings", {})
     copied, computed = ceilings.get("copy_GB_per_s"), ceilings.get("ffma_TFLOP_per_s")
-    version = re.fullmatch(r"(\d+)\.(\d+)", str(told.get("compute_capability", "")))
+    version = re.fullmatch(r"(\d+)\.(\d+)", str(contents.get("compute_capability", "")))
     capability = (int(version[1]), int(version[2])) if version else (0, 0)
     if not (copied and computed) or capability not in MULTIPROCESSORS:
         return None
-    sms, l2_bytes = told["sms"], told["l2_bytes"]
+    sms, l2_bytes = contents["sms"], contents["l2_bytes"]
     return Device(record.device, capability, sms, computed, UNKNOWN_PEAK, copied, l2_bytes)
 
 
