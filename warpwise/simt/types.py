@@ -7,8 +7,15 @@ float32 among float32 and small integers."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
+
+DType: TypeAlias = np.dtype[Any]
+Lanes: TypeAlias = np.ndarray[Any, DType]  #: values by lane; see ``lanes.masks`` for the shapes
+#: What a kernel's expression gives: a Python int or bool, a NumPy scalar or ``Lanes``, an array of
+#: the machine, or a tuple of these. Its ``Type`` says which.
+Value: TypeAlias = Any
 
 BOOL = np.dtype(np.bool_)
 INT8, INT32, INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64)
@@ -20,11 +27,19 @@ SCALARS = tuple(map(np.dtype, f"bool {_INTEGERS} float16 float32 float64".split(
 ELEMENTS = (*SCALARS, COMPLEX64, COMPLEX128)  #: types of the numbers in an array
 
 
+class KernelType:
+    """The base of the types that are no scalar."""
+
+
+#: The type of a value: a scalar's is a ``numpy.dtype``.
+Type: TypeAlias = DType | KernelType
+
+
 @dataclass(frozen=True)
-class ArrayType:
+class ArrayType(KernelType):
     """An array in a kernel: element type, number of dimensions, memory space."""
 
-    dtype: np.dtype
+    dtype: DType
     ndim: int
     space: str
 
@@ -33,12 +48,12 @@ class ArrayType:
 
 
 @dataclass(frozen=True)
-class TupleType:
+class TupleType(KernelType):
     """A tuple of values, each with its own type; its length is part of the type.
 
     ``names``: those of a named tuple's items."""
 
-    items: tuple
+    items: tuple[Type, ...]
     names: tuple[str, ...] = ()
 
     @property
@@ -51,17 +66,7 @@ class TupleType:
 
 
 @dataclass(frozen=True)
-class FunctionType:
-    """A device function as a value: known before the launch, so nothing is passed at run time."""
-
-    kernel: object
-
-    def __str__(self) -> str:
-        return f"device function {self.kernel.name}"
-
-
-@dataclass(frozen=True)
-class NoneType:
+class NoneType(KernelType):
     """The result of a function that returns nothing."""
 
     def __str__(self) -> str:
@@ -72,7 +77,7 @@ NONE = NoneType()
 
 
 @dataclass(frozen=True)
-class GridType:
+class GridType(KernelType):
     """All threads of a launch as a group: ``cuda.cg.this_grid()``."""
 
     def __str__(self) -> str:
@@ -92,29 +97,29 @@ class TypeMismatch(Exception):
         self.try_this = try_this
 
 
-def described(t) -> str:
+def described(t: Type) -> str:
     """Name a type with its article, for messages."""
     return f"a number ({t})" if is_scalar(t) else "None" if t is NONE else f"a {t}"
 
 
-def is_scalar(t) -> bool:
+def is_scalar(t: object) -> TypeGuard[DType]:
     return isinstance(t, np.dtype)
 
 
-def is_float(t) -> bool:
+def is_float(t: object) -> TypeGuard[DType]:
     return is_scalar(t) and t.kind == "f"
 
 
-def is_integer(t) -> bool:
+def is_integer(t: object) -> TypeGuard[DType]:
     """True for integers and booleans: what an index, a shift or a bit operation takes."""
     return is_scalar(t) and t.kind in "iub"
 
 
-def is_complex(t) -> bool:
+def is_complex(t: object) -> TypeGuard[DType]:
     return is_scalar(t) and t.kind == "c"
 
 
-def unify(a, b):
+def unify(a: Type, b: Type) -> Type:
     """Return the type of a variable that is ``a`` on one path and ``b`` on another."""
     if a == b:
         return a
@@ -125,73 +130,73 @@ def unify(a, b):
     raise TypeMismatch(f"{a} on one path and {b} on another", "use two variables")
 
 
-def same(t: np.dtype) -> np.dtype:
+def same(t: DType) -> DType:
     """Return the type itself: the result rule of a function that returns what it computes in."""
     return t
 
 
-def widened(t: np.dtype) -> np.dtype:
+def widened(t: DType) -> DType:
     """Return the type in which arithmetic takes an integer: 64 bits, unsigned only if it was."""
     return UINT64 if t.kind == "u" else INT64
 
 
-def _integers(a: np.dtype, b: np.dtype) -> np.dtype:
+def _integers(a: DType, b: DType) -> DType:
     return UINT64 if a.kind == b.kind == "u" else INT64
 
 
-def _floats(a: np.dtype, b: np.dtype) -> np.dtype:
+def _floats(a: DType, b: DType) -> DType:
     """Return the floating-point type for two numbers.
 
     An unsigned integer counts as the signed one that holds all its values."""
     return np.promote_types(_as_signed(a), _as_signed(b))
 
 
-def _as_signed(t: np.dtype) -> np.dtype:
+def _as_signed(t: DType) -> DType:
     return np.promote_types(t, INT8) if t.kind == "u" else t
 
 
-def arithmetic(a: np.dtype, b: np.dtype) -> np.dtype:
+def arithmetic(a: DType, b: DType) -> DType:
     """The type of ``a + b``, ``a - b`` and ``a * b``."""
     return _integers(a, b) if is_integer(a) and is_integer(b) else _floats(a, b)
 
 
-def comparison(a: np.dtype, b: np.dtype) -> np.dtype:
+def comparison(a: DType, b: DType) -> DType:
     """The type in which comparisons compute: uint64 and a signed integer meet in float64."""
     return np.promote_types(a, b) if is_integer(a) and is_integer(b) else _floats(a, b)
 
 
-def division(a: np.dtype, b: np.dtype) -> np.dtype:
+def division(a: DType, b: DType) -> DType:
     """The type of ``a / b``: always floating point."""
     return FLOAT64 if is_integer(a) and is_integer(b) else arithmetic(a, b)
 
 
-def _at_least_float32(t: np.dtype) -> np.dtype:
+def _at_least_float32(t: DType) -> DType:
     return FLOAT32 if t == FLOAT16 else t
 
 
-def floor_division(a: np.dtype, b: np.dtype) -> np.dtype:
+def floor_division(a: DType, b: DType) -> DType:
     """The type of ``a // b`` and ``a % b``."""
     return _at_least_float32(arithmetic(a, b))
 
 
-def power(a: np.dtype, b: np.dtype) -> np.dtype:
+def power(a: DType, b: DType) -> DType:
     """The type of ``a ** b``: an integer exponent does not widen a float base."""
     return _at_least_float32(a if is_float(a) and is_integer(b) else arithmetic(a, b))
 
 
-def shift(a: np.dtype, b: np.dtype) -> np.dtype:
+def shift(a: DType, b: DType) -> DType:
     """The type of ``a << b`` and ``a >> b``: that of the widened left side."""
     _need_integers(a, b)
     return widened(a)
 
 
-def bitwise(a: np.dtype, b: np.dtype) -> np.dtype:
+def bitwise(a: DType, b: DType) -> DType:
     """The type of ``a & b``, ``a | b``, ``a ^ b``."""
     _need_integers(a, b)
     return BOOL if a == b == BOOL else _integers(a, b)
 
 
-def _need_integers(a: np.dtype, b: np.dtype) -> None:
+def _need_integers(a: DType, b: DType) -> None:
     if not (is_integer(a) and is_integer(b)):
         raise TypeMismatch(
             f"integers are needed, not {a} and {b}",
@@ -199,39 +204,39 @@ def _need_integers(a: np.dtype, b: np.dtype) -> None:
         )
 
 
-def negation(t: np.dtype) -> np.dtype:
+def negation(t: DType) -> DType:
     """The type of ``-a`` and ``+a``."""
     return widened(t) if is_integer(t) else t
 
 
-def absolute(t: np.dtype) -> np.dtype:
+def absolute(t: DType) -> DType:
     """The type of ``abs(a)``."""
     return INT8 if t == BOOL else t
 
 
-def math_half(t: np.dtype) -> np.dtype:
+def math_half(t: DType) -> DType:
     """The type of functions that the GPU has for float16, such as ``math.sqrt(a)``.
 
     Integers are taken as float64."""
     return FLOAT64 if is_integer(t) else t
 
 
-def math_unary(t: np.dtype) -> np.dtype:
+def math_unary(t: DType) -> DType:
     """The type of ``math.tan(a)`` and the like."""
     return _at_least_float32(math_half(t))
 
 
-def math_binary(a: np.dtype, b: np.dtype) -> np.dtype:
+def math_binary(a: DType, b: DType) -> DType:
     """The type of ``math.hypot(a, b)`` and ``math.atan2``: two integers are taken as float64."""
     return FLOAT64 if is_integer(a) and is_integer(b) else math_close(a, b)
 
 
-def math_close(a: np.dtype, b: np.dtype) -> np.dtype:
+def math_close(a: DType, b: DType) -> DType:
     """The type of ``math.fmod`` and ``math.copysign``: the least float, from float32, for both."""
     return _at_least_float32(_floats(_floats(a, FLOAT32), b))
 
 
-def of_constant(value):
+def of_constant(value: object) -> Type | None:
     """The type of a Python or NumPy constant in a kernel; None if a kernel cannot hold it."""
     if isinstance(value, (bool, np.bool_)):
         return BOOL
@@ -244,13 +249,13 @@ def of_constant(value):
     if isinstance(value, np.generic) and value.dtype in ELEMENTS:
         return value.dtype
     if isinstance(value, tuple):
-        items = tuple(map(of_constant, value))
-        known = all(t is not None for t in items)
+        items = tuple(t for t in map(of_constant, value) if t is not None)
+        known = len(items) == len(value)
         return TupleType(items, getattr(value, "_fields", ())) if known else None
     return NONE if value is None else None
 
 
-def cast(value, to: np.dtype):
+def cast(value: Value, to: DType) -> Value:
     """Cast a kernel's value (Python int, NumPy scalar or array); integers wrap around, as on a GPU.
 
     A uniform int64 is always a Python int and a uniform bool a Python bool: loop counters and

@@ -20,8 +20,9 @@ from warpwise.simt.compiler.closures import (
     joined,
     truth,
 )
+from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.names import CudaName
-from warpwise.simt.types import BOOL, FLOAT64, INT64, ArrayType, FunctionType, TupleType, is_scalar
+from warpwise.simt.types import BOOL, FLOAT64, INT64, ArrayType, TupleType, is_scalar
 
 MAX_ARGUMENTS = 255
 NOT_FINITE = "inf -inf +inf nan infinity -infinity".split()
@@ -37,7 +38,7 @@ class Calls:
             return method or self._refuse_call(node, function)
         if isinstance(function, CudaName):
             return self.cuda_call(node, function.path)
-        is_value = isinstance(function, FunctionType)
+        is_value = isinstance(function, DeviceFunctionType)
         device = function.kernel if is_value else self.device_function(function)
         if device is not None:
             return self.call_device(node, device)

@@ -14,11 +14,11 @@ from warpwise.simt import types
 from warpwise.simt.compiler.closures import Code, cast_code, constant_code, joined
 from warpwise.simt.frontend.assigned import own_nodes
 from warpwise.simt.frontend.constants import MAX_ITEMS, NotConstant, constant
-from warpwise.simt.frontend.kernel import Kernel, beside, numbering_of
+from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, beside, numbering_of
 from warpwise.simt.frontend.lambdas import as_function
 from warpwise.simt.frontend.names import resolve
 from warpwise.simt.frontend.source import as_kernel
-from warpwise.simt.types import FunctionType, TupleType
+from warpwise.simt.types import TupleType
 
 
 class DeviceCalls:
@@ -31,7 +31,7 @@ class DeviceCalls:
 
     def function_value(self, kernel: Kernel) -> Code:
         """Compile a device function as a value."""
-        return Code(lambda frame, mask: (), FunctionType(kernel))
+        return Code(lambda frame, mask: (), DeviceFunctionType(kernel))
 
     def call_device(self, node: ast.Call, kernel: Kernel) -> Code:
         if kernel in self.callers:
@@ -117,7 +117,7 @@ class DeviceCalls:
             try_this = "define device functions outside the kernel, or leave the decorator out"
             self.refuse(node, f"{node.name} cannot be decorated within a kernel", try_this)
         inner = self._inner(node, node)
-        slot = self.bind(node.name, FunctionType(inner))
+        slot = self.bind(node.name, DeviceFunctionType(inner))
 
         def do(frame, mask):
             frame.assign(slot, (), mask)

@@ -16,6 +16,7 @@ from warpwise.simt.builtins import operations
 from warpwise.simt.builtins.operations import BINARY, COMPARE
 from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.closures import Code, constant_code, converted, joined, truth
+from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.frontend.refused import EXPRESSIONS
 from warpwise.simt.lanes.masks import split
@@ -23,7 +24,6 @@ from warpwise.simt.machine.frame import merged
 from warpwise.simt.types import (
     BOOL,
     INT64,
-    FunctionType,
     TupleType,
     is_complex,
     is_float,
@@ -70,7 +70,7 @@ class Expressions:
     def _Name(self, node: ast.Name) -> Code:
         if node.id in self.env:
             t = self.env[node.id]
-            is_function = isinstance(t, FunctionType)
+            is_function = isinstance(t, DeviceFunctionType)
             return self.function_value(t.kernel) if is_function else self.variable(node)
         if node.id in self.assigned:
             what = f"{node.id} may be used before it has a value"

@@ -41,14 +41,14 @@ from warpwise.simt.compiler.vectors import Vectors
 from warpwise.simt.compiler.warp_calls import WarpCalls
 from warpwise.simt.frontend.assigned import unsure_reads
 from warpwise.simt.frontend.constants import NotConstant, constant
-from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel
 from warpwise.simt.frontend.names import NAMESPACES, attribute, resolve
 from warpwise.simt.frontend.source import Members, Outside
 from warpwise.simt.frontend.waiting import Waiting
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.batch import Site
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import NONE, FunctionType
+from warpwise.simt.types import NONE
 from warpwise.traces import Note
 
 MAX_PROGRAMS = 64  # of one function
@@ -193,11 +193,11 @@ class Compiler(
         if isinstance(node, ast.Name):
             if node.id in self.env or node.id in self.assigned:
                 t = self.env.get(node.id)
-                return t if isinstance(t, FunctionType) else NotImplemented
+                return t if isinstance(t, DeviceFunctionType) else NotImplemented
             return self._outside(node)
         if isinstance(node, ast.Attribute):
             base = self.static(node.value)
-            if base is NotImplemented or isinstance(base, (np.ndarray, FunctionType)):
+            if base is NotImplemented or isinstance(base, (np.ndarray, DeviceFunctionType)):
                 return NotImplemented
             if types.of_constant(base) is not None:
                 return NotImplemented

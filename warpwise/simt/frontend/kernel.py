@@ -12,6 +12,7 @@ import ast
 import copy
 import linecache
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import FunctionType
 
 from warpwise.errors import Location
@@ -19,6 +20,7 @@ from warpwise.simt.frontend.aliases import without_aliases
 from warpwise.simt.frontend.assigned import assigned_names, parameters
 from warpwise.simt.frontend.matching import without_match
 from warpwise.simt.frontend.signatures import signatures
+from warpwise.simt.types import KernelType
 
 STEP = 1000
 
@@ -77,6 +79,16 @@ class Kernel:
     def __repr__(self) -> str:
         kind = "device function" if self.device else "kernel"
         return f"<{kind} {self.name}({', '.join(self.parameters)})>"
+
+
+@dataclass(frozen=True)
+class DeviceFunctionType(KernelType):
+    """A device function as a value: known before the launch, so nothing is passed at run time."""
+
+    kernel: Kernel
+
+    def __str__(self) -> str:
+        return f"device function {self.kernel.name}"
 
 
 class Numbering:
