@@ -63,7 +63,8 @@ def expected(start: np.ndarray, trips: int) -> np.ndarray:
     turn = np.array([[1, TURN], [-TURN, 1 - TURN * TURN]])
     along_x, along_y = np.ones(2) @ np.linalg.matrix_power(turn, UNROLLED * trips)
     value = start.astype(np.float64)
-    return along_x * (PAIRS * value + sum(range(PAIRS))) - along_y * PAIRS * value
+    result: np.ndarray = along_x * (PAIRS * value + sum(range(PAIRS))) - along_y * PAIRS * value
+    return result
 
 
 TYPES = "float32[::1], float32[::1], float32[::1], uint32"
