@@ -21,10 +21,11 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 
 @dataclass(frozen=True)
 class About:
-    """The description of one metric. Texts are reStructuredText, without a line's end in ``note``.
+    """The description of one metric.
 
-    ``nsight`` is the one counter of Nsight Compute that counts this, or "". Ours is that counter
-    over ``divisor``. ``note`` says where the two differ, or which are near if there is none."""
+    ``nsight`` is the one counter of Nsight Compute that counts this, or "" if there is none; ours
+    is that counter over ``divisor``. ``note``, without a full stop, says where the two differ, or
+    which counters are near or add up to ours."""
 
     meaning: str
     unit: str
