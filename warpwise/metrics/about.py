@@ -46,9 +46,8 @@ class About:
         if not self.nsight:
             return self.note
         name = f"``{self.nsight}``" + (f" / {self.divisor}" if self.divisor > 1 else "")
-        return ", ".join(
-            filter(None, (name, "" if self.everywhere else "where it exists", self.note))
-        )
+        where = "" if self.everywhere else "where it exists"
+        return ", ".join(filter(None, (name, where, self.note)))
 
 
 def counter(meaning: str, *, unit: str, group: Group, default: Any = 0, **more: Any) -> Any:
