@@ -32,7 +32,7 @@ from tqdm import tqdm
 # Part of the package: how many faults of 200, and where its tests are.
 PARTS = {
     "simt": (80, "simt core cuda course/test_labs.py kernels"),
-    "metrics.py": (20, "core simt report course/test_labs.py"),
+    "metrics": (20, "core simt report course/test_labs.py"),
     "labs": (30, "labs course cli repository/test_windows.py"),
     "grading": (40, "grading cli course/test_labs.py"),
     "views": (30, "views labs browser"),

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 import pytest
 from bs4 import BeautifulSoup
+from support.ladders import LADDERS, STEPS
 from support.paths import ROOT
 
-import warpwise.kernels
-
-MODULES = [
-    importlib.import_module(f"warpwise.kernels.{found.name}")
-    for found in pkgutil.iter_modules(warpwise.kernels.__path__)
-]
-LADDERS = [m.__name__.rpartition(".")[2] for m in MODULES if hasattr(m, "STEPS")]
 PAGE = (ROOT / "chapters/reference_kernels.md").read_text("utf-8")
-STEPS = [step for module in MODULES for step in getattr(module, "STEPS", ())]
 
 
 @pytest.fixture(scope="module")

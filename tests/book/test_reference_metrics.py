@@ -11,7 +11,16 @@ from bs4 import BeautifulSoup
 from support.paths import ROOT
 
 from warpwise.book import reference
-from warpwise.metrics import FIELDS, OPERATIONS, RATIOS, SECTOR_BYTES, WARP_SIZE, Metrics
+from warpwise.metrics import (
+    ABOUT,
+    FIELDS,
+    OPERATIONS,
+    RATIOS,
+    SECTOR_BYTES,
+    WARP_SIZE,
+    Metrics,
+)
+from warpwise.metrics.about import counter, derived
 
 PAGE = "chapters/reference_metrics.html"
 
@@ -37,21 +46,21 @@ def test_formula_is_what_the_property_computes(some, name):
     names = {metric: getattr(some, metric) for metric in (*FIELDS, *RATIOS)}
     names |= {"WARP_SIZE": WARP_SIZE, "SECTOR_BYTES": SECTOR_BYTES, "max": max, "sum": sum}
     names["op"] = {operation: getattr(some, f"op_{operation}") for operation in OPERATIONS}
-    assert eval(reference.FORMULAS[name], names) == pytest.approx(getattr(some, name))
+    assert eval(ABOUT[name].formula, names) == pytest.approx(getattr(some, name))
 
 
 @pytest.mark.parametrize("name", FIELDS + RATIOS)
 def test_the_source_has_a_place_and_a_unit_for_it(name):
     source = (ROOT / "chapters/reference_metrics.md").read_text("utf-8")
-    assert f"```{{metrics-reference}} {reference.group(name)}\n" in source
-    (entry,) = [metric for metric in reference.metric_comments() if metric[0] == name]
-    assert f"*Unit:* {reference.unit(name)}." in reference.attribute(*entry)
+    assert f"```{{metrics-reference}} {ABOUT[name].group}\n" in source
+    entry = reference.attribute(name)
+    assert f"*Unit:* {ABOUT[name].unit}." in entry and ABOUT[name].meaning in entry
 
 
 @pytest.mark.parametrize("name", FIELDS + RATIOS)
 def test_entry_says_unit_and_formula(page, name):
     entry = page.select_one(f'dt[id="Metrics.{name}"]').find_next("dd").get_text(" ", strip=True)
-    assert f"Unit: {reference.unit(name)}" in entry
+    assert f"Unit: {ABOUT[name].unit}" in entry
     assert ("Formula:" in entry) == (name in RATIOS)
 
 
@@ -70,15 +79,43 @@ def test_entry_says_unit_and_formula(page, name):
     ],
 )
 def test_unit(name, unit):
-    assert reference.unit(name) == unit
+    assert ABOUT[name].unit == unit
 
 
-def test_a_counter_without_a_group_or_a_unit_is_told_where_to_get_one(monkeypatch):
-    monkeypatch.setattr(reference, "FIELDS", ("naps",))
-    with pytest.raises(LookupError, match="no group fits naps: add a pattern to GROUPS"):
-        reference.group("naps")
-    with pytest.raises(LookupError, match="no unit fits naps: add a pattern to UNITS"):
-        reference.unit("naps")
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("barriers", "int"),
+        ("lanes_active", "tuple[int, ...]"),
+        ("fp64_share", "float"),
+        ("dram_bytes_moved", "tuple[int, int]"),
+    ],
+)
+def test_type(name, kind):
+    assert f":type: {kind}" in reference.attribute(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("global_load_sectors", "``l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum``"),
+        ("warp_efficiency", "``smsp__thread_inst_executed_per_inst_executed.ratio`` / 32"),
+        ("barriers", "``smsp__inst_executed_op_barrier.sum``, where it exists"),
+        ("op_conversion", "_pred_on.sum``, without those that a compiler removes"),
+        ("op_special", "``smsp__inst_executed_pipe_xu.sum`` is nearest; it counts"),
+        ("global_bytes_distinct", "none"),
+    ],
+)
+def test_counterpart_in_nsight_compute(name, said):
+    (line,) = [line for line in reference.attribute(name) if line.startswith("*Nsight Compute:* ")]
+    assert said in line and line.endswith(".") and not line.endswith("..")
+
+
+def test_a_counter_without_a_unit_or_a_group_cannot_be_written():
+    with pytest.raises(TypeError, match="'unit' and 'group'"):
+        counter("Naps.")
+    with pytest.raises(TypeError, match="'unit'"):
+        derived("naps / 2")
 
 
 def test_groups_hold_every_metric_and_no_page_repeats_one(page):
@@ -86,16 +123,21 @@ def test_groups_hold_every_metric_and_no_page_repeats_one(page):
     assert sorted(headed) == sorted(FIELDS + RATIOS)
 
 
-def test_table_names_counterparts_that_the_comments_name(page):
+def test_table_names_counterparts_that_the_entries_name(page):
     shown = dict(
         [cell.get_text(strip=True) for cell in row.select("td")]
         for row in page.select("table.ww-names tbody tr")
     )
-    comments = {name: comment for name, _, comment in reference.metric_comments()}
-    assert len(shown) >= 20
+    assert len(shown) >= 20 and shown == reference.nsight_names()
     for name, theirs in shown.items():
-        assert f"``{theirs}``" in comments[name]
+        assert f"*Nsight Compute:* ``{theirs}``" in "\n".join(reference.attribute(name))
         assert re.fullmatch(r"(l1tex|smsp|sm|dram|gpu)__\w+\.\w+", theirs)
+
+
+def test_table_leaves_out_what_is_near_a_sum_or_a_part():
+    assert set(reference.nsight_names()).isdisjoint(
+        {"op_special", "global_atomic_requests", "flops_fp32", "warp_efficiency", "lanes_active"}
+    )
 
 
 def test_a_group_that_does_not_exist_is_an_error():

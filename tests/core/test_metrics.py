@@ -6,7 +6,16 @@ from math import inf
 
 import pytest
 
-from warpwise.metrics import DISTINCT, FIELDS, NUMBERS, OPERATIONS, RATIOS, Metrics
+from warpwise.metrics import (
+    ABOUT,
+    DISTINCT,
+    FIELDS,
+    MORE_IS_BETTER,
+    NUMBERS,
+    OPERATIONS,
+    RATIOS,
+    Metrics,
+)
 
 
 def lanes(**warps: int) -> tuple[int, ...]:
@@ -127,3 +136,23 @@ def test_distinct_counters_belong_to_a_launch():
         "global_store_sectors_distinct",
         "global_bytes_distinct",
     )
+
+
+def test_every_metric_is_described():
+    assert tuple(ABOUT) == FIELDS + RATIOS
+    for name, about in ABOUT.items():
+        assert about.meaning and about.unit and not about.note.endswith("."), name
+        assert (about.group == "derived") == bool(about.formula) == (name in RATIOS), name
+
+
+def test_what_a_gpu_has_to_count_too_has_its_name_there():
+    assert [name for name, about in ABOUT.items() if about.agrees and not about.nsight] == []
+
+
+def test_no_two_metrics_have_one_counterpart():
+    names = [about.nsight for about in ABOUT.values() if about.nsight]
+    assert len(set(names)) == len(names)
+
+
+def test_a_budget_gives_the_least_of_efficiency():
+    assert MORE_IS_BETTER == ("warp_efficiency",)

@@ -3,29 +3,21 @@ against what each step claims."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
-import pkgutil
 import re
 import subprocess
 import sys
 
 import pytest
+from support.ladders import STEPS
 from support.paths import ROOT
 
-import warpwise.kernels
-from warpwise.kernels.step import Step
 from warpwise.toolchain import Instruction, loops
 from warpwise.toolchain.compilation import Compiled
 
 pytestmark = pytest.mark.slow
 
-MODULES = [
-    importlib.import_module(f"warpwise.kernels.{found.name}")
-    for found in pkgutil.iter_modules(warpwise.kernels.__path__)
-]
-STEPS: list[Step] = [step for module in MODULES for step in getattr(module, "STEPS", ())]
 BUILT = {(step.name, built.name, built.types): built for step in STEPS for built in step.built}
 FMA = ("FFMA", "HMMA")
 
@@ -49,17 +41,16 @@ def test_steps_are_numbered_and_say_what_is_new():
 
 
 AS_ON_A_GPU = """
-import importlib, pickle, pkgutil, sys
-import warpwise.kernels
+import pickle, sys
+from support.ladders import STEPS
 from warpwise.toolchain import compilation
 
 compilation.for_numba = lambda kernel: kernel.function
 found = {}
-for module in pkgutil.iter_modules(warpwise.kernels.__path__):
-    for step in getattr(importlib.import_module(f"warpwise.kernels.{module.name}"), "STEPS", ()):
-        for built in step.built:
-            code = compilation.compile_kernel(built.kernel, built.types, (9, 0))
-            found[step.name, built.name, built.types] = code
+for step in STEPS:
+    for built in step.built:
+        code = compilation.compile_kernel(built.kernel, built.types, (9, 0))
+        found[step.name, built.name, built.types] = code
 sys.stdout.buffer.write(pickle.dumps(found))
 """
 
@@ -68,7 +59,8 @@ sys.stdout.buffer.write(pickle.dumps(found))
 def compiled() -> dict[tuple, Compiled]:
     """Every kernel as Numba itself compiles it on a GPU, where nobody puts Numba's names for ours:
     it has to know them as they stand."""
-    environment = os.environ | {"WARPWISE_BACKEND": "gpu"}
+    folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": folders}
     command = [sys.executable, "-c", AS_ON_A_GPU]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr.decode()[-2000:]

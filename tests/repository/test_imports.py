@@ -48,7 +48,7 @@ def test_an_import_from_above_is_found(tmp_path: Path):
         copy = package / path.relative_to(ROOT / "warpwise")
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(path.read_text("utf-8"))
-    with open(package / "metrics.py", "a") as out:
+    with open(package / "metrics/__init__.py", "a") as out:
         out.write("\nfrom warpwise import simt\n")
     done = lint(tmp_path)
     assert done.returncode != 0

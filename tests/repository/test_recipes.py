@@ -128,15 +128,10 @@ def test_a_widget(follow):
 @pytest.mark.slow
 def test_a_counter(follow):
     recipe = follow("A counter", NAME="barrier_threads")
-    recipe.insert("warpwise/metrics.py", "\n    def __post_init__", samples.FIELD)
+    recipe.insert("warpwise/metrics/counters.py", "\n    def __post_init__", samples.FIELD)
     recipe.insert(
         "warpwise/simt/machine/barriers.py", "        if self.recording:\n", samples.COUNTED
     )
-    reference = "warpwise/book/reference.py"
-    recipe.insert(reference, 'barriers|.*branches"', "barrier_threads|")
-    recipe.insert(reference, '    r"barriers": ', '    r"barrier_threads": "threads",\n')
-    counterpart = '    "barrier_threads": "smsp__thread_inst_executed_op_barrier.sum",\n'
-    recipe.insert("warpwise/measure/ncu.py", '    "warp_efficiency": "', counterpart)
     recipe.append("tests/simt/test_counters.py", samples.COUNT_TEST)
     assert {
         "test_a_test_counts_it_by_hand[barrier_threads]",

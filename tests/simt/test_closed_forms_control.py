@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.matmuls import in_tiles_of_16
 from support.text_kernels import ceil, kernel, of_lines
 
 from warpwise import trace
@@ -172,29 +173,12 @@ def test_sectors_of_a_naive_matrix_product(block, side):
 # times; its 2T shared loads a tile are a word or two broadcast, and T neighbours: one wavefront
 # each.
 
-TILED = """
-@cuda.jit
-def run(a, b, c):
-    tile_a = cuda.shared.array((16, 16), np.float32)
-    tile_b = cuda.shared.array((16, 16), np.float32)
-    col, row = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    total = np.float32(0)
-    for start in range(0, a.shape[1], 16):
-        tile_a[ty, tx] = a[row, start + tx]
-        tile_b[ty, tx] = b[start + ty, col]
-        cuda.syncthreads()
-        for k in range(16):
-            total += tile_a[ty, k] * tile_b[k, tx]
-        cuda.syncthreads()
-    c[row, col] = total
-"""
-
 
 @pytest.mark.parametrize("side", [16, 48, 64])
 def test_a_tiled_matrix_product(side):
     a, b, c = (np.zeros((side, side), np.float32) for _ in range(3))
-    m = trace(kernel(TILED), (side // 16, side // 16), (16, 16), a, b, c, record=()).metrics
+    grid = side // 16, side // 16
+    m = trace(in_tiles_of_16, grid, (16, 16), a, b, c, record=()).metrics
     warps, tiles = side**2 // 32, side // 16
     assert (m.global_load_requests, m.global_load_sectors) == (warps * tiles * 2, warps * tiles * 8)
     assert m.shared_load_wavefronts == m.shared_load_requests == warps * tiles * 32

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import cuda
+from support.matmuls import in_tiles_of_16
 
 from warpwise import trace
 from warpwise.metrics import Metrics
@@ -412,23 +413,6 @@ def matmul_naive(a, b, c):
         c[row, col] = total
 
 
-@cuda.jit
-def matmul_tiled(a, b, c):
-    tile_a = cuda.shared.array((16, 16), np.float32)
-    tile_b = cuda.shared.array((16, 16), np.float32)
-    col, row = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    total = np.float32(0)
-    for start in range(0, a.shape[1], 16):
-        tile_a[ty, tx] = a[row, start + tx]
-        tile_b[ty, tx] = b[start + ty, col]
-        cuda.syncthreads()
-        for k in range(16):
-            total += tile_a[ty, k] * tile_b[k, tx]
-        cuda.syncthreads()
-    c[row, col] = total
-
-
 def matmul(kernel, n: int):
     rng = np.random.default_rng(n)
     a, b = rng.standard_normal((2, n, n)).astype(np.float32)
@@ -440,7 +424,7 @@ def matmul(kernel, n: int):
 
 @pytest.mark.parametrize("n", [32, 256])
 def test_tiling_cuts_the_elements_read_by_the_tiles_width(n):
-    naive, tiled = matmul(matmul_naive, n), matmul(matmul_tiled, n)
+    naive, tiled = matmul(matmul_naive, n), matmul(in_tiles_of_16, n)
     assert naive.global_load_bytes == 4 * 2 * n**3
     assert tiled.global_load_bytes == 4 * 2 * n**3 // 16
     if n == 256:
@@ -485,11 +469,11 @@ def test_the_lines_add_up_to_the_launch():
 
 
 def test_counters_are_the_same_from_run_to_run_and_for_any_batch_size(monkeypatch):
-    runs = [matmul(matmul_tiled, 64)]
+    runs = [matmul(in_tiles_of_16, 64)]
     for lanes in (1, 700, 2**20):
         monkeypatch.setattr("warpwise.simt.machine.batches.BATCH_LANES", lanes)
-        runs.append(matmul(matmul_tiled, 64))
-    runs.append(matmul(matmul_tiled, 64))
+        runs.append(matmul(in_tiles_of_16, 64))
+    runs.append(matmul(in_tiles_of_16, 64))
     assert len(set(runs)) == 1
 
 

@@ -209,9 +209,13 @@ def test_ruler_has_a_mark_for_each_lane():
 # --- a counter ---
 
 FIELD = """\
-    #: Threads that arrive at barriers, those of a ragged warp one by one. Nsight Compute:
-    #: ``smsp__thread_inst_executed_op_barrier.sum``.
-    barrier_threads: int = 0
+    barrier_threads: int = counter(
+        "Threads that arrive at barriers, those of a ragged warp one by one.",
+        unit="threads",
+        group="control",
+        nsight="smsp__thread_inst_executed_op_barrier.sum",
+        agrees=True,
+    )
 """
 COUNTED = "        self.counts[site.line].barrier_threads += mask.threads\n"
 COUNT_TEST = """

@@ -129,7 +129,8 @@ class Kernels:
                 kernel_name="python3", transport="ipc", ip=f"{self.folder}/{threading.get_ident()}"
             )
             self.all.append(self.mine.kernel)
-        return self.mine.kernel
+        kernel: AsyncKernelManager = self.mine.kernel
+        return kernel
 
 
 def _notebook(path: Path, env: Any) -> NotebookNode | None:

@@ -88,7 +88,8 @@ def chapters(pages: Iterable[str]) -> list[str]:
 
 def site_map(env: BuildEnvironment) -> Iterable[str]:
     """Return all pages in the order of ``_toc.yml``."""
-    return env.external_site_map  # type: ignore[attr-defined]  # sphinx_external_toc sets it
+    pages: Iterable[str] = vars(env)["external_site_map"]  # sphinx_external_toc sets it
+    return pages
 
 
 def opening(doctree: nodes.document) -> Opening:

@@ -133,7 +133,8 @@ def quizzes_of(env: BuildEnvironment, page: str) -> list[tuple[str, int]]:
 
 def all_quizzes(env: BuildEnvironment) -> dict[str, list[tuple[str, int]]]:
     """Return page -> (name, line) of its quizzes, which the environment keeps between builds."""
-    return vars(env).setdefault("warpwise_quizzes", {})
+    quizzes: dict[str, list[tuple[str, int]]] = vars(env).setdefault("warpwise_quizzes", {})
+    return quizzes
 
 
 def number(app: Sphinx, doctree: nodes.document) -> None:

@@ -1,6 +1,6 @@
 """The directives of the reference pages, which read the code so that pages cannot fall behind it.
 
-``{metrics-reference} GROUP`` lists fields of ``Metrics`` with their comments, units and formulas,
+``{metrics-reference} GROUP`` lists metrics with what they mean, their units and formulas,
 ``{metrics-table}`` their names in Nsight Compute, ``{command-reference} MODULE COMMAND`` describes
 one command, and ``{kernel-ladder} MODULE`` the steps of a module of reference kernels.
 """
@@ -10,86 +10,25 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from importlib import import_module
-from inspect import cleandoc, getdoc
+from inspect import cleandoc
 from typing import Any, cast
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.pycode import ModuleAnalyzer
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 from typer import Typer
 from typer.main import get_command
 
+from warpwise import metrics
 from warpwise.book.markup import parsed
 from warpwise.kernels.step import Step
-from warpwise.metrics import FIELDS, RATIOS, Metrics
+from warpwise.metrics import ABOUT, Metrics, counters
+from warpwise.metrics.about import GROUPS, Derived
 
-MODULE = "warpwise.metrics"
 #: An option in a sentence, where two hyphens would become a dash.
 OPTION = re.compile(r"(?<![`\w-])(--[a-z][a-z-]*)")
-
-#: Group of the page -> pattern of its counters; the first match counts. What is no counter is in
-#: the group DERIVED.
-GROUPS = {
-    "atomics": r"atomics|.*atomic_.*",
-    "global": r"global_(load|store)_.*|global_bytes_distinct",
-    "shared": r"shared_(load|store)_.*",
-    "mix": r"op_.*",
-    "arithmetic": r"flops_fp\d+",
-    "control": r"barriers|.*branches",
-    "instructions": r"(warp|thread)_instructions|lanes_active",
-}
-DERIVED = "derived"
-
-#: Pattern of a metric -> its unit; the first match counts.
-UNITS = {
-    r"sectors_per_request.*": "sectors per request",
-    r"flops_per_byte": "floating-point operations per byte, as (least, most)",
-    r"(l2|dram)_bytes_moved": "bytes, as (least, most)",
-    r"atomic_serialisation": "passes per request",
-    r"warp_efficiency|fp64_share|instruction_mix": "share, from 0 to 1",
-    r"lanes_active|warp_instructions": "instructions of warps",
-    r"op_.*|thread_instructions": "instructions of threads",
-    r".*requests": "requests of warps",
-    r".*sectors(_distinct)?": "sectors",
-    r".*bytes(_distinct|_moved)?": "bytes",
-    r".*wavefronts|.*bank_conflicts": "wavefronts",
-    r"atomics": "operations of threads",
-    r".*_passes": "passes",
-    r"barriers": "barriers of warps",
-    r".*branches": "branches of warps",
-    r"flops.*": "floating-point operations",
-}
-
-_SECTORS_DISTINCT = "global_load_sectors_distinct + global_store_sectors_distinct"
-_SECTORS = "global_load_sectors + global_store_sectors"
-
-#: Derived metric -> its formula over counters, as Python; a ratio over nothing is 0. A test
-#: compares each with its property.
-FORMULAS = {
-    "warp_efficiency": "thread_instructions / (WARP_SIZE * warp_instructions)",
-    "sectors_per_request_load": "global_load_sectors / global_load_requests",
-    "sectors_per_request_store": "global_store_sectors / global_store_requests",
-    "shared_bank_conflicts": "shared_load_bank_conflicts + shared_store_bank_conflicts",
-    "atomic_requests": "global_atomic_requests + shared_atomic_requests",
-    "atomic_serialisation": "atomic_passes / (global_atomic_requests + shared_atomic_requests)",
-    "flops": "flops_fp16 + flops_fp32 + flops_fp64",
-    "fp64_share": "flops_fp64 / (flops_fp16 + flops_fp32 + flops_fp64)",
-    "instruction_mix": "{name: op[name] / sum(op.values()) for name in op}",
-    "global_bytes_moved": f"SECTOR_BYTES * ({_SECTORS} + global_atomic_sectors)",
-    "l1_bytes_moved": f"SECTOR_BYTES * ({_SECTORS})",
-    "l2_bytes_moved": (
-        f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT} + global_atomic_sectors), "
-        f"global_bytes_distinct), SECTOR_BYTES * ({_SECTORS} + global_atomic_sectors)"
-    ),
-    "dram_bytes_moved": (
-        f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT}), global_bytes_distinct), "
-        f"SECTOR_BYTES * ({_SECTORS} + 2 * global_atomic_sectors)"
-    ),
-    "shared_bytes_moved": "shared_load_bytes + shared_store_bytes",
-    "flops_per_byte": "flops / dram_bytes_moved[1], flops / dram_bytes_moved[0]",
-}
 
 
 class MetricsReference(SphinxDirective):
@@ -98,21 +37,19 @@ class MetricsReference(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(ModuleAnalyzer.for_module(MODULE).srcname)
+        note_sources(self.env)
         wanted = self.arguments[0]
-        chosen = [metric for metric in metric_comments() if group(metric[0]) == wanted]
+        chosen = [name for name, about in ABOUT.items() if about.group == wanted]
         if not chosen:
-            raise self.error(
-                f"no metric is in the group {wanted!r}; there are {', '.join([*GROUPS, DERIVED])}"
-            )
-        return parsed(self, [line for metric in chosen for line in attribute(*metric)])
+            raise self.error(f"no metric is in the group {wanted!r}; there are {', '.join(GROUPS)}")
+        return parsed(self, [line for name in chosen for line in attribute(name)])
 
 
 class MetricsTable(SphinxDirective):
     """``{metrics-table}``: a line for each counter with a name in Nsight Compute."""
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(ModuleAnalyzer.for_module(MODULE).srcname)
+        note_sources(self.env)
         names = nsight_names().items()
         rows = [f"| [`{name}`](#Metrics.{name}) | `{theirs}` |" for name, theirs in names]
         made = parsed(self, ["| Counter | in Nsight Compute |", "|---|---|", *rows])
@@ -149,54 +86,39 @@ def ladder_item(step: Step) -> str:
     return f"- `{step.name}`: {step.idea} ({', '.join(launches)})"
 
 
-def metric_comments() -> list[tuple[str, str, str]]:
-    """Return (name, type, comment) of every counter, then of every derived metric."""
-    found = ModuleAnalyzer.for_module(MODULE).find_attr_docs()
-    counters = [(f.name, str(f.type), " ".join(found["Metrics", f.name])) for f in fields(Metrics)]
-    derived = [(name, getattr(Metrics, name)) for name in RATIOS]
-    return counters + [
-        (name, ratio.fget.__annotations__["return"], getdoc(ratio) or "") for name, ratio in derived
-    ]
-
-
-def group(name: str) -> str:
-    """Return the group of a metric; raises LookupError for a counter that no pattern fits."""
-    if name not in FIELDS:
-        return DERIVED
-    for title, pattern in GROUPS.items():
-        if re.fullmatch(pattern, name):
-            return title
-    raise LookupError(f"no group fits {name}: add a pattern to GROUPS in {__name__}")
-
-
-def unit(name: str) -> str:
-    """Return the unit of a metric; raises LookupError for a name that no pattern of UNITS fits."""
-    for pattern, text in UNITS.items():
-        if re.fullmatch(pattern, name):
-            return text
-    raise LookupError(f"no unit fits {name}: add a pattern to UNITS in {__name__}")
+def note_sources(env: BuildEnvironment) -> None:
+    """Have the page built again when the description of a metric changes."""
+    for module in (metrics, counters):
+        env.note_dependency(module.__file__ or "")
 
 
 def nsight_names() -> dict[str, str]:
     """Return metric -> its name in Nsight Compute.
 
-    A metric that is a sum of several there, or only close to one, is left to its entry.
+    A metric that is a sum of several there, a part of one, or only close to one, is left to its
+    entry.
     """
-    found = {}
-    for name, _, comment in metric_comments():
-        theirs = comment.partition("Nsight Compute:")[2]
-        if theirs and not re.search(r"nearest|together|twice|/ 32", theirs):
-            (found[name],) = re.findall(r"``(\w+__[\w.]+)``", theirs)[:1]
-    return found
+    return {
+        name: about.nsight for name, about in ABOUT.items() if about.nsight and about.divisor == 1
+    }
 
 
-def attribute(name: str, kind: str, comment: str) -> list[str]:
+def attribute(name: str) -> list[str]:
     """Return MyST for one metric, with its unit, formula and Nsight Compute note on own lines."""
-    ours, mark, theirs = comment.strip().partition("Nsight Compute:")
-    body = [ours.strip(), "", f"*Unit:* {unit(name)}."]
-    body += ["", f"*Formula:* `{FORMULAS[name]}`"] if name in FORMULAS else []
-    body += ["", f"*Nsight Compute:* {theirs.strip()}"] if mark else []
-    return [f"````{{py:attribute}} Metrics.{name}", f":type: {kind}", "", *body, "````", ""]
+    about = ABOUT[name]
+    body = [about.meaning, "", f"*Unit:* {about.unit}."]
+    body += ["", f"*Formula:* `{about.formula}`"] if about.formula else []
+    body += ["", f"*Nsight Compute:* {about.counterpart}."] if about.counterpart else []
+    head = [f"````{{py:attribute}} Metrics.{name}", f":type: {type_of(name)}"]
+    return [*head, "", *body, "````", ""]
+
+
+def type_of(name: str) -> str:
+    """Return the type of a metric as its definition writes it."""
+    metric = vars(Metrics).get(name)
+    if isinstance(metric, Derived):
+        return metric.type
+    return str(next(f.type for f in fields(Metrics) if f.name == name))
 
 
 def command_lines(app: Typer, path: str) -> list[str]:

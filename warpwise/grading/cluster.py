@@ -178,7 +178,8 @@ class _Sender:
         return [self.send(some)] if some else []
 
     def _workers(self) -> int:
-        return max(1, sum(self.client.nthreads().values()))
+        threads: dict[str, int] = self.client.nthreads()
+        return max(1, sum(threads.values()))
 
     def send(self, tasks: list[Task]) -> Future[Any]:
         future = self.client.submit(work, self.name, [asdict(task) for task in tasks], pure=False)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -65,14 +65,14 @@ def corrections(step: int) -> tuple[np.float32, np.float32]:
     return np.float32(RATE / (1 - BETA1**step)), np.float32(1 / math.sqrt(1 - BETA2**step))
 
 
-def run_1_plain(step, grad, mean, square, weight) -> None:
+def run_1_plain(step: int, grad: Array, mean: Array, square: Array, weight: Array) -> None:
     n = grad.size
     adamw_1_plain[-(-n // THREADS), THREADS](
         grad, mean, square, weight, *corrections(step), np.uint32(n)
     )
 
 
-def run_2_wide(step, grad, mean, square, weight) -> None:
+def run_2_wide(step: int, grad: Array, mean: Array, square: Array, weight: Array) -> None:
     """``grad.size``: a multiple of 4."""
     quads = grad.size // 4
     adamw_2_wide[-(-quads // THREADS), THREADS](

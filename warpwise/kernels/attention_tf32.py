@@ -29,7 +29,7 @@ import numpy as np
 from warpwise import cuda
 from warpwise.kernels.attention.constants import LN2, LOWEST, SCALE2
 from warpwise.kernels.native import native, ptx
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_wait
 from warpwise.kernels.wide import load4, store4
 
@@ -283,7 +283,7 @@ def attention_6_tensor(query, key, value, lse, out, n):
     finish(out, lse, first + (mine >> np.uint32(6)) + g, sums, m, total, q)
 
 
-def run_6_tensor(n, query, key, value, lse, out) -> None:
+def run_6_tensor(n: int, query: Array, key: Array, value: Array, lse: Array, out: Array) -> None:
     attention_6_tensor[(n // TILE, lse.size // n), THREADS](
         query, key, value, lse, out, np.uint32(n)
     )

@@ -13,7 +13,7 @@ from math import gcd
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 THREADS = 256
 BANKS = 32
@@ -37,7 +37,7 @@ def banks_1_strided(links, target, stride, trips):
     target[np.uint32(cuda.grid(1))] = at
 
 
-def run_1_strided(links, target, stride: int, steps: int) -> None:
+def run_1_strided(links: Array, target: Array, stride: int, steps: int) -> None:
     """``links``: WORDS uint32, each below WORDS. ``target``: uint32, a multiple of THREADS of them.
 
     ``stride``: 0 to 33 words. ``steps``: loads of a thread, a multiple of UNROLLED.

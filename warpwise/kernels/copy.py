@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -28,11 +28,11 @@ def copy_2_wide(source, target, quads):
         store4(target, at, a, b, c, d)
 
 
-def run_1_plain(source, target) -> None:
+def run_1_plain(source: Array, target: Array) -> None:
     copy_1_plain[-(-source.size // THREADS), THREADS](source, target, np.uint32(source.size))
 
 
-def run_2_wide(source, target) -> None:
+def run_2_wide(source: Array, target: Array) -> None:
     """``source.size``: a multiple of 4."""
     quads = source.size // 4
     copy_2_wide[-(-quads // THREADS), THREADS](source, target, np.uint32(quads))

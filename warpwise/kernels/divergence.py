@@ -7,10 +7,12 @@ too long for a compiler to run all lanes through it and keep the results of some
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 THREADS, WARP = 256, 32
 UNROLLED = 16  # steps per iteration of the loop
@@ -38,7 +40,7 @@ def divergence_ways(start, target, paths, group, trips):
     target[i] = value
 
 
-def run_1_lanes(start, target, paths: int, steps: int) -> None:
+def run_1_lanes(start: Array, target: Array, paths: int, steps: int) -> None:
     """Neighbouring lanes take different paths. ``steps``: a multiple of UNROLLED.
 
     ``start``, ``target``: float32, a multiple of THREADS of them.
@@ -48,14 +50,14 @@ def run_1_lanes(start, target, paths: int, steps: int) -> None:
     )
 
 
-def run_2_warps(start, target, paths: int, steps: int) -> None:
+def run_2_warps(start: Array, target: Array, paths: int, steps: int) -> None:
     """The lanes of a warp take one path, and neighbouring warps different ones."""
     divergence_ways[start.size // THREADS, THREADS](
         start, target, np.uint32(paths), np.uint32(WARP), np.uint32(steps // UNROLLED)
     )
 
 
-def expected(xp, start, paths: int, steps: int, group: int):
+def expected(xp: Any, start: Array, paths: int, steps: int, group: int) -> Array:
     """Return the threads' results in float64, by a closed form of the paths.
 
     ``group``: 1 if lanes choose, 32 if warps do.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -123,33 +123,33 @@ def _blocks(threads: int) -> int:
     return -(-threads // THREADS)
 
 
-def run_1_plain(x, y, z) -> None:
+def run_1_plain(x: Array, y: Array, z: Array) -> None:
     """``x``, ``y``, ``z``: float32 or float64."""
     elementwise_1_plain[_blocks(x.size), THREADS](x, y, z, np.uint32(x.size))
 
 
-def run_2_wide(x, y, z) -> None:
+def run_2_wide(x: Array, y: Array, z: Array) -> None:
     """``x.size``: a multiple of 4."""
     elementwise_2_wide[_blocks(x.size // 4), THREADS](x, y, z, np.uint32(x.size // 4))
 
 
-def run_3_in_flight(x, y, z) -> None:
+def run_3_in_flight(x: Array, y: Array, z: Array) -> None:
     """``x.size``: a multiple of 4."""
     elementwise_3_in_flight[_blocks(-(-x.size // 8)), THREADS](x, y, z, np.uint32(x.size // 4))
 
 
-def run_half_1_plain(x, y, z) -> None:
+def run_half_1_plain(x: Array, y: Array, z: Array) -> None:
     """``x``, ``y``, ``z``: uint32, as in the other float16 steps, viewed as single elements."""
     x, y, z = x.view(np.int16), y.view(np.int16), z.view(np.int16)
     elementwise_half_1_plain[_blocks(x.size), THREADS](x, y, z, np.uint32(x.size))
 
 
-def run_half_2_pairs(x, y, z) -> None:
+def run_half_2_pairs(x: Array, y: Array, z: Array) -> None:
     """``x``, ``y``, ``z``: uint32, ``x.size`` pairs."""
     elementwise_half_2_pairs[_blocks(x.size), THREADS](x, y, z, np.uint32(x.size))
 
 
-def run_half_3_wide(x, y, z) -> None:
+def run_half_3_wide(x: Array, y: Array, z: Array) -> None:
     """``x``, ``y``, ``z``: uint32, ``x.size`` pairs, a multiple of 4."""
     elementwise_half_3_wide[_blocks(x.size // 4), THREADS](x, y, z, np.uint32(x.size // 4))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 THREADS = 256
 BLOCKS_PER_SM = 8  # 64 warps: as many as an SM of compute capability 9.0 holds
@@ -45,7 +45,7 @@ def ffma_1_peak(start, turns, target, trips):
     target[i] = total
 
 
-def run_1_peak(start, turns, target, trips: int) -> None:
+def run_1_peak(start: Array, turns: Array, target: Array, trips: int) -> None:
     """``start``, ``turns`` (TURN everywhere), ``target``: float32, a multiple of THREADS each."""
     ffma_1_peak[start.size // THREADS, THREADS](start, turns, target, np.uint32(trips))
 
@@ -63,7 +63,8 @@ def expected(start: np.ndarray, trips: int) -> np.ndarray:
     turn = np.array([[1, TURN], [-TURN, 1 - TURN * TURN]])
     along_x, along_y = np.ones(2) @ np.linalg.matrix_power(turn, UNROLLED * trips)
     value = start.astype(np.float64)
-    return along_x * (PAIRS * value + sum(range(PAIRS))) - along_y * PAIRS * value
+    result: np.ndarray = along_x * (PAIRS * value + sum(range(PAIRS))) - along_y * PAIRS * value
+    return result
 
 
 TYPES = "float32[::1], float32[::1], float32[::1], uint32"

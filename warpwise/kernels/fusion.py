@@ -8,11 +8,12 @@ for memory.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -106,16 +107,28 @@ def fused_wide(x, y, quads):
 # multiples of 4.
 
 
-def run_1_five_kernels(x, s, c, s2, c2, y) -> None:
+def run_1_five_kernels(x: Array, s: Array, c: Array, s2: Array, c2: Array, y: Array) -> None:
     n = np.uint32(x.size)
     _five(sine, cosine, square, add, n, x, s, c, s2, c2, y)
 
 
-def run_2_five_wide(x, s, c, s2, c2, y) -> None:
+def run_2_five_wide(x: Array, s: Array, c: Array, s2: Array, c2: Array, y: Array) -> None:
     _five(sine_wide, cosine_wide, square_wide, add_wide, np.uint32(x.size // 4), x, s, c, s2, c2, y)
 
 
-def _five(sine, cosine, square, add, threads, x, s, c, s2, c2, y) -> None:
+def _five(
+    sine: Any,
+    cosine: Any,
+    square: Any,
+    add: Any,
+    threads: int | np.uint32,
+    x: Array,
+    s: Array,
+    c: Array,
+    s2: Array,
+    c2: Array,
+    y: Array,
+) -> None:
     launch = _blocks(threads), THREADS
     sine[launch](x, s, threads)
     cosine[launch](x, c, threads)
@@ -124,15 +137,15 @@ def _five(sine, cosine, square, add, threads, x, s, c, s2, c2, y) -> None:
     add[launch](s2, c2, y, threads)
 
 
-def run_3_one_kernel(x, s, c, s2, c2, y) -> None:
+def run_3_one_kernel(x: Array, s: Array, c: Array, s2: Array, c2: Array, y: Array) -> None:
     fused[_blocks(x.size), THREADS](x, y, np.uint32(x.size))
 
 
-def run_4_one_wide(x, s, c, s2, c2, y) -> None:
+def run_4_one_wide(x: Array, s: Array, c: Array, s2: Array, c2: Array, y: Array) -> None:
     fused_wide[_blocks(x.size // 4), THREADS](x, y, np.uint32(x.size // 4))
 
 
-def _blocks(threads) -> int:
+def _blocks(threads: int | np.uint32) -> int:
     return -(-int(threads) // THREADS)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -52,11 +52,11 @@ def gelu_2_wide(x, out, quads):
         store4(out, i * np.uint32(4), gelu(a), gelu(b), gelu(c), gelu(d))
 
 
-def run_1_plain(x, out) -> None:
+def run_1_plain(x: Array, out: Array) -> None:
     gelu_1_plain[-(-x.size // THREADS), THREADS](x, out, np.uint32(x.size))
 
 
-def run_2_wide(x, out) -> None:
+def run_2_wide(x: Array, out: Array) -> None:
     """``x.size``: a multiple of 4."""
     quads = x.size // 4
     gelu_2_wide[-(-quads // (2 * THREADS)), THREADS](x, out, np.uint32(quads))

@@ -7,12 +7,13 @@ memory, as one 2.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.fusion import cosine, sine, square
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 THREADS = 256
 
@@ -52,7 +53,9 @@ def all_in_one(source, target, n):
         target[i] = s * s - c * c
 
 
-def run_1_five(x, s, s2, c, c2, y, stream=0) -> None:
+def run_1_five(
+    x: Array, s: Array, s2: Array, c: Array, c2: Array, y: Array, stream: Any = 0
+) -> None:
     """``s`` to ``c2``: workspaces of the size of ``x``. ``stream``: Numba's."""
     n = np.uint32(x.size)
     blocks = -(-x.size // THREADS)
@@ -63,7 +66,7 @@ def run_1_five(x, s, s2, c, c2, y, stream=0) -> None:
     difference[blocks, THREADS, stream](s2, c2, y, n)
 
 
-def run_2_fused(x, y, stream=0) -> None:
+def run_2_fused(x: Array, y: Array, stream: Any = 0) -> None:
     all_in_one[-(-x.size // THREADS), THREADS, stream](x, y, np.uint32(x.size))
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.softmax import warp_sum
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 128
@@ -64,7 +65,7 @@ def layernorm_2_warp(x, weight, bias, out, rows, width):
 
 
 @functools.cache
-def wide(vectors: int):
+def wide(vectors: int) -> Any:
     """Return the kernel for rows of at most ``vectors`` x 128 elements.
 
     A lane holds ``vectors`` times 16 bytes.
@@ -113,21 +114,21 @@ def wide(vectors: int):
     return layernorm_3_wide
 
 
-def run_1_plain(x, weight, bias, out) -> None:
+def run_1_plain(x: Array, weight: Array, bias: Array, out: Array) -> None:
     rows = x.size // weight.size
     layernorm_1_plain[-(-rows // THREADS), THREADS](
         x, weight, bias, out, np.uint32(rows), np.uint32(weight.size)
     )
 
 
-def run_2_warp(x, weight, bias, out) -> None:
+def run_2_warp(x: Array, weight: Array, bias: Array, out: Array) -> None:
     rows = x.size // weight.size
     layernorm_2_warp[-(-rows // WARPS), THREADS](
         x, weight, bias, out, np.uint32(rows), np.uint32(weight.size)
     )
 
 
-def run_3_wide(x, weight, bias, out) -> None:
+def run_3_wide(x: Array, weight: Array, bias: Array, out: Array) -> None:
     """``weight.size``: a multiple of 4; beyond a few thousand a row exceeds a warp's registers."""
     rows, kernel = x.size // weight.size, wide(-(-weight.size // 128))
     kernel[-(-rows // WARPS), THREADS](

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 
-def native(meaning: Callable) -> Callable[[Callable], Any]:
+def native(meaning: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a typing function as ``numba.extending.intrinsic`` does.
 
     ``meaning``: the function that the simulator runs in its place. The typing function takes
@@ -19,7 +19,7 @@ def native(meaning: Callable) -> Callable[[Callable], Any]:
     generator. It runs only when a kernel is compiled, so it may import Numba.
     """
 
-    def decorate(typing: Callable) -> Any:
+    def decorate(typing: Callable[..., Any]) -> Any:
         try:
             from numba.cuda.extending import intrinsic
         except ImportError:
@@ -33,7 +33,15 @@ def native(meaning: Callable) -> Callable[[Callable], Any]:
     return decorate
 
 
-def address(context, builder, array_type, array, index_type, index, items: int = 1):
+def address(
+    context: Any,
+    builder: Any,
+    array_type: Any,
+    array: Any,
+    index_type: Any,
+    index: Any,
+    items: int = 1,
+) -> Any:
     """Return the address of ``array[index]``, as a pointer to an element or to a vector of them."""
     from llvmlite import ir
     from numba import types
@@ -48,13 +56,13 @@ def address(context, builder, array_type, array, index_type, index, items: int =
 
 
 def ptx(
-    builder,
+    builder: Any,
     text: str,
-    result,
-    outputs: Sequence,
+    result: Any,
+    outputs: Sequence[str],
     inputs: Sequence[tuple[str, Any]],
     volatile: bool = False,
-):
+) -> Any:
     """Emit one instruction of PTX.
 
     ``result``: its LLVM type (a literal struct for several outputs). ``outputs``: their constraint

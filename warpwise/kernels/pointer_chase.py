@@ -8,11 +8,13 @@ L2, a long one in neither.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.native import native, ptx
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 LINE_BYTES = 128
 WORDS = LINE_BYTES // 4  # from one link to the next, so that each has a cache line of its own
@@ -74,7 +76,7 @@ def pointer_chase_2_shared(links, trips, ends, clocks):
         clocks[0] = clock() - start
 
 
-def run_1_global(links, steps, ends, clocks) -> None:
+def run_1_global(links: Array, steps: int, ends: Array, clocks: Array) -> None:
     """``steps``: a multiple of UNROLLED. ``links``: uint32, word numbers. ``ends``: two uint32.
 
     ``clocks``: one int64, for all steps.
@@ -82,7 +84,7 @@ def run_1_global(links, steps, ends, clocks) -> None:
     pointer_chase_1_global[1, 1](links, np.uint32(steps // UNROLLED), ends, clocks)
 
 
-def run_2_shared(links, steps, ends, clocks) -> None:
+def run_2_shared(links: Array, steps: int, ends: Array, clocks: Array) -> None:
     """``links``: SHARED_WORDS words, whose copy is not part of ``clocks``."""
     pointer_chase_2_shared[1, THREADS](links, np.uint32(steps // UNROLLED), ends, clocks)
 
@@ -96,7 +98,7 @@ def cycle(lines: int, seed: int = 0) -> np.ndarray:
     return np.roll(order, -int(np.flatnonzero(order == 0)[0]))
 
 
-def linked(xp, order: np.ndarray, words: int = WORDS):
+def linked(xp: Any, order: np.ndarray, words: int = WORDS) -> Array:
     """Return the links of a cycle, an array of ``xp`` (NumPy or CuPy).
 
     The first word of a line holds the number of the next line's first word. ``words``: from one

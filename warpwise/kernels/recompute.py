@@ -13,11 +13,12 @@ native arithmetic instructions): three sigmoids per 8 bytes are close to the lim
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -203,7 +204,9 @@ def backward_one_reciprocal(x, dout, dx, quads):
 # out and dx. Sizes: multiples of 4.
 
 
-def run_1_eager(x, dout, s1, s2, d2, d1, out, dx) -> None:
+def run_1_eager(
+    x: Array, dout: Array, s1: Array, s2: Array, d2: Array, d1: Array, out: Array, dx: Array
+) -> None:
     launch, quads = _launch(x)
     for before, after in ((x, s1), (s1, s2), (s2, out)):
         up[launch](before, after, quads)
@@ -211,36 +214,44 @@ def run_1_eager(x, dout, s1, s2, d2, d1, out, dx) -> None:
         down[launch](s, above, below, quads)
 
 
-def run_2_stored(x, dout, s1, s2, d2, d1, out, dx) -> None:
+def run_2_stored(
+    x: Array, dout: Array, s1: Array, s2: Array, d2: Array, d1: Array, out: Array, dx: Array
+) -> None:
     launch, quads = _launch(x)
     forward_storing[launch](x, s1, s2, out, quads)
     backward_reading[launch](s1, s2, out, dout, dx, quads)
 
 
-def run_3_out_again(x, dout, s1, s2, d2, d1, out, dx) -> None:
+def run_3_out_again(
+    x: Array, dout: Array, s1: Array, s2: Array, d2: Array, d1: Array, out: Array, dx: Array
+) -> None:
     launch, quads = _launch(x)
     forward_storing[launch](x, s1, s2, out, quads)
     backward_out_again[launch](s1, s2, dout, dx, quads)
 
 
-def run_4_all_again(x, dout, s1, s2, d2, d1, out, dx) -> None:
+def run_4_all_again(
+    x: Array, dout: Array, s1: Array, s2: Array, d2: Array, d1: Array, out: Array, dx: Array
+) -> None:
     launch, quads = _launch(x)
     forward_lean[launch](x, out, quads)
     backward_all_again[launch](x, dout, dx, quads)
 
 
-def run_5_one_reciprocal(x, dout, s1, s2, d2, d1, out, dx) -> None:
+def run_5_one_reciprocal(
+    x: Array, dout: Array, s1: Array, s2: Array, d2: Array, d1: Array, out: Array, dx: Array
+) -> None:
     launch, quads = _launch(x)
     forward_one_reciprocal[launch](x, out, quads)
     backward_one_reciprocal[launch](x, dout, dx, quads)
 
 
-def _launch(x) -> tuple[tuple[int, int], np.uint32]:
+def _launch(x: Array) -> tuple[tuple[int, int], np.uint32]:
     quads = x.size // 4
     return (-(-quads // THREADS), THREADS), np.uint32(quads)
 
 
-def _built(kernel, arrays: int) -> Built:
+def _built(kernel: Any, arrays: int) -> Built:
     return Built(
         kernel, "float32[::1], " * arrays + "uint32", THREADS, 8, ("LDG.E.128", "STG.E.128")
     )

@@ -7,11 +7,13 @@ This gives the same order of additions in every run, which atomics do not guaran
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.elementwise import high, low
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4
 
 THREADS, WARP = 256, 32
@@ -191,50 +193,52 @@ def accumulate_2_float32(x, sums, n, terms):
         sums[i] = total
 
 
-def run_1_atomic(x, partials, total) -> None:
+def run_1_atomic(x: Array, partials: Array, total: Array) -> None:
     clear[1, 1](total)
     sum_1_atomic[-(-x.size // THREADS), THREADS](x, total, np.uint32(x.size))
 
 
-def run_2_tree(x, partials, total) -> None:
+def run_2_tree(x: Array, partials: Array, total: Array) -> None:
     _two_launches(sum_2_tree, sum_2_tree, x, x.size, partials, total)
 
 
-def run_3_shuffle(x, partials, total) -> None:
+def run_3_shuffle(x: Array, partials: Array, total: Array) -> None:
     """``x``, ``partials`` and ``total``: float32 or float64."""
     _two_launches(sum_3_shuffle, sum_3_shuffle, x, x.size, partials, total)
 
 
-def run_4_in_flight(x, partials, total) -> None:
+def run_4_in_flight(x: Array, partials: Array, total: Array) -> None:
     """``x``, ``partials`` and ``total``: float32 or float64."""
     _two_launches(sum_4_in_flight, sum_3_shuffle, x, x.size, partials, total)
 
 
-def run_5_wide(x, partials, total) -> None:
+def run_5_wide(x: Array, partials: Array, total: Array) -> None:
     """``x.size``: a multiple of 4."""
     _two_launches(sum_5_wide, sum_3_shuffle, x, x.size // 4, partials, total)
 
 
-def run_half_1_wide(x, partials, total) -> None:
+def run_half_1_wide(x: Array, partials: Array, total: Array) -> None:
     """``x``: uint32, two float16 each; ``x.size`` is a multiple of 4."""
     _two_launches(sum_half_1_wide, sum_3_shuffle, x, x.size // 4, partials, total)
 
 
-def _two_launches(kernel, last, x, items: int, partials, total) -> None:
+def _two_launches(
+    kernel: Any, last: Any, x: Array, items: int, partials: Array, total: Array
+) -> None:
     kernel[partials.size, THREADS](x, partials, np.uint32(items))
     last[1, THREADS](partials, total, np.uint32(partials.size))
 
 
-def run_accumulate_1_float16(x, sums) -> None:
+def run_accumulate_1_float16(x: Array, sums: Array) -> None:
     """``x``: int16, rows of ``sums.size`` float16; each column is added up from top to bottom."""
     _accumulate(accumulate_1_float16, x, sums)
 
 
-def run_accumulate_2_float32(x, sums) -> None:
+def run_accumulate_2_float32(x: Array, sums: Array) -> None:
     _accumulate(accumulate_2_float32, x, sums)
 
 
-def _accumulate(kernel, x, sums) -> None:
+def _accumulate(kernel: Any, x: Array, sums: Array) -> None:
     kernel[-(-sums.size // THREADS), THREADS](
         x, sums, np.uint32(sums.size), np.uint32(x.size // sums.size)
     )

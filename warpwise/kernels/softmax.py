@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS, WARP = 256, 32
@@ -232,26 +232,26 @@ def softmax_5_warps(x, y, rows, columns):
 # All steps take x, its shape (rows, columns), and y. Both arrays have fewer than 2^32 elements.
 
 
-def run_1_safe(x, shape, y) -> None:
+def run_1_safe(x: Array, shape: tuple[int, int], y: Array) -> None:
     softmax_1_safe[shape[0], THREADS](x, y, np.uint32(shape[1]))
 
 
-def run_2_online(x, shape, y) -> None:
+def run_2_online(x: Array, shape: tuple[int, int], y: Array) -> None:
     softmax_2_online[shape[0], THREADS](x, y, np.uint32(shape[1]))
 
 
-def run_3_on_chip(x, shape, y) -> None:
+def run_3_on_chip(x: Array, shape: tuple[int, int], y: Array) -> None:
     """Up to LONGEST columns."""
     softmax_3_on_chip[shape[0], THREADS](x, y, np.uint32(shape[1]))
 
 
-def run_4_wide(x, shape, y) -> None:
+def run_4_wide(x: Array, shape: tuple[int, int], y: Array) -> None:
     """A multiple of 4 columns, up to LONGEST."""
     warps = -(-shape[1] // LONGEST_OF_WARP)
     softmax_4_wide[shape[0], warps * WARP](x, y, np.uint32(shape[1]))
 
 
-def run_5_warps(x, shape, y) -> None:
+def run_5_warps(x: Array, shape: tuple[int, int], y: Array) -> None:
     """A multiple of 4 columns, up to LONGEST_OF_WARP."""
     rows, columns = shape
     softmax_5_warps[-(-rows // MOST_WARPS), THREADS](x, y, np.uint32(rows), np.uint32(columns))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
+Array: TypeAlias = Any  #: NumPy's in the simulator; on a GPU, Numba's or CuPy's
 #: Asynchronous copies and products of bfloat16 and TF32 came with compute capability 8.0 (PTX ISA,
 #: "cp.async" and "mma").
 AMPERE = ("LDGSTS", "HMMA.16816.F32.BF16", "HMMA.1688.F32.TF32")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -33,7 +33,7 @@ def strides_2_quads(source, target, stride, n):
         store4(target, np.uint32(4) * i, a, b, c, d)
 
 
-def run_1_elements(source, target, stride: int, offset: int = 0) -> None:
+def run_1_elements(source: Array, target: Array, stride: int, offset: int = 0) -> None:
     """target[i] = source[offset + stride * i], for every element of ``target``.
 
     Indices stay below 2^32.
@@ -44,7 +44,7 @@ def run_1_elements(source, target, stride: int, offset: int = 0) -> None:
     )
 
 
-def run_2_quads(source, target, stride: int) -> None:
+def run_2_quads(source: Array, target: Array, stride: int) -> None:
     """The same with elements of four float32; ``target.size``: a multiple of 4."""
     n = target.size // 4
     strides_2_quads[-(-n // THREADS), THREADS](source, target, np.uint32(stride), np.uint32(n))

@@ -15,6 +15,8 @@ with ``alignment=16``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpwise import cuda
@@ -159,7 +161,7 @@ def _ldmatrix_x4_trans(array, index):
     )
 
 
-def _ldmatrix(trans: str):
+def _ldmatrix(trans: str) -> Any:
     def typing(typingctx, array, index):
         from llvmlite import ir
         from numba import types
@@ -181,7 +183,9 @@ def _ldmatrix(trans: str):
     return typing
 
 
-def shared_address(context, builder, array_type, array, index_type, index):
+def shared_address(
+    context: Any, builder: Any, array_type: Any, array: Any, index_type: Any, index: Any
+) -> Any:
     """Return the address of ``array[index]`` within shared memory, in 32 bits.
 
     Instructions for shared memory alone take it.
@@ -238,7 +242,7 @@ def cp_async16(typingctx, shared, index, source, position):
     return types.void(shared, index, source, position), generate
 
 
-def _alone(text: str):
+def _alone(text: str) -> Any:
     """Return the code generator of an instruction without operands and results."""
 
     def generate(context, builder, signature, args):

@@ -10,10 +10,12 @@ source, along y by rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 THREADS = 256
@@ -138,29 +140,31 @@ def transpose_5_registers(source, target, rows, columns):
 # have fewer than 2^32 elements.
 
 
-def run_1_naive(source, source_shape, target) -> None:
+def run_1_naive(source: Array, source_shape: tuple[int, int], target: Array) -> None:
     _launch(transpose_1_naive, TILE, source, source_shape, target)
 
 
-def run_2_tiled(source, source_shape, target) -> None:
+def run_2_tiled(source: Array, source_shape: tuple[int, int], target: Array) -> None:
     _launch(transpose_2_tiled, TILE, source, source_shape, target)
 
 
-def run_3_padded(source, source_shape, target) -> None:
+def run_3_padded(source: Array, source_shape: tuple[int, int], target: Array) -> None:
     _launch(transpose_3_padded, TILE, source, source_shape, target)
 
 
-def run_4_wide(source, source_shape, target) -> None:
+def run_4_wide(source: Array, source_shape: tuple[int, int], target: Array) -> None:
     """Rows and columns: multiples of 4."""
     _launch(transpose_4_wide, WIDE_TILE, source, source_shape, target)
 
 
-def run_5_registers(source, source_shape, target) -> None:
+def run_5_registers(source: Array, source_shape: tuple[int, int], target: Array) -> None:
     """Rows and columns: multiples of 4."""
     _launch(transpose_5_registers, WIDE_TILE, source, source_shape, target)
 
 
-def _launch(kernel, tile: int, source, source_shape: tuple[int, int], target) -> None:
+def _launch(
+    kernel: Any, tile: int, source: Array, source_shape: tuple[int, int], target: Array
+) -> None:
     rows, columns = source_shape
     kernel[(-(-columns // tile), -(-rows // tile)), THREADS](
         source, target, np.uint32(rows), np.uint32(columns)

@@ -99,4 +99,5 @@ def _reference(output: NotebookNode) -> NotebookNode:
 
 
 def _displayed(data: dict[str, str]) -> NotebookNode:
-    return nbformat.v4.new_output("display_data", data)
+    output: NotebookNode = nbformat.v4.new_output("display_data", data)
+    return output

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import LabError
-from warpwise.metrics import NUMBERS, Metrics
+from warpwise.metrics import MORE_IS_BETTER, NUMBERS, Metrics
 from warpwise.traces import Trace
 
 #: counters of a trace itself that a budget can name too
 OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")
-MORE_IS_BETTER = ("warp_efficiency",)  #: counters of which a budget gives the least, not the most
 
 
 class Reason:

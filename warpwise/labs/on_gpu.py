@@ -158,7 +158,8 @@ def _milliseconds(cuda: Any, work: Callable[[], object]) -> float:
     work()
     stop.record()
     stop.synchronize()
-    return start.elapsed_time(stop)
+    milliseconds: float = start.elapsed_time(stop)
+    return milliseconds
 
 
 def time_lines(label: str, seconds: float, trace: Trace, device: Device | None) -> Iterator[str]:
@@ -261,4 +262,5 @@ def one_line(error: BaseException) -> str:
 
 def threads(case: Launch) -> int:
     """Return the number of threads of a launch."""
-    return prod(np.atleast_1d(case.blocks).tolist()) * prod(np.atleast_1d(case.threads).tolist())
+    shape: list[int] = [*np.atleast_1d(case.blocks).tolist(), *np.atleast_1d(case.threads).tolist()]
+    return prod(shape)

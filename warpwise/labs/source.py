@@ -33,6 +33,9 @@ KINDS = ("kernel", "host")
 ROLES = ("given", "exercise", "check", "explore")
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 CHECKOUT = Path(__file__).resolve().parents[2]
+# nbformat has no annotations for them
+new_code_cell: Callable[..., NotebookNode] = nbformat.v4.new_code_cell
+new_markdown_cell: Callable[..., NotebookNode] = nbformat.v4.new_markdown_cell
 Outputs = Mapping[str, Sequence[NotebookNode]]  # of check cells, by exercise id
 
 
@@ -236,8 +239,8 @@ def _tidy(cell: NotebookNode) -> NotebookNode:
     if "check" in kept.get("tags", ()) and "nbval-check-output" not in kept["tags"]:
         kept["tags"] = [*kept["tags"], "nbval-check-output"]
     if cell.cell_type == "code":
-        return nbformat.v4.new_code_cell(cell.source, metadata=kept)
-    return nbformat.v4.new_markdown_cell(cell.source, metadata=kept)
+        return new_code_cell(cell.source, metadata=kept)
+    return new_markdown_cell(cell.source, metadata=kept)
 
 
 def _notebook(lab: Lab, rewrite: Callable[[str], str], outputs: Outputs) -> NotebookNode:
@@ -247,7 +250,8 @@ def _notebook(lab: Lab, rewrite: Callable[[str], str], outputs: Outputs) -> Note
         "language_info": {"name": "python"},
         "warpwise": {"lab": lab.stem, "title": lab.title, "version": lab.version},
     }
-    return nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    notebook: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    return notebook
 
 
 def _cell(
@@ -257,7 +261,7 @@ def _cell(
     metadata = copy.deepcopy(cell.metadata)  # running a notebook writes into it
     mine = metadata.get("warpwise", {})
     if cell.cell_type == "markdown":
-        return nbformat.v4.new_markdown_cell(cell.source, id=f"text-{number:02}", metadata=metadata)
+        return new_markdown_cell(cell.source, id=f"text-{number:02}", metadata=metadata)
     part, source, count = role(cell), cell.source, None
     id, kept = f"{part}-{number:02}", list[NotebookNode]()
     if part == "exercise":
@@ -266,9 +270,7 @@ def _cell(
         # nbval compares nothing in a cell without an execution count, and refuses outputs there
         id, kept = f"check-{mine['check']}", list(outputs.get(mine["check"], ()))
         count = number if kept else None
-    return nbformat.v4.new_code_cell(
-        source, id=id, metadata=metadata, outputs=kept, execution_count=count
-    )
+    return new_code_cell(source, id=id, metadata=metadata, outputs=kept, execution_count=count)
 
 
 def _code_lines(region: Sequence[str] | None) -> int:

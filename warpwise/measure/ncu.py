@@ -1,7 +1,4 @@
-"""Nsight Compute: run ``ncu``, read its output, and map its metrics to ours.
-
-Names: Nsight Compute's documentation, "Metrics Reference" and its table of nvprof's metrics.
-"""
+"""Nsight Compute: run ``ncu``, read its output, and map its metrics to ours."""
 
 from __future__ import annotations
 
@@ -10,22 +7,11 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-WARP_SIZE = 32
+from warpwise.metrics import ABOUT
+
 SECONDS = 150  # limit of one run under ncu
-#: Our counter -> Nsight Compute's.
-METRICS = {
-    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_load_requests": "smsp__inst_executed_op_shared_ld.sum",
-    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_load_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "shared_store_requests": "smsp__inst_executed_op_shared_st.sum",
-    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "shared_store_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "warp_efficiency": "smsp__thread_inst_executed_per_inst_executed.ratio",
-}
+#: The counters that are compared -> their names in Nsight Compute.
+METRICS = {name: about.nsight for name, about in ABOUT.items() if about.agrees}
 NOT_PERMITTED = "ERR_NVGPUCTRPERM"
 _UNKNOWN = re.compile(r"(?:Failed to find metric|Unknown metric|metric not found:?)\s+'?([\w.]+)")
 
@@ -119,10 +105,12 @@ def number(text: str | None) -> float | None:
 
 
 def counters(launch: Launch) -> dict[str, float | None]:
-    """Return a launch's values by our names, with warp efficiency as a share of 32 lanes."""
+    """Return a launch's values by our names, as shares where ours are shares."""
     values = {ours: launch.values.get(theirs) for ours, theirs in METRICS.items()}
-    lanes = values["warp_efficiency"]
-    return values | {"warp_efficiency": None if lanes is None else lanes / WARP_SIZE}
+    return {
+        name: None if value is None else value / ABOUT[name].divisor
+        for name, value in values.items()
+    }
 
 
 def matched(launches: list[Launch], functions: list[str]) -> list[Launch | None]:

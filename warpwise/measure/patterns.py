@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from warpwise import cuda
 
@@ -47,9 +48,9 @@ class Pattern:
         return self.width == 4 and not self.note
 
 
-def name_of(kernel) -> str:
+def name_of(kernel: Any) -> str:
     """Return a kernel's name, whichever backend made it."""
-    return getattr(kernel, "name", "") or kernel.py_func.__name__
+    return str(getattr(kernel, "name", "") or kernel.py_func.__name__)
 
 
 # --- global memory ---
@@ -109,12 +110,12 @@ def own_trips(src, out):
     out[t] = total
 
 
-def numbers(dtype, *shape) -> np.ndarray:
+def numbers(dtype: npt.DTypeLike, *shape: int) -> np.ndarray:
     return (np.arange(np.prod(shape, dtype=int)) % 97).astype(dtype).reshape(shape)
 
 
 def strided(
-    kind, width: int, stride: int, offset: int, blocks: int = 2, threads: int = 128
+    kind: Any, width: int, stride: int, offset: int, blocks: int = 2, threads: int = 128
 ) -> Pattern:
     n = blocks * threads
     places = offset + stride * np.arange(n)
@@ -132,14 +133,14 @@ def strided(
     return Pattern(name, kind, blocks, threads, (src, stride, offset, out), want, width, note=note)
 
 
-def masked(kind, parameter: int) -> Pattern:
+def masked(kind: Any, parameter: int) -> Pattern:
     src, out = numbers(np.float32, 256), np.zeros(256, np.float32)
     lanes = np.arange(256) < parameter if kind is first_lanes else np.arange(256) % parameter == 0
     name, want = f"{name_of(kind)} {parameter}", np.where(lanes, src, 0)
     return Pattern(name, kind, 2, 128, (src, parameter, out), want, even=False)
 
 
-def in_two_dimensions(kind, block: tuple[int, int], columns: int = 64) -> Pattern:
+def in_two_dimensions(kind: Any, block: tuple[int, int], columns: int = 64) -> Pattern:
     src, out = numbers(np.float32, 64, columns), np.zeros((64, columns), np.float32)
     name, grid = f"{name_of(kind)} by {block[0]} x {block[1]}", (64 // block[0], 64 // block[1])
     return Pattern(name, kind, grid, block, (src, out), src)
@@ -181,7 +182,7 @@ def on_global_memory() -> Iterator[Pattern]:
 
 
 @lru_cache
-def exchange(width: int):
+def exchange(width: int) -> Any:
     """Return a kernel whose threads write with a stride, and read their neighbour's element."""
     dtype, size = DTYPES[width], SHARED_BYTES // width
 
@@ -206,7 +207,7 @@ def broadcast(src, which, out):
 
 
 @lru_cache
-def columns_of_a_tile(side: int, pitch: int, swizzle: int):
+def columns_of_a_tile(side: int, pitch: int, swizzle: int) -> Any:
     """Return a kernel that writes a tile by rows and reads it by columns.
 
     ``pitch``: elements from row to row.

@@ -80,7 +80,8 @@ class Timer:
             variant.run()
         stop.record()
         stop.synchronize()
-        return cuda.event_elapsed_time(start, stop) / case.repeat
+        milliseconds: float = cuda.event_elapsed_time(start, stop)
+        return milliseconds / case.repeat
 
 
 def one_line(error: BaseException) -> str:

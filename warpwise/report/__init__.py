@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 from warpwise.devices import H100, Device
-from warpwise.metrics import Metrics
+from warpwise.metrics import ABOUT, Metrics
 from warpwise.model.arguments import quantity
 from warpwise.report.advice import Row, advice, needed_sectors
 from warpwise.report.figures import figures, traffic
@@ -25,13 +25,17 @@ LEFT, RIGHT = "text-align:left;padding:0.1em 0.4em", "text-align:right;padding:0
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of a line: its heading, a short heading for the text form, and its text.
+    """One figure of a line: its metric, a short heading for the text form, and its text.
 
     ``text`` is empty where the line does nothing of the kind."""
 
-    heading: str
+    metric: str
     short: str
     text: Callable[[Metrics], str]
+
+    @property
+    def heading(self) -> str:
+        return ABOUT[self.metric].label
 
 
 def _count(requests: int) -> str:
@@ -52,13 +56,13 @@ def _conflicts(m: Metrics) -> str:
 
 
 COLUMNS = (
-    Column("loads", "loads", lambda m: _count(m.global_load_requests)),
-    Column("sectors per load", "sect/load", _sectors_per_load),
-    Column("stores", "stores", lambda m: _count(m.global_store_requests)),
-    Column("sectors per store", "sect/store", _sectors_per_store),
-    Column("atomics", "atomics", lambda m: _count(m.atomic_requests)),
-    Column("bank conflicts", "conflicts", _conflicts),
-    Column("active lanes", "active", lambda m: f"{100 * m.warp_efficiency:.0f} %"),
+    Column("global_load_requests", "loads", lambda m: _count(m.global_load_requests)),
+    Column("sectors_per_request_load", "sect/load", _sectors_per_load),
+    Column("global_store_requests", "stores", lambda m: _count(m.global_store_requests)),
+    Column("sectors_per_request_store", "sect/store", _sectors_per_store),
+    Column("atomic_requests", "atomics", lambda m: _count(m.atomic_requests)),
+    Column("shared_bank_conflicts", "conflicts", _conflicts),
+    Column("warp_efficiency", "active", lambda m: f"{100 * m.warp_efficiency:.0f} %"),
 )
 
 

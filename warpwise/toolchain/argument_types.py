@@ -105,10 +105,13 @@ def _numba_type(t: Any) -> types.Type:
     """Return the simulator's type as Numba's.
 
     The simulator takes arrays of any strides and does not keep them: C order is the usual one."""
+    found: types.Type  # which Numba's own functions do not say
     if isinstance(t, ArrayType):
-        return types.Array(from_dtype(t.dtype), t.ndim, "C")
-    if isinstance(t, TupleType):
+        found = types.Array(from_dtype(t.dtype), t.ndim, "C")
+    elif isinstance(t, TupleType):
         named = namedtuple("named", t.names) if t.names else None
-        from_types: Any = types.BaseTuple.from_types  # Numba has no annotation for it
-        return from_types([_numba_type(item) for item in t.items], named)
-    return from_dtype(t)
+        from_types: Any = types.BaseTuple.from_types
+        found = from_types([_numba_type(item) for item in t.items], named)
+    else:
+        found = from_dtype(t)
+    return found

@@ -84,7 +84,7 @@ def _opens(
 
 def scores() -> npt.NDArray[np.float64]:
     """Draw one row of scores, as long as the longest row."""
-    return np.random.default_rng(22).normal(size=2**N_MOST)
+    return np.random.default_rng(22).normal(size=1 << N_MOST)
 
 
 @cache

@@ -10,7 +10,7 @@ from functools import cached_property
 from html import escape
 
 from warpwise.errors import TraceError
-from warpwise.metrics import WARP_SIZE, Metrics
+from warpwise.metrics import ABOUT, WARP_SIZE, Metrics
 from warpwise.model.arguments import one_of, quantity
 from warpwise.traces import Trace
 from warpwise.views.request import VERBS, Request, packed, requests_of
@@ -26,15 +26,19 @@ SHARED_MEMORY = (
 
 @dataclass(frozen=True)
 class Column:
-    """A counter in the table of source lines.
+    """A metric in the table of source lines.
 
     ``kind``: of the global requests that its cells choose, or "". ``accesses``: how many accesses a
     cell is about; it stays empty if there are none. ``value``: the cell's text."""
 
-    title: str
+    metric: str
     kind: str
     accesses: Callable[[Metrics], int]
     value: Callable[[Metrics], str]
+
+    @property
+    def title(self) -> str:
+        return ABOUT[self.metric].label
 
 
 def _shared(metrics: Metrics) -> int:
@@ -43,25 +47,25 @@ def _shared(metrics: Metrics) -> int:
 
 COLUMNS = (
     Column(
-        "active lanes",
+        "warp_efficiency",
         "",
         lambda m: m.warp_instructions,
         lambda m: f"{WARP_SIZE * m.warp_efficiency:.3g}",
     ),
     Column(
-        "sectors per load",
+        "sectors_per_request_load",
         "load",
         lambda m: m.global_load_requests,
         lambda m: f"{m.sectors_per_request_load:.4g}",
     ),
     Column(
-        "sectors per store",
+        "sectors_per_request_store",
         "store",
         lambda m: m.global_store_requests,
         lambda m: f"{m.sectors_per_request_store:.4g}",
     ),
     Column("atomics", "atomic", lambda m: m.atomics, lambda m: f"{m.atomics:,}"),
-    Column("bank conflicts", "", _shared, lambda m: f"{m.shared_bank_conflicts:,}"),
+    Column("shared_bank_conflicts", "", _shared, lambda m: f"{m.shared_bank_conflicts:,}"),
 )
 
 

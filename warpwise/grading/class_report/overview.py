@@ -13,8 +13,9 @@ from statistics import median
 
 from warpwise.grading.feedback.values import Question, questions
 from warpwise.grading.record import SHOWN_PASSED, UNTOUCHED, Counter, Record, Result
-from warpwise.labs.exercise import MORE_IS_BETTER, Reason
+from warpwise.labs.exercise import Reason
 from warpwise.labs.source import Lab
+from warpwise.metrics import MORE_IS_BETTER
 
 SLOWEST = 5
 # Differs between two problems of one kind: names in quotes, numbers, text in brackets.

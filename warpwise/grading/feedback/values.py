@@ -21,9 +21,10 @@ from warpwise.grading.record import (
     Result,
     Visible,
 )
-from warpwise.labs.exercise import MORE_IS_BETTER, OF_A_TRACE, bound
+from warpwise.labs.exercise import OF_A_TRACE, bound
 from warpwise.labs.judge import figure
 from warpwise.labs.source import Lab, role
+from warpwise.metrics import MORE_IS_BETTER
 from warpwise.model.bound import duration
 
 Notes = Mapping[str, Sequence[str]]  #: lines about a lab, such as a penalty, by its stem

@@ -12,7 +12,7 @@ import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.attention.constants import FLASH_TYPES, LN2, LOWEST, SCALE, SCALE2
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 ROWS = 128  # queries, and threads, of a block
@@ -59,7 +59,7 @@ def attention_2_flash(query, key, value, lse, out, n):
             lse[row] = after
 
 
-def run_2_flash(n, query, key, value, lse, out) -> None:
+def run_2_flash(n: int, query: Array, key: Array, value: Array, lse: Array, out: Array) -> None:
     attention_2_flash[lse.size // n, ROWS](query, key, value, lse, out, np.uint32(n))
 
 
@@ -121,7 +121,7 @@ def attention_3_rows(query, key, value, lse, out, n):
         lse[row] = (m * SCALE2 + math.log2(total)) * LN2
 
 
-def run_3_rows(n, query, key, value, lse, out) -> None:
+def run_3_rows(n: int, query: Array, key: Array, value: Array, lse: Array, out: Array) -> None:
     attention_3_rows[(-(-n // ROWS), lse.size // n), ROWS](
         query, key, value, lse, out, np.uint32(n)
     )

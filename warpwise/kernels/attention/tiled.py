@@ -17,7 +17,7 @@ from warpwise.kernels.attention.tiles import (
     store_weights,
     to_weights,
 )
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import cp_async_commit, cp_async_wait
 
 TILE = 64  # queries, and keys, in a block at once
@@ -60,7 +60,7 @@ def attention_4_tiled(query, key, value, lse, out, n):
     finish(out, lse, first, sums, m, total, r, c)
 
 
-def run_4_tiled(n, query, key, value, lse, out) -> None:
+def run_4_tiled(n: int, query: Array, key: Array, value: Array, lse: Array, out: Array) -> None:
     attention_4_tiled[(n // TILE, lse.size // n), PAIR](query, key, value, lse, out, np.uint32(n))
 
 
@@ -105,7 +105,7 @@ def attention_5_async(query, key, value, lse, out, n):
     finish(out, lse, first, sums, m, total, r, c)
 
 
-def run_5_async(n, query, key, value, lse, out) -> None:
+def run_5_async(n: int, query: Array, key: Array, value: Array, lse: Array, out: Array) -> None:
     attention_5_async[(n // TILE, lse.size // n), PAIR](query, key, value, lse, out, np.uint32(n))
 
 

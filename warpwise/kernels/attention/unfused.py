@@ -8,7 +8,7 @@ import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.attention.constants import LOWEST, SCALE, D
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 ALL = 0xFFFFFFFF
 SIDE = 32  # of a tile of results; a thread makes 2 x 2 of them
@@ -112,7 +112,9 @@ def attention_1_output(scores, value, out, n):
     out[at + np.uint32(1040)] = o11
 
 
-def run_1_unfused(n, query, key, value, scores, lse, out) -> None:
+def run_1_unfused(
+    n: int, query: Array, key: Array, value: Array, scores: Array, lse: Array, out: Array
+) -> None:
     heads = lse.size // n
     attention_1_scores[(n // SIDE, n // SIDE, heads), 256](query, key, scores, np.uint32(n))
     attention_1_softmax[heads * n // 8, 256](scores, lse, np.uint32(n))

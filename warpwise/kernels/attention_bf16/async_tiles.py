@@ -17,7 +17,7 @@ from warpwise.kernels.attention_bf16.online_softmax import (
     soften_16_rows,
     weights_of,
 )
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import (
     add_part,
     add_product,
@@ -131,7 +131,7 @@ def fetch(k, v, source, k_tiles, v_tiles, target):
         cp_async16(v_tiles, to, v, position)
 
 
-def run_3_async(n: int, q, k, v, out) -> None:
+def run_3_async(n: int, q: Array, k: Array, v: Array, out: Array) -> None:
     flash_bf16_3_async[(n // ROWS, heads(n, q)), 128](q, k, v, out, np.uint32(n))
 
 

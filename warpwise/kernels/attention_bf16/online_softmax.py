@@ -9,6 +9,7 @@ import numpy as np
 from warpwise import cuda
 from warpwise.kernels.bfloat16 import pack_bfloat16
 from warpwise.kernels.native import native, ptx
+from warpwise.kernels.step import Array
 
 WIDTH = 64  # numbers in a row of q, k and v
 ALL = 0xFFFFFFFF
@@ -129,5 +130,6 @@ def keep_16_rows(out, at, sums, s, totals, r):
         )
 
 
-def heads(n: int, q) -> int:
-    return 2 * q.size // (n * WIDTH)
+def heads(n: int, q: Array) -> int:
+    count: int = 2 * q.size // (n * WIDTH)
+    return count

@@ -17,7 +17,7 @@ from warpwise.kernels.attention_bf16.online_softmax import (
     soften_16_rows,
     weights_of,
 )
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import add_part, add_product, ldmatrix_x4, ldmatrix_x4_trans
 from warpwise.kernels.wide import load4, store4
 
@@ -84,7 +84,7 @@ def copy_tile(source, position, tile, target):
         store4(tile, np.uint32(target + np.uint32(i * 16 * PADDED)), w0, w1, w2, w3)
 
 
-def run_2_shared(n: int, q, k, v, out) -> None:
+def run_2_shared(n: int, q: Array, k: Array, v: Array, out: Array) -> None:
     flash_bf16_2_shared[(n // 64, heads(n, q)), 128](q, k, v, out, np.uint32(n))
 
 

@@ -17,7 +17,7 @@ from warpwise.kernels.attention_bf16.online_softmax import (
     soften_16_rows,
     weights_of,
 )
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import add_part, add_product, column_pair, halves_of
 
 
@@ -57,7 +57,7 @@ def flash_bf16_1_mma(q, k, v, out, n):
     keep_16_rows(out, at, sums, 0, totals, 0)
 
 
-def run_1_mma(n: int, q, k, v, out) -> None:
+def run_1_mma(n: int, q: Array, k: Array, v: Array, out: Array) -> None:
     flash_bf16_1_mma[(n // 16, heads(n, q)), 32](q, k, v, out, np.uint32(n))
 
 

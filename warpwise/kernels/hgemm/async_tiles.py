@@ -14,7 +14,7 @@ from warpwise.kernels.hgemm.tiles import (
     tile_of_block,
     tiles,
 )
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_wait
 
 A_STAGE_3, B_STAGE_3 = 128 * 16, 32 * 64  # words of a stage: three leave no room for padding
@@ -93,7 +93,7 @@ def fetch(tiles, to, to_step, source, position, step, times):
         cp_async16(tiles, target, source, np.uint32(position + np.uint32(i) * np.uint32(step)))
 
 
-def run_3_async(n: int, k: int, a, b, c) -> None:
+def run_3_async(n: int, k: int, a: Array, b: Array, c: Array) -> None:
     hgemm_3_async[tiles(c, n, 128, 128), 128](a, b, c, np.uint32(n), np.uint32(k))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.hgemm.tiles import QUAD, TYPES, WORD, keep, tile_of_block, tiles
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import add_part, ldmatrix_x4, ldmatrix_x4_trans
 from warpwise.kernels.wide import load4, store4
 
@@ -68,7 +68,7 @@ def hgemm_2_shared(a, b, c, n, k):
             keep(c, here, n_words, sums[s], sums[s + 1], sums[s + 2], sums[s + 3])
 
 
-def run_2_shared(n: int, k: int, a, b, c) -> None:
+def run_2_shared(n: int, k: int, a: Array, b: Array, c: Array) -> None:
     hgemm_2_shared[tiles(c, n, 128, 128), 256](a, b, c, np.uint32(n), np.uint32(k))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from warpwise import cuda
 from warpwise.kernels.bfloat16 import pack_bfloat16
 from warpwise.kernels.hgemm.tiles import QUAD, TYPES, WORD
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import column_pair, halves_of, mma_bf16
 
 
@@ -34,7 +34,7 @@ def hgemm_1_mma(a, b, c, n, k):
     c[at + np.uint32(8) * n_words] = pack_bfloat16(c2, c3)
 
 
-def run_1_mma(n: int, k: int, a, b, c) -> None:
+def run_1_mma(n: int, k: int, a: Array, b: Array, c: Array) -> None:
     hgemm_1_mma[(n // 8, 2 * c.size // n // 16), 32](a, b, c, np.uint32(n), np.uint32(k))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.bfloat16 import pack_bfloat16
+from warpwise.kernels.step import Array
 from warpwise.kernels.tensor_core import add_part, ldmatrix_x4, ldmatrix_x4_trans
 
 # rows of tiles that blocks traverse together, so that their operands stay in the L2 cache
@@ -66,6 +67,7 @@ def keep_64_by_64(c, at, n_words, sums):
             keep(c, here, n_words, sums[s], sums[s + 1], sums[s + 2], sums[s + 3])
 
 
-def tiles(c, n: int, rows: int, columns: int) -> int:
+def tiles(c: Array, n: int, rows: int, columns: int) -> int:
     """Return the number of tiles of c."""
-    return 2 * c.size // n // rows * (n // columns)
+    words: int = c.size  # of two numbers
+    return 2 * words // n // rows * (n // columns)

@@ -6,7 +6,7 @@ import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.hgemm.tiles import QUAD, TYPES, WORD, keep_64_by_64, tile_of_block, tiles
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import (
     add_part,
     cp_async16,
@@ -111,7 +111,7 @@ def load_fragments(parts, p, u, places, a_tiles, b_tiles):
         parts[d], parts[d + 1], parts[d + 2], parts[d + 3] = ldmatrix_x4_trans(b_tiles, at)
 
 
-def run_4_wide(n: int, k: int, a, b, c) -> None:
+def run_4_wide(n: int, k: int, a: Array, b: Array, c: Array) -> None:
     hgemm_4_wide[tiles(c, n, 128, 256), 256](a, b, c, np.uint32(n), np.uint32(k))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from warpwise import cuda
 from warpwise.kernels.sgemm.warp_tiles import ACROSS, DEPTH, SIDE, TYPES
 from warpwise.kernels.sgemm.wide_threads import COLUMNS, HALF_A, HALF_B, ROWS, SUMS, THREADS
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_wait
 from warpwise.kernels.wide import load4, store4
 
@@ -153,7 +153,7 @@ def sgemm_9_async(n, k, a, b, c):
             )
 
 
-def run_9_async(m, n, k, a, b, c) -> None:
+def run_9_async(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_9_async[(n // SIDE, m // SIDE), THREADS](np.uint32(n), np.uint32(k), a, b, c)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 SIDE = 32  # of a block, and of a tile
 TILE = SIDE * SIDE
@@ -73,19 +73,19 @@ def sgemm_3_shared(m, n, k, a, b, c):
         c[np.uint32(row * n + col)] = total
 
 
-def run_1_naive(m, n, k, a, b, c) -> None:
+def run_1_naive(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_1_naive[(-(-m // SIDE), -(-n // SIDE)), (SIDE, SIDE)](
         np.uint32(m), np.uint32(n), np.uint32(k), a, b, c
     )
 
 
-def run_2_coalesced(m, n, k, a, b, c) -> None:
+def run_2_coalesced(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_2_coalesced[(-(-n // SIDE), -(-m // SIDE)), (SIDE, SIDE)](
         np.uint32(m), np.uint32(n), np.uint32(k), a, b, c
     )
 
 
-def run_3_shared(m, n, k, a, b, c) -> None:
+def run_3_shared(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_3_shared[(-(-n // SIDE), -(-m // SIDE)), (SIDE, SIDE)](
         np.uint32(m), np.uint32(n), np.uint32(k), a, b, c
     )

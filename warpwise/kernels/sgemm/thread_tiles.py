@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 
 DEPTH = 8  # columns of A's tile, rows of B's
 OWN = 8  # rows of C in a thread; in step 5, columns too
@@ -106,13 +106,13 @@ def sgemm_5_tile_2d(m, n, k, a, b, c):
                 c[np.uint32(row * n + col)] = sums[i * OWN + j]
 
 
-def run_4_tile_1d(m, n, k, a, b, c) -> None:
+def run_4_tile_1d(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_4_tile_1d[(-(-n // SIDE_4), -(-m // SIDE_4)), THREADS_4](
         np.uint32(m), np.uint32(n), np.uint32(k), a, b, c
     )
 
 
-def run_5_tile_2d(m, n, k, a, b, c) -> None:
+def run_5_tile_2d(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_5_tile_2d[(-(-n // SIDE_5), -(-m // SIDE_5)), THREADS_5](
         np.uint32(m), np.uint32(n), np.uint32(k), a, b, c
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 # of a block's part of C; columns of A's tile; rows and columns of a thread's part
@@ -89,7 +89,7 @@ def sgemm_6_vectorised(n, k, a, b, c):
         to = np.uint32(to + n)
 
 
-def run_6_vectorised(m, n, k, a, b, c) -> None:
+def run_6_vectorised(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_6_vectorised[(n // SIDE, m // SIDE), THREADS](np.uint32(n), np.uint32(k), a, b, c)
 
 

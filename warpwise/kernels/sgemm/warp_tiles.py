@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 SIDE, DEPTH = 128, 8  # of a block's part of C; columns of A's tile
@@ -122,7 +122,7 @@ def sgemm_7_warp_tile(n, k, a, b, c):
         )
 
 
-def run_7_warp_tile(m, n, k, a, b, c) -> None:
+def run_7_warp_tile(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_7_warp_tile[(n // SIDE, m // SIDE), THREADS](np.uint32(n), np.uint32(k), a, b, c)
 
 

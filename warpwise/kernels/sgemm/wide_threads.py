@@ -24,7 +24,7 @@ from warpwise.kernels.sgemm.warp_tiles import (
     WIDE,
     turned,
 )
-from warpwise.kernels.step import Built, Step
+from warpwise.kernels.step import Array, Built, Step
 from warpwise.kernels.wide import load4, store4
 
 ROWS, COLUMNS = 8, 16  # of C, of one thread
@@ -128,7 +128,7 @@ def sgemm_8_wide_thread(n, k, a, b, c):
             )
 
 
-def run_8_wide_thread(m, n, k, a, b, c) -> None:
+def run_8_wide_thread(m: int, n: int, k: int, a: Array, b: Array, c: Array) -> None:
     sgemm_8_wide_thread[(n // SIDE, m // SIDE), THREADS](np.uint32(n), np.uint32(k), a, b, c)
 
 

@@ -18,10 +18,10 @@ from warpwise.errors import MeasureError, WarpwiseError
 from warpwise.measure.ncu import METRICS, NcuError, counters, matched, profiled
 from warpwise.measure.patterns import Pattern, patterns
 from warpwise.measure.place import Place
+from warpwise.metrics import ABOUT
 
 TITLE = "Counters of the simulator beside Nsight Compute's"
-# names that vary between versions of Nsight Compute
-OPTIONAL = {"shared_load_requests", "shared_store_requests"}
+OPTIONAL = {name for name, about in ABOUT.items() if not about.everywhere}
 Counters = dict[str, float | None]
 ROUNDING = 2e-3  # ncu prints lanes per instruction with two or three digits
 

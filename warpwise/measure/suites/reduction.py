@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,7 +29,7 @@ def cases(place: Place) -> Iterator[Case]:
 
 def allowed(n: int, atomics: bool = False) -> float:
     """Return the tolerance: of random signs, sums and errors grow as the root of the count."""
-    return (3e-4 if atomics else 1e-5) * n**0.5
+    return (3e-4 if atomics else 1e-5) * math.sqrt(n)
 
 
 def summed(place: Place, name: str, x: Any, steps: tuple[Step, ...], atol: float) -> Case:

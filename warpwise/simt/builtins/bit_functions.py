@@ -9,25 +9,25 @@ import operator
 
 import numpy as np
 
-from warpwise.simt.builtins.intrinsics import Function
+from warpwise.simt.builtins.intrinsics import Compute, Function
 from warpwise.simt.builtins.overloads import Signature, one_of
-from warpwise.simt.types import BOOL, FLOAT16, FLOAT64, TypeMismatch
+from warpwise.simt.types import BOOL, FLOAT16, FLOAT64, DType, TypeMismatch, Value
 
 # --- bits; ``x``: integers of any width, a Python int for a uniform int64 ---
 
 
-def unsigned(x):
+def unsigned(x: Value) -> Value:
     """Return the same bits as an unsigned integer."""
     bits = np.int64(x) if type(x) is int else x
     return bits.view(f"u{bits.dtype.itemsize}")
 
 
-def popc(x):
+def popc(x: Value) -> Value:
     """Count the bits that are 1."""
     return np.bitwise_count(unsigned(x))
 
 
-def clz(x):
+def clz(x: Value) -> Value:
     """Count the leading zero bits."""
     bits = unsigned(x)
     width = 8 * bits.dtype.itemsize
@@ -38,14 +38,14 @@ def clz(x):
     return np.uint8(width) - np.bitwise_count(bits)
 
 
-def ffs(x):
+def ffs(x: Value) -> Value:
     """Find the lowest bit that is 1, counted from 1; 0 if there is none."""
     bits = unsigned(x)
     place = np.bitwise_count(bits ^ (bits - bits.dtype.type(1)))
     return np.where(bits == 0, np.uint8(0), place)[()]
 
 
-def brev(x):
+def brev(x: Value) -> Value:
     """Reverse the order of the bits."""
     bits = unsigned(x)
     width = 8 * bits.dtype.itemsize
@@ -58,7 +58,7 @@ def brev(x):
     return bits
 
 
-def typed(run, name: str):
+def typed(run: Compute, name: str) -> Compute:
     """Wrap ``run`` so that its result has a type of fixed width."""
     t = np.dtype(name).type
     return lambda *arguments: run(*arguments).astype(t)
@@ -68,14 +68,14 @@ def typed(run, name: str):
 # After Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008.
 
 
-def _two_sum(a, b):
+def _two_sum(a: Value, b: Value) -> tuple[Value, Value]:
     """Return the sum and its exact rounding error."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
-def _two_product(a, b):
+def _two_product(a: Value, b: Value) -> tuple[Value, Value]:
     """Return the product and its exact rounding error (Dekker); float64 within 1e±150."""
     split = 134217729.0  # 2**27 + 1
     high_a, high_b = a * split, b * split
@@ -85,7 +85,7 @@ def _two_product(a, b):
     return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
 
 
-def _odd_sum(a, b):
+def _odd_sum(a: Value, b: Value) -> Value:
     """``a + b`` in float64, rounded to odd: rounding again to fewer bits then does no harm."""
     total, lost = _two_sum(a, b)
     total = np.asarray(total)
@@ -94,7 +94,7 @@ def _odd_sum(a, b):
     return np.where((lost != 0) & np.isfinite(lost) & even, np.nextafter(total, toward), total)[()]
 
 
-def _fma64(a, b, c):
+def _fma64(a: Value, b: Value, c: Value) -> Value:
     a, b, c = np.broadcast_arrays(a, b, c)
     high, low = _two_product(a, b)
     c_high, c_low = _two_sum(c, low)
@@ -103,7 +103,7 @@ def _fma64(a, b, c):
     return np.where(np.isfinite(fused) & np.isfinite(low), fused, a * b + c)[()]
 
 
-def fma(a, b, c):
+def fma(a: Value, b: Value, c: Value) -> Value:
     """``a * b + c`` with one rounding; all of one float type."""
     if np.result_type(a) == FLOAT64:
         return _fma64(a, b, c)
@@ -115,22 +115,23 @@ def fma(a, b, c):
 _SELECTED = "float64 float32 int16 uint16 int32 uint32 int64 uint64".split()
 
 
-def _selection(test: np.dtype, a: np.dtype, b: np.dtype) -> Signature:
+def _selection(test: DType, a: DType, b: DType) -> Signature:
     if a != b or a.name not in _SELECTED:
         what = f"cuda.selp chooses between two numbers of one type, not {a} and {b}"
         raise TypeMismatch(what, "a if condition else b")
     return Signature((BOOL, a, b), a)
 
 
-def _selp(test, a, b):
-    return np.where(test, a, b)[()]
+def _selp(test: Value, a: Value, b: Value) -> Value:
+    chosen: Value = np.where(test, a, b)
+    return chosen[()]
 
 
 _ALL = "i1 i2 i4 i8 u1 u2 u4 u8".split()
 _SAME = one_of(" ".join(f"{t}({t})" for t in _ALL))
 
 
-def _in_argument_type(count):
+def _in_argument_type(count: Compute) -> Compute:
     """Wrap a count of bits so that it has the type of its argument: an int8 has an int8 of them."""
     return lambda x: count(x).astype(np.int64 if type(x) is int else x.dtype)
 
@@ -146,18 +147,25 @@ _INTEGER = [
 # --- float16 ---
 
 
-def _half(name: str, arity: int, run, flops=0, op_class="", result="f2") -> Function:
+def _half(
+    name: str, arity: int, run: Compute, flops: int = 0, op_class: str = "", result: str = "f2"
+) -> Function:
     sign = one_of(f"{result}({','.join(['f2'] * arity)})")
     return Function(f"fp16.{name}", arity, run, sign, flops, op_class)
 
 
-def in_float32(run):
+def in_float32(run: Compute) -> Compute:
     """Compute a float16 function in float32 and round, as the device does."""
     return lambda x: run(np.float32(x)).astype(FLOAT16)
 
 
-_TWO = {"hadd": np.add, "hsub": np.subtract, "hmul": np.multiply, "hdiv": np.true_divide}
-_COMPARED = {
+_TWO: dict[str, Compute] = {
+    "hadd": np.add,
+    "hsub": np.subtract,
+    "hmul": np.multiply,
+    "hdiv": np.true_divide,
+}
+_COMPARED: dict[str, Compute] = {
     "heq": np.equal,
     "hne": np.not_equal,
     "hge": np.greater_equal,
@@ -165,7 +173,7 @@ _COMPARED = {
     "hle": np.less_equal,
     "hlt": np.less,
 }
-_WHOLE = {
+_WHOLE: dict[str, Compute] = {
     "hceil": np.ceil,
     "hfloor": np.floor,
     "htrunc": np.trunc,
@@ -173,7 +181,7 @@ _WHOLE = {
     "habs": np.abs,
     "hneg": operator.neg,
 }
-_CURVED = {
+_CURVED: dict[str, Compute] = {
     "hsin": np.sin,
     "hcos": np.cos,
     "hlog": np.log,

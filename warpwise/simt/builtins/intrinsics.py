@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from warpwise.simt import types
-from warpwise.simt.builtins.overloads import Signature, by_rule, one_of
-from warpwise.simt.types import BOOL, FLOAT64, INT64, TupleType, math_half
+from warpwise.simt.builtins.overloads import Rule, Signature, by_rule, one_of
+from warpwise.simt.types import BOOL, FLOAT64, INT64, DType, TupleType, Type, Value, math_half
+
+Compute: TypeAlias = Callable[..., Value]  #: values of the types of a signature -> the result
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,13 @@ class Function:
 
     name: str
     arity: int
-    run: Callable
-    sign: Callable
+    run: Compute
+    sign: Rule
     flops: int = 0
     op_class: str = "special"  #: of the instruction mix; "" for that of the type computed in
 
 
-def slow(function: Callable) -> Callable:
+def slow(function: Callable[[float], float]) -> Compute:
     """Map a function of Python's ``math`` over arrays, for the few that NumPy lacks.
 
     Outside its domain it is NaN, not an error."""
@@ -47,43 +50,50 @@ def slow(function: Callable) -> Callable:
 
     over = np.vectorize(one, otypes=[np.float64])
 
-    def run(x):
+    def run(x: Value) -> Value:
         return over(x).astype(x.dtype)[()]
 
     return run
 
 
-def to_bool(t) -> np.dtype:
+def to_bool(t: Type) -> DType:
     return BOOL
 
 
 # --- math ---
 
 
-def _math(name, run, takes=types.math_unary, arity=1, gives=types.same, **more) -> Function:
+def _math(
+    name: str,
+    run: Compute,
+    takes: Callable[..., DType] = types.math_unary,
+    arity: int = 1,
+    gives: Callable[[DType], DType] = types.same,
+    **more: Any,
+) -> Function:
     return Function(f"math.{name}", arity, run, by_rule(takes, gives), **more)
 
 
-def _signed(name: str, run: Callable, text: str) -> Function:
+def _signed(name: str, run: Compute, text: str) -> Function:
     sign = one_of(text)
     return Function(f"math.{name}", text.partition(")")[0].count(",") + 1, run, sign)
 
 
-def _pow(x, y):
+def _pow(x: Value, y: Value) -> Value:
     return np.power(x, types.cast(y, x.dtype))
 
 
-def frexp(x):
+def frexp(x: Value) -> Value:
     """Split into mantissa and int32 exponent."""
     return np.frexp(x)
 
 
-def modf(x):
+def modf(x: Value) -> Value:
     """Split into fraction and whole part; the fraction of an infinity is 0, with its sign."""
     return np.modf(x)
 
 
-def ieee_remainder(a, b):
+def ieee_remainder(a: Value, b: Value) -> Value:
     """Subtract the nearest multiple of ``b`` (the even one of two): exact, as C's ``remainder``."""
     rest = np.fmod(a, b)
     size, half = np.abs(rest), np.abs(b)
@@ -94,7 +104,7 @@ def ieee_remainder(a, b):
     return np.where(np.isinf(b) & np.isfinite(a), a, exact).astype(np.result_type(a, b))[()]
 
 
-def _of_numpy(names: str, **more) -> list[Function]:
+def _of_numpy(names: str, **more: Any) -> list[Function]:
     """Functions that NumPy has under the same name."""
     return [_math(name, getattr(np, name), **more) for name in names.split()]
 
@@ -136,14 +146,14 @@ _SPECIAL = (
 ).split()
 
 
-def _numpy_rule(ufunc: np.ufunc) -> Callable:
+def _numpy_rule(ufunc: np.ufunc) -> Rule:
     """Return NumPy's typing rule over the loops that Numba has.
 
     Beside a float, an integer does not matter."""
-    loops = [loop.split("->") for loop in ufunc.types]
-    loops = [(i, o) for i, o in loops if set(i + o) <= set(_LOOPS) and len(set(i)) == 1]
+    known = [loop.split("->") for loop in ufunc.types]
+    loops = [(i, o) for i, o in known if set(i + o) <= set(_LOOPS) and len(set(i)) == 1]
 
-    def rule(*arguments: np.dtype) -> Signature:
+    def rule(*arguments: DType) -> Signature:
         floats = [t for t in arguments if types.is_float(t)]
         deciding = [np.result_type(np.float32, *floats)] if floats else arguments
         for inputs, outputs in loops:
@@ -168,11 +178,11 @@ FUNCTIONS |= {getattr(np, name): _numpy_function(name, "special") for name in _S
 # --- Python ---
 
 
-def _round(x):
+def _round(x: Value) -> Value:
     return types.cast(np.rint(x), INT64)
 
 
-def _round_digits(x, digits):
+def _round_digits(x: Value, digits: Value) -> Value:
     """``round(x, digits)`` as Numba does it: scale in float64, round, scale back.
 
     Beyond a float's range ``x`` is unchanged."""
@@ -187,9 +197,14 @@ def _round_digits(x, digits):
 ROUND = Function("round", 1, _round, by_rule(types.math_unary, lambda t: INT64))
 ROUND_DIGITS = Function("round", 2, _round_digits, one_of("f4(f4,i8) f8(f8,i8)"))
 
+
+def _always(t: DType) -> Callable[[Type], DType]:
+    return lambda _: t
+
+
 #: What is called as a cast -> the type that it gives for an argument type.
-CASTS: dict[object, Callable] = {
+CASTS: dict[object, Callable[[Type], DType]] = {
     int: lambda t: t if types.is_integer(t) and t != BOOL else INT64,
     float: lambda t: t if types.is_float(t) else FLOAT64,
     bool: to_bool,
-} | {t.type: (lambda _, t=t: t) for t in types.SCALARS}
+} | {t.type: _always(t) for t in types.SCALARS}

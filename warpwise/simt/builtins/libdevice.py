@@ -7,14 +7,22 @@ or to zero (``fadd_rz`` ...), Bessel functions and their like."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
 from warpwise.simt.builtins import bit_functions as bits
-from warpwise.simt.builtins.intrinsics import Function, frexp, ieee_remainder, modf, slow
+from warpwise.simt.builtins.intrinsics import (
+    Compute,
+    Function,
+    frexp,
+    ieee_remainder,
+    modf,
+    slow,
+)
 from warpwise.simt.builtins.overloads import one_of
+from warpwise.simt.types import Value
 
 _NORMAL = NormalDist()
 
@@ -23,14 +31,14 @@ def _quantile(p: float) -> float:
     return _NORMAL.inv_cdf(p) if 0 < p < 1 else math.inf * (2 * p - 1) if p in (0, 1) else math.nan
 
 
-def _away(x):
+def _away(x: Value) -> Value:
     """Round to the nearest integer, halves away from zero."""
     whole = np.trunc(x)
     outward = whole + np.copysign(x.dtype.type(1), x)
     return np.where(np.abs(x - whole) >= 0.5, outward, whole).astype(x.dtype)[()]
 
 
-def _saturate(x):
+def _saturate(x: Value) -> Value:
     """Clamp to 0 through 1; NaN becomes 0."""
     return np.fmin(np.fmax(x, x.dtype.type(0)), x.dtype.type(1))
 
@@ -45,19 +53,19 @@ def _cospi(x: float) -> float:
     return 0.0 if rest in (0.5, 1.5) else math.cos(math.pi * rest)
 
 
-def _both(x):
+def _both(x: Value) -> tuple[Value, Value]:
     return np.sin(x), np.cos(x)
 
 
-def _power_of(base: int) -> Callable:
+def _power_of(base: int) -> Compute:
     return lambda x: np.power(x.dtype.type(base), x)
 
 
-def _integer_power(x, n):
+def _integer_power(x: Value, n: Value) -> Value:
     return np.power(np.float64(x), n).astype(x.dtype)
 
 
-def _exponent(x):
+def _exponent(x: Value) -> Value:
     """Return the exponent of a float as an int32: 1 <= abs(x) / 2**exponent < 2.
 
     Those of 0, infinity and NaN are the library's."""
@@ -66,7 +74,7 @@ def _exponent(x):
     return np.where(np.isfinite(x) & (x != 0), exponent - 1, odd).astype(np.int32)[()]
 
 
-def _logb(x):
+def _logb(x: Value) -> Value:
     finite = np.where(np.isnan(x), x, np.frexp(x)[1] - 1.0)
     return np.select([x == 0, np.isinf(x)], [-np.inf, np.inf], finite).astype(x.dtype)[()]
 
@@ -75,7 +83,7 @@ _AS_IN_NUMPY = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh sqrt cbrt floor ceil trunc rint"
 )
 # Of float64, and of float32 with an f at the end. The "fast_" and "_rn" names are added below.
-_ONE = {
+_ONE: dict[str, Compute] = {
     **{name: getattr(np, name) for name in _AS_IN_NUMPY.split()},
     **{f"a{name}": getattr(np, f"arc{name}") for name in "sin cos tan sinh cosh tanh".split()},
     **{name: slow(getattr(math, name)) for name in ("erf", "erfc", "lgamma")},
@@ -94,7 +102,7 @@ _ONE = {
     "erfcinv": slow(lambda x: -_quantile(x / 2) / math.sqrt(2)),
     "logb": _logb,
 }
-_TWO = {
+_TWO: dict[str, Compute] = {
     "pow": np.power,
     "atan2": np.arctan2,
     "hypot": np.hypot,
@@ -110,12 +118,14 @@ _TWO = {
 _PLAIN = "floor ceil trunc rint fabs round nearbyint copysign fmax fmin fdim".split()
 
 
-def _function(name: str, run: Callable, text: str, op_class="special", flops=0) -> Function:
+def _function(
+    name: str, run: Compute, text: str, op_class: str = "special", flops: int = 0
+) -> Function:
     arity = text.partition("(")[2].count(",") + 1
     return Function(f"libdevice.{name}", arity, run, one_of(text), flops, op_class)
 
 
-def _pair(name: str, run: Callable, text: str, **more) -> list[Function]:
+def _pair(name: str, run: Compute, text: str, **more: Any) -> list[Function]:
     """A float64 function and its float32 twin; ``text``: the signature, with T for the type."""
     return [
         _function(name, run, text.replace("T", "f8"), **more),
@@ -134,7 +144,8 @@ def _of_floats() -> list[Function]:
     found.append(_function("fast_fdividef", np.true_divide, "f4(f4,f4)", flops=1))
     found.append(_function("saturatef", _saturate, "f4(f4)", op_class=""))
     found += _pair("fma", bits.fma, "T(T,T,T)", op_class="", flops=2)
-    for name, run in {"powi": _integer_power, "ldexp": np.ldexp, "scalbn": np.ldexp}.items():
+    scaled: dict[str, Compute] = {"powi": _integer_power, "ldexp": np.ldexp, "scalbn": np.ldexp}
+    for name, run in scaled.items():
         found += _pair(name, run, "T(T,i4)")
     found += _pair("frexp", frexp, "T*i4(T)")
     found += _pair("modf", modf, "T*T(T)")
@@ -165,13 +176,13 @@ _ROUND = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 _TARGETS = {"int": ("i4", "i4"), "uint": ("u4", "i4"), "ll": ("i8", "i8"), "ull": ("u8", "i8")}
 
 
-def _to_integer(rounding: Callable, target: str, shown: str) -> Callable:
+def _to_integer(rounding: Compute, target: str, shown: str) -> Compute:
     """Convert floats to integers: out of range to the nearest end, NaN to 0.
 
     Unsigned results are given as the signed type of the same bits."""
     info = np.iinfo(target)
 
-    def run(x):
+    def run(x: Value) -> Value:
         whole = rounding(np.float64(x))
         inside = np.where((whole >= info.min) & (whole < float(info.max)), whole, 0).astype(target)
         low = np.where(whole < info.min, np.array(info.min, target), inside)
@@ -180,11 +191,11 @@ def _to_integer(rounding: Callable, target: str, shown: str) -> Callable:
     return run
 
 
-def _from_integer(source: str, target: str) -> Callable:
+def _from_integer(source: str, target: str) -> Compute:
     return lambda x: np.asarray(x, f"i{source[1]}").view(source).astype(target)[()]
 
 
-def _viewed_as(t: str) -> Callable:
+def _viewed_as(t: str) -> Compute:
     return lambda x: np.asarray(x).view(t)[()]
 
 
@@ -229,22 +240,22 @@ def _tests() -> list[Function]:
 # --- integers ---
 
 
-def _on_unsigned(run: Callable) -> Callable:
+def _on_unsigned(run: Compute) -> Compute:
     """Wrap ``run`` to take the same bits as unsigned integers, and to return signed ones."""
 
-    def signed(*arguments):
+    def signed(*arguments: Value) -> Value:
         result = run(*map(bits.unsigned, arguments))
         return result.view(f"i{result.dtype.itemsize}")
 
     return signed
 
 
-def _in_64_bits(run: Callable) -> Callable:
+def _in_64_bits(run: Compute) -> Compute:
     """Wrap ``run`` of int32 to compute without overflow and return the low half."""
     return lambda *arguments: run(*(np.int64(a) for a in arguments)).astype(np.int32)
 
 
-def _in_unsigned_64_bits(run: Callable) -> Callable:
+def _in_unsigned_64_bits(run: Compute) -> Compute:
     return lambda *arguments: (
         run(*(bits.unsigned(a).astype(np.uint64) for a in arguments))
         .astype(np.uint32)
@@ -252,11 +263,11 @@ def _in_unsigned_64_bits(run: Callable) -> Callable:
     )
 
 
-def _low_24_bits(x):
+def _low_24_bits(x: Value) -> Value:
     return (x & np.int64(0xFFFFFF) ^ np.int64(0x800000)) - np.int64(0x800000)
 
 
-def _high_unsigned(a, b):
+def _high_unsigned(a: Value, b: Value) -> Value:
     """Return the high half of the 128-bit product of two uint64."""
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     a1, a0, b1, b0 = a >> half, a & low, b >> half, b & low
@@ -264,14 +275,14 @@ def _high_unsigned(a, b):
     return a1 * b1 + (middle >> half) + ((middle & low) + a0 * b1 >> half)
 
 
-def _high(a, b):
+def _high(a: Value, b: Value) -> Value:
     """Return the high half of the 128-bit product of two int64."""
     a, b = (np.int64(x) if type(x) is int else x for x in (a, b))
     high = _high_unsigned(bits.unsigned(a), bits.unsigned(b)).view(np.int64)
     return high - np.where(a < 0, b, 0) - np.where(b < 0, a, 0)
 
 
-def _byte_perm(x, y, selector):
+def _byte_perm(x: Value, y: Value, selector: Value) -> Value:
     """Pick four of the eight bytes of ``x`` (0 to 3) and ``y`` (4 to 7).
 
     Each nibble of the selector picks one."""
@@ -285,7 +296,7 @@ def _byte_perm(x, y, selector):
 
 def _integers() -> list[Function]:
     signed, unsigned = _in_64_bits, _in_unsigned_64_bits
-    of_two = {
+    of_two: dict[str, Compute] = {
         "mulhi": signed(lambda a, b: a * b >> 32),
         "umulhi": unsigned(lambda a, b: a * b >> np.uint64(32)),
         "mul24": signed(lambda a, b: _low_24_bits(a) * _low_24_bits(b)),
@@ -298,7 +309,7 @@ def _integers() -> list[Function]:
         "umin": _on_unsigned(np.minimum),
         "umax": _on_unsigned(np.maximum),
     }
-    of_wide = {
+    of_wide: dict[str, Compute] = {
         "mul64hi": _high,
         "umul64hi": _on_unsigned(_high_unsigned),
         "llmin": np.minimum,

@@ -6,20 +6,24 @@ import ast
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from warpwise.errors import ArithmeticFault
 from warpwise.simt import types
-from warpwise.simt.types import INT64, wrap_int64
+from warpwise.simt.types import INT64, DType, Value, wrap_int64
+
+#: A compiled expression: its value in a frame, for the lanes of a mask (``machine``).
+Run: TypeAlias = Callable[[Any, Any], Value]
 
 
 @dataclass(frozen=True)
 class Operation:
     symbol: str
-    rule: Callable
-    ufunc: np.ufunc
-    on_ints: Callable
+    rule: Callable[[DType, DType], DType]
+    ufunc: Callable[[Value, Value], Value]
+    on_ints: Callable[[int, int], Any]  #: an int but for ``/``, of which it is a float
     flops: int = 0
 
 
@@ -35,7 +39,7 @@ def _right(a: int, b: int) -> int:
     return a >> b if 0 <= b < 64 else (-1 if a < 0 else 0)
 
 
-def power(a, b):
+def power(a: Value, b: Value) -> Value:
     """``a ** b``; a negative power of an integer is truncated: 0, but for 1 and -1.
 
     ``_power_of_ints`` does the same."""
@@ -45,7 +49,7 @@ def power(a, b):
     return np.where(np.less(b, 0), inverse, np.power(a, np.maximum(b, 0)))[()]
 
 
-BINARY = {
+BINARY: dict[type[ast.operator], Operation] = {
     ast.Add: Operation("+", types.arithmetic, np.add, operator.add, 1),
     ast.Sub: Operation("-", types.arithmetic, np.subtract, operator.sub, 1),
     ast.Mult: Operation("*", types.arithmetic, np.multiply, operator.mul, 1),
@@ -59,7 +63,7 @@ BINARY = {
     ast.BitOr: Operation("|", types.bitwise, np.bitwise_or, operator.or_),
     ast.BitXor: Operation("^", types.bitwise, np.bitwise_xor, operator.xor),
 }
-COMPARE = {
+COMPARE: dict[type[ast.cmpop], tuple[np.ufunc, Callable[[Any, Any], bool]]] = {
     ast.Eq: (np.equal, operator.eq),
     ast.NotEq: (np.not_equal, operator.ne),
     ast.Lt: (np.less, operator.lt),
@@ -69,12 +73,12 @@ COMPARE = {
 }
 
 
-def binary_run(op: Operation, left: Callable, right: Callable, t: np.dtype) -> Callable:
+def binary_run(op: Operation, left: Run, right: Run, t: DType) -> Run:
     ufunc, on_ints = op.ufunc, op.on_ints
     if t != INT64:
         return lambda frame, mask: ufunc(left(frame, mask), right(frame, mask))
 
-    def run(frame, mask):
+    def run(frame: Any, mask: Any) -> Value:
         a, b = left(frame, mask), right(frame, mask)
         if type(a) is int and type(b) is int:
             return wrap_int64(on_ints(a, b))
@@ -83,21 +87,21 @@ def binary_run(op: Operation, left: Callable, right: Callable, t: np.dtype) -> C
     return run
 
 
-def unary_run(operation: Callable, operand: Callable) -> Callable:
-    def run(frame, mask):
+def unary_run(operation: Callable[[Value], Value], operand: Run) -> Run:
+    def run(frame: Any, mask: Any) -> Value:
         value = operation(operand(frame, mask))
         return wrap_int64(value) if type(value) is int else value
 
     return run
 
 
-def guarded_division(op: Operation, left: Callable, right: Callable, site) -> Callable:
+def guarded_division(op: Operation, left: Run, right: Run, site: Any) -> Run:
     """``//`` and ``%`` on integers: an error if the divisor is zero in an active lane.
 
     By a power of two they are a shift and a mask."""
     remainder = op.symbol == "%"
 
-    def run(frame, mask):
+    def run(frame: Any, mask: Any) -> Value:
         a, b = left(frame, mask), right(frame, mask)
         if type(b) is int and b > 0:
             if type(a) is int:

@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 
-from warpwise.simt.types import BOOL, NONE, TupleType
+from warpwise.simt.types import BOOL, NONE, DType, TupleType, Type
 
 _EXACT, _PROMOTED, _SAFE, _UNSAFE = range(4)
 
@@ -22,8 +23,11 @@ _EXACT, _PROMOTED, _SAFE, _UNSAFE = range(4)
 class Signature:
     """The types that a function computes with, and the type of its result."""
 
-    arguments: tuple[np.dtype, ...]
-    result: object
+    arguments: tuple[DType, ...]
+    result: Type
+
+
+Rule: TypeAlias = Callable[..., Signature]  #: types of a call's arguments -> the signature called
 
 
 def signatures(text: str) -> tuple[Signature, ...]:
@@ -35,34 +39,34 @@ def signatures(text: str) -> tuple[Signature, ...]:
     )
 
 
-def _dtype(letters: str) -> np.dtype:
+def _dtype(letters: str) -> DType:
     return BOOL if letters == "b1" else np.dtype(letters)
 
 
-def _result(text: str):
+def _result(text: str) -> Type:
     if text == "-":
         return NONE
     items = tuple(map(_dtype, text.split("*")))
     return items[0] if len(items) == 1 else TupleType(items)
 
 
-def one_of(text: str) -> Callable:
+def one_of(text: str) -> Rule:
     """Return the rule of a function with these signatures: argument types -> the one called."""
     cases = signatures(text)
 
-    def rule(*arguments: np.dtype) -> Signature:
+    def rule(*arguments: DType) -> Signature:
         return min(cases, key=lambda case: _rating(arguments, case.arguments))
 
     return rule
 
 
-def _rating(given: tuple, wanted: tuple) -> tuple[int, int, int]:
+def _rating(given: tuple[DType, ...], wanted: tuple[DType, ...]) -> tuple[int, int, int]:
     ratings = [_conversion(a, b) for a, b in zip(given, wanted, strict=True)]
     return ratings.count(_UNSAFE), ratings.count(_SAFE), ratings.count(_PROMOTED)
 
 
 @cache
-def _conversion(a: np.dtype, b: np.dtype) -> int:
+def _conversion(a: DType, b: DType) -> int:
     """Rate the conversion of ``a`` to ``b``.
 
     Numba calls some unsafe that lose nothing: uint16 to float32, for one."""
@@ -81,12 +85,12 @@ def _conversion(a: np.dtype, b: np.dtype) -> int:
     return _UNSAFE
 
 
-def by_rule(takes: Callable, gives: Callable) -> Callable:
+def by_rule(takes: Callable[..., DType], gives: Callable[[DType], DType]) -> Rule:
     """Return the rule of a function that converts its arguments to one type, ``takes(*types)``.
 
     The type of the result is ``gives(that type)``."""
 
-    def rule(*arguments: np.dtype) -> Signature:
+    def rule(*arguments: DType) -> Signature:
         t = takes(*arguments)
         return Signature((t,) * len(arguments), gives(t))
 

@@ -12,9 +12,6 @@ from warpwise.simt import types
 from warpwise.simt.lanes.counting import Work
 from warpwise.simt.types import BOOL, TupleType, cast, is_scalar
 
-#: The classes of the instruction mix; ``Metrics`` has a field ``op_<class>`` for each.
-OP_CLASSES = tuple("fp16 fp32 fp64 integer special conversion memory control communication".split())
-
 
 @dataclass(frozen=True)
 class Code:
@@ -35,7 +32,7 @@ class Cost:
     flops: dict[str, int] = field(default_factory=dict)
 
     def add(self, op_class: str, count: int = 1) -> None:
-        """Add ``count`` operations of one of ``OP_CLASSES``."""
+        """Add ``count`` operations of one of ``metrics.OPERATIONS``."""
         self.ops[op_class] = self.ops.get(op_class, 0) + count
 
     def arithmetic(self, t, count: int = 1) -> None:

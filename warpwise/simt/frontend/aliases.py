@@ -36,7 +36,7 @@ def _aliases(tree: ast.FunctionDef) -> dict[str, ast.Assign]:
     return found
 
 
-def _is_from_outside(value: ast.expr, bound: Counter) -> bool:
+def _is_from_outside(value: ast.expr, bound: Counter[str]) -> bool:
     """True for text, and for a dotted name whose first part the function does not bind."""
     if isinstance(value, ast.Constant):
         return isinstance(value.value, str)
@@ -75,11 +75,11 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, found: dict[str, ast.Assign]):
         self.found = found
 
-    def visit_Assign(self, node: ast.Assign):
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if node in self.found.values():
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
-    def visit_Name(self, node: ast.Name):
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         # a mistake in the copy is reported at the line that uses the alias
         return copy.deepcopy(self.found[node.id].value) if node.id in self.found else node

@@ -14,7 +14,7 @@ Place = tuple[int, int]  #: line and column of a name
 
 def own_nodes(node: ast.AST, into: bool = False) -> Iterator[ast.AST]:
     """Yield the nodes of a function's body or of a statement; ``into``: inner functions' too."""
-    todo = list(node.body) if isinstance(node, ast.FunctionDef) else [node]
+    todo: list[ast.AST] = [*node.body] if isinstance(node, ast.FunctionDef) else [node]
     while todo:
         node = todo.pop()
         yield node
@@ -65,7 +65,8 @@ class _Walk:
     """Walks statements in order: names that surely have a value before each -> those after it."""
 
     def __init__(self, variables: frozenset[str]):
-        self.variables, self.unsure = variables, set()
+        self.variables = variables
+        self.unsure: set[Place] = set()
         self.breaks: list[list[frozenset[str]]] = []
 
     def body(

@@ -9,12 +9,17 @@ import ast
 import operator
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
 
+#: A constant of a kernel: a number (a bool is one), or a tuple of constants.
+Constant: TypeAlias = "int | float | tuple[Constant, ...]"
+Lookup = Callable[[str], object]  #: the value of a name; KeyError for an unknown one
+
 _BITS = 64
 MAX_ITEMS = 1024  # of a tuple, those of tuples within it included
-_OPERATIONS = {
+_OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], int | float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -31,11 +36,10 @@ class NotConstant(Exception):
     """Raised for an expression that is not a constant; its text is the part that is not."""
 
 
-def constant(node: ast.AST, lookup: Callable[[str], object]):
+def constant(node: ast.AST, lookup: Lookup) -> Constant:
     """Return the value of a constant expression: int, float, bool or a tuple of them.
 
-    ``lookup`` gives the value of a name and raises KeyError for an unknown one. Raises
-    NotConstant."""
+    Raises NotConstant."""
     match node:
         case ast.Constant(value=bool() | int() | float() as value):
             return _bounded(value)
@@ -54,13 +58,13 @@ def constant(node: ast.AST, lookup: Callable[[str], object]):
     raise NotConstant(ast.unparse(node))
 
 
-def _item(node: ast.Subscript, items, index):
+def _item(node: ast.Subscript, items: Constant, index: Constant) -> Constant:
     if isinstance(items, tuple) and type(index) is int and -len(items) <= index < len(items):
         return items[index]
     raise NotConstant(ast.unparse(node))
 
 
-def _named(name: str, lookup: Callable[[str], object]):
+def _named(name: str, lookup: Lookup) -> Constant:
     try:
         value = lookup(name)
     except KeyError:
@@ -72,7 +76,7 @@ def _named(name: str, lookup: Callable[[str], object]):
     return value
 
 
-def _of_module(module: str, name: str, lookup: Callable[[str], object]) -> float:
+def _of_module(module: str, name: str, lookup: Lookup) -> float:
     """Return the value of ``math.pi`` and the like."""
     try:
         value = vars(lookup(module)).get(name) if isinstance(lookup(module), ModuleType) else None
@@ -83,7 +87,7 @@ def _of_module(module: str, name: str, lookup: Callable[[str], object]) -> float
     return value
 
 
-def _applied(op: ast.operator, left, right):
+def _applied(op: ast.operator, left: int | float, right: int | float) -> int | float:
     if isinstance(op, (ast.Pow, ast.LShift)) and not (abs(left) < 2**_BITS and 0 <= right <= _BITS):
         raise NotConstant("a number beyond 64 bits")
     try:
@@ -92,23 +96,23 @@ def _applied(op: ast.operator, left, right):
         raise NotConstant(str(error)) from error
 
 
-def _short(values: tuple) -> tuple:
+def _short(values: tuple[Constant, ...]) -> tuple[Constant, ...]:
     if _items(values) > MAX_ITEMS:
         raise NotConstant(f"a tuple of more than {MAX_ITEMS} numbers")
     return values
 
 
-def _items(value) -> int:
+def _items(value: Constant) -> int:
     return sum(map(_items, value)) if isinstance(value, tuple) else 1
 
 
-def _number(value):
+def _number(value: Constant) -> int | float:
     if not isinstance(value, (bool, int, float)):
         raise NotConstant(f"{value!r} is not a number")
     return value
 
 
-def _bounded(value):
+def _bounded(value: int | float) -> int | float:
     if isinstance(value, int) and abs(value) >= 2**_BITS:
         raise NotConstant("a number beyond 64 bits")
     return value

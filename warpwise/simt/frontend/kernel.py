@@ -14,15 +14,20 @@ import linecache
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
+from typing import Any, TypeAlias
 
 from warpwise.errors import Location
 from warpwise.simt.frontend.aliases import without_aliases
 from warpwise.simt.frontend.assigned import assigned_names, parameters
 from warpwise.simt.frontend.matching import without_match
 from warpwise.simt.frontend.signatures import signatures
-from warpwise.simt.types import KernelType
+from warpwise.simt.types import KernelType, Type
 
 STEP = 1000
+#: Syntax that has a place in the text.
+Node: TypeAlias = (
+    ast.stmt | ast.expr | ast.arg | ast.keyword | ast.alias | ast.pattern | ast.excepthandler
+)
 
 
 class Kernel:
@@ -45,7 +50,8 @@ class Kernel:
         self.origin: str | None = None  #: the file or cell of that function
         self.base = 0  #: added to its line numbers: see ``Numbering``
         self.numbering: Numbering | None = None
-        self.programs: dict = {}  #: compiled, by argument types
+        #: What the compiler made of it, a ``Program`` by argument types.
+        self.programs: dict[tuple[Type, ...], Any] = {}
         self.calls: set[Kernel] = set()  #: device functions that it calls, known once compiled
         self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
         self.captured: tuple[str, ...] = ()  #: variables of the enclosing function that it reads
@@ -57,7 +63,8 @@ class Kernel:
     def source(self) -> str:
         """The kernel's text, decorators included."""
         first = min([self.tree.lineno, *(d.lineno for d in self.tree.decorator_list)])
-        return "\n".join(self.lines[n] for n in range(first, self.tree.end_lineno + 1))
+        last = self.tree.end_lineno or self.tree.lineno
+        return "\n".join(self.lines[n] for n in range(first, last + 1))
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -72,9 +79,9 @@ class Kernel:
             for s in self.tree.body
         )
 
-    def where(self, node: ast.AST, **who) -> Location:
+    def where(self, node: Node) -> Location:
         line, text = node.lineno - self.base, self.lines.get(node.lineno, "").strip()
-        return Location(self.file, line, text, **who, function=self.name)
+        return Location(self.file, line, text, function=self.name)
 
     def __repr__(self) -> str:
         kind = "device function" if self.device else "kernel"
@@ -94,11 +101,11 @@ class DeviceFunctionType(KernelType):
 class Numbering:
     """The line numbers of each file that a kernel's functions come from.
 
-    A kernel shares one with all functions that were moved for it."""
+    A kernel shares one with all functions that were moved for it. ``origin``: the kernel's file."""
 
-    def __init__(self, kernel: Kernel):
-        self.bases = {kernel.origin: 0}
-        self.next = _beyond(len(linecache.getlines(kernel.origin)))
+    def __init__(self, origin: str):
+        self.bases = {origin: 0}
+        self.next = _beyond(len(linecache.getlines(origin)))
         self.moved: dict[Kernel, Kernel] = {}
 
     def base(self, origin: str) -> int:
@@ -113,12 +120,12 @@ def beside(caller: Kernel, called: Kernel) -> Kernel:
     """Return ``called`` with the line numbers that it has for ``caller``.
 
     That is itself, or a copy with moved lines if it comes from another file."""
-    if called.origin is None or caller.origin is None or called.base:
+    if called.origin is None or called.base:
         return called
     if called.origin == caller.origin and not caller.base:
         return called  # by far the most frequent case, and no file is read
     numbering = numbering_of(caller)
-    if not (base := numbering.base(called.origin)):
+    if numbering is None or not (base := numbering.base(called.origin)):
         return called
     if called not in numbering.moved:
         numbering.moved[called] = _moved(called, base, numbering)
@@ -128,7 +135,7 @@ def beside(caller: Kernel, called: Kernel) -> Kernel:
 def numbering_of(kernel: Kernel) -> Numbering | None:
     """Return a kernel's numbering, made on first use; None for a kernel read from a text."""
     if kernel.numbering is None and kernel.origin is not None:
-        kernel.numbering = Numbering(kernel)
+        kernel.numbering = Numbering(kernel.origin)
     return kernel.numbering
 
 

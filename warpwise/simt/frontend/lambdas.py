@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 import inspect
 from types import CodeType, FunctionType
+from typing import Any
 
 from warpwise.errors import UnsupportedError
 
-#: (line, column) of the start and of the end of a piece of text
-Span = tuple[tuple[int, int], tuple[int, int]]
+Place = tuple[int, int]  #: line and column
+Span = tuple[Place, Place]  #: the start and the end of a piece of text
 
 
 def is_lambda(function: FunctionType) -> bool:
@@ -33,29 +34,32 @@ def read_lambda(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]
     found = _found(module, function.__code__)
     if found is None:
         return None
-    lines = {n: text[n - 1].rstrip("\n") for n in range(found.lineno, found.end_lineno + 1)}
+    lines = {n: text[n - 1].rstrip("\n") for n in range(found.lineno, _end(found)[0] + 1)}
     return as_function(found, _name(module, found)), lines
 
 
 def as_function(node: ast.Lambda, name: str) -> ast.FunctionDef:
     body = ast.copy_location(ast.Return(node.body), node.body)
-    return ast.copy_location(ast.FunctionDef(name, node.args, [body], [], type_params=[]), node)
+    newer: dict[str, Any] = {"type_params": []}  # a field since Python 3.12
+    return ast.copy_location(ast.FunctionDef(name, node.args, [body], [], **newer), node)
 
 
-def decorated(node: ast.Assign) -> tuple[ast.Lambda, ast.expr, list[ast.keyword]] | None:
-    """Return the lambda of an assignment, the expression that names ``jit``, and its options.
+def decorated(
+    node: ast.Assign,
+) -> tuple[str, ast.Lambda, ast.expr, list[ast.keyword]] | None:
+    """Return the name, the lambda of its assignment, what names ``jit``, and its options.
 
     For ``f = jit(device=True)(lambda ...)`` and ``f = jit(lambda ..., device=True)``."""
-    call = node.value
-    if not (len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)):
+    call, target = node.value, node.targets[0]
+    if len(node.targets) > 1 or not isinstance(target, ast.Name):
         return None
     if not isinstance(call, ast.Call):
         return None
     if len(call.args) != 1 or not isinstance(call.args[0], ast.Lambda):
         return None
     if isinstance(call.func, ast.Call):
-        return call.args[0], call.func.func, call.func.keywords
-    return call.args[0], call.func, call.keywords
+        return target.id, call.args[0], call.func.func, call.func.keywords
+    return target.id, call.args[0], call.func, call.keywords
 
 
 def _found(module: ast.Module, code: CodeType) -> ast.Lambda | None:
@@ -73,20 +77,28 @@ def _found(module: ast.Module, code: CodeType) -> ast.Lambda | None:
 
 def _spans(code: CodeType) -> list[Span]:
     """Return the text spans of the instructions; those that come from no text have no width."""
-    spans = []
+    spans: list[Span] = []
     for line, end, column, stop in code.co_positions():
-        if None not in (line, end, column, stop) and (line, column) != (end, stop):
+        if line is None or end is None or column is None or stop is None:
+            continue
+        if (line, column) != (end, stop):
             spans.append(((line, column), (end, stop)))
     return spans
 
 
 def _count(spans: list[Span], node: ast.expr) -> int:
-    begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    begin, end = (node.lineno, node.col_offset), _end(node)
     return sum(begin <= first and last <= end for first, last in spans)
 
 
 def _size(node: ast.expr) -> tuple[int, int]:
-    return node.end_lineno - node.lineno, node.end_col_offset - node.col_offset
+    line, column = _end(node)
+    return line - node.lineno, column - node.col_offset
+
+
+def _end(node: ast.expr) -> Place:
+    """Return the end of an expression, which a parsed one always has."""
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
 def _name(module: ast.Module, found: ast.Lambda) -> str:
@@ -94,7 +106,7 @@ def _name(module: ast.Module, found: ast.Lambda) -> str:
     for node in ast.walk(module):
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
-        value = node.value if (call := decorated(node)) is None else call[0]
+        value = node.value if (call := decorated(node)) is None else call[1]
         if value is found and isinstance(node.targets[0], ast.Name):
             return node.targets[0].id
     return "lambda"

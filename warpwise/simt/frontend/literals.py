@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
-from warpwise.simt.frontend.constants import NotConstant, constant
-from warpwise.simt.types import ELEMENTS
+from warpwise.simt.frontend.constants import Lookup, NotConstant, constant
+from warpwise.simt.types import ELEMENTS, DType
 
 MOST_ELEMENTS = 64 * 1024
 MOST_FIELDS = 64
 _SCALAR_TYPES = tuple(t.type for t in ELEMENTS)
 MAKERS = (np.array, np.arange, np.zeros, np.ones, np.full, np.dtype)
 
-Lookup = Callable[[ast.expr], object]
+Meaning = Callable[[ast.expr], object]  #: what an expression means; None if it is unknown
 
 
-def is_scalar_type(value: object) -> bool:
+def is_scalar_type(value: object) -> TypeGuard[type[Any]]:
     """True for a type that an element of an array can have."""
     return isinstance(value, type) and value in _SCALAR_TYPES
 
 
-def made(function: object, node: ast.Call, meaning: Lookup, lookup: Callable[[str], object]):
+def made(function: Any, node: ast.Call, meaning: Meaning, lookup: Lookup) -> np.ndarray | DType:
     """Return the value of a call of one of ``MAKERS``.
 
     ``meaning`` resolves a dotted name, ``lookup`` a plain one. Raises NotConstant."""
@@ -35,7 +36,7 @@ def made(function: object, node: ast.Call, meaning: Lookup, lookup: Callable[[st
         raise NotConstant(ast.unparse(node))
     if any(k.arg not in ("dtype", "align") for k in node.keywords):
         raise NotConstant(ast.unparse(node))
-    named = {k.arg: k.value for k in node.keywords}
+    named = {k.arg: k.value for k in node.keywords if k.arg}
     if function is np.dtype:
         return _structure(node, named, meaning, lookup)
     count = {np.array: 1, np.arange: 3, np.zeros: 1, np.ones: 1, np.full: 2}[function]
@@ -48,7 +49,7 @@ def made(function: object, node: ast.Call, meaning: Lookup, lookup: Callable[[st
     try:
         if _elements(function, values) > MOST_ELEMENTS:
             raise NotConstant(f"an array of more than {MOST_ELEMENTS:,} elements")
-        array = function(*values, dtype=element)
+        array: np.ndarray = function(*values, dtype=element)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError, IndexError) as error:
         raise NotConstant(str(error)) from error
     if array.dtype not in ELEMENTS:
@@ -57,18 +58,18 @@ def made(function: object, node: ast.Call, meaning: Lookup, lookup: Callable[[st
     return array
 
 
-def _elements(function: object, values: list) -> float:
+def _elements(function: object, values: list[Any]) -> float:
     """Return an upper bound on the elements of an array."""
     if function is np.array:
         return 0  # as many as its text has
     if function is np.arange:
         ends = [*values, 0, 1][:3] if len(values) < 2 else [*values, 1][:3]
-        return abs((ends[1] - ends[0]) / ends[2])
+        return float(abs((ends[1] - ends[0]) / ends[2]))
     shape = values[0] if isinstance(values[0], tuple) else (values[0],)
     return float(np.prod([max(n, 1) for n in shape], dtype=float))
 
 
-def _items(node: ast.expr, lookup: Callable[[str], object]):
+def _items(node: ast.expr, lookup: Lookup) -> Any:
     """Return a number, or nested lists and tuples of numbers."""
     if isinstance(node, (ast.List, ast.Tuple)):
         items = [_items(item, lookup) for item in node.elts]
@@ -78,33 +79,33 @@ def _items(node: ast.expr, lookup: Callable[[str], object]):
     return constant(node, lookup)
 
 
-def _element(node: ast.expr, meaning: Lookup):
+def _element(node: ast.expr, meaning: Meaning) -> DType:
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 16:
         try:
-            value = np.dtype(node.value)
+            named: DType = np.dtype(node.value)
         except TypeError as error:
             raise NotConstant(ast.unparse(node)) from error
-        return value if value in ELEMENTS else _not(node)
+        return named if named in ELEMENTS else _not(node)
     value = meaning(node)
     if isinstance(value, np.dtype):
         return value
     return np.dtype(value) if is_scalar_type(value) else _not(node)
 
 
-def _not(node: ast.AST):
+def _not(node: ast.AST) -> NoReturn:
     raise NotConstant(ast.unparse(node))
 
 
 def _structure(
-    node: ast.Call, named: dict[str, ast.expr], meaning: Lookup, lookup: Callable[[str], object]
-) -> np.dtype:
+    node: ast.Call, named: dict[str, ast.expr], meaning: Meaning, lookup: Lookup
+) -> DType:
     """Return ``np.dtype([("x", np.float32), ("z", np.int8, (3,))], align=True)``."""
     align = constant(named["align"], lookup) if "align" in named else False
     if len(node.args) != 1:
         _not(node)
     if not isinstance(node.args[0], ast.List):
         return np.dtype(_element(node.args[0], meaning))
-    fields = []
+    fields: list[tuple[Any, DType, tuple[int, ...]]] = []
     if len(node.args[0].elts) > MOST_FIELDS:
         _not(node)
     for field in node.args[0].elts:
@@ -113,9 +114,10 @@ def _structure(
             _not(node)
         shape = constant(parts[2], lookup) if len(parts) == 3 else ()
         shape = shape if isinstance(shape, tuple) else (shape,)
-        if not all(isinstance(n, int) and 0 < n <= MOST_FIELDS for n in shape) or len(shape) > 3:
+        lengths = [n for n in shape if isinstance(n, int) and 0 < n <= MOST_FIELDS]
+        if len(lengths) < len(shape) or len(shape) > 3:
             _not(node)
-        fields.append((parts[0].value, _element(parts[1], meaning), shape))
+        fields.append((parts[0].value, _element(parts[1], meaning), tuple(lengths)))
     try:
         return np.dtype(fields, align=bool(align))
     except (TypeError, ValueError) as error:

@@ -5,6 +5,9 @@ Literals, alternatives, names and guards are supported."""
 from __future__ import annotations
 
 import ast
+from typing import TypeVar
+
+Made = TypeVar("Made", bound=ast.AST)
 
 
 def without_match(tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -18,7 +21,7 @@ class _Unknown(Exception):
 
 
 class _Rewriter(ast.NodeTransformer):
-    def visit_Match(self, node: ast.Match):
+    def visit_Match(self, node: ast.Match) -> ast.Match | list[ast.stmt]:
         self.generic_visit(node)
         name = f"match {node.lineno}:{node.col_offset}"
         try:
@@ -65,11 +68,12 @@ def _test(pattern: ast.pattern, name: str) -> tuple[ast.expr | None, list[ast.st
             tests = [_test(p, name) for p in patterns]
             if any(binds for _, binds in tests):
                 raise _Unknown
-            if any(test is None for test, _ in tests):
+            known = [test for test, _ in tests if test is not None]
+            if len(known) < len(tests):
                 return None, []
-            return _at(ast.BoolOp(ast.Or(), [test for test, _ in tests]), pattern), []
+            return _at(ast.BoolOp(ast.Or(), known), pattern), []
     raise _Unknown
 
 
-def _at(node, place: ast.AST):
+def _at(node: Made, place: ast.AST) -> Made:
     return ast.copy_location(node, place)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.simt.frontend.names import TYPE_NAMES
+from warpwise.simt.types import DType
 
 
 @dataclass(frozen=True)
 class Parameter:
     """The type of a parameter: a number, or an array of ``ndim`` dimensions."""
 
-    dtype: np.dtype
+    dtype: DType
     ndim: int = 0
 
     def __str__(self) -> str:
@@ -38,7 +39,8 @@ def signatures(tree: ast.FunctionDef) -> tuple[Signature, ...]:
             found = [
                 _signature(n) for n in (given.elts if isinstance(given, ast.List) else [given])
             ]
-            return () if None in found else tuple(found)
+            known = tuple(signature for signature in found if signature is not None)
+            return known if len(known) == len(found) else ()
     return ()
 
 

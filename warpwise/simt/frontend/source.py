@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from types import FunctionType
+from typing import TypeGuard
 
 from warpwise.errors import UnsupportedError
 from warpwise.simt.frontend.constants import NotConstant, constant
@@ -27,9 +28,10 @@ from warpwise.simt.frontend.literals import MAKERS, is_scalar_type, made
 from warpwise.simt.frontend.names import CudaName, attribute, imported, resolve
 
 CELL = "this cell"
+Options = dict[str, object]  #: of ``cuda.jit``, those that are literals
 
 
-def as_kernel(function) -> Kernel:
+def as_kernel(function: object) -> Kernel:
     """Return the kernel of a ``Kernel``, of what ``numba.cuda.jit`` made, or of a plain function.
 
     Raises UnsupportedError if there is no source text to read."""
@@ -120,8 +122,9 @@ def kernels_in(text: str, file: str = CELL, first_line: int = 1) -> dict[str, Ke
         ast.increment_lineno(tree, first_line - 1)
         return _defined(tree, file, lines)
     except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
-        what = f"{error.msg} on line {line + first_line - 1}" if line else str(error)
+        what = str(error)
+        if isinstance(error, SyntaxError) and error.lineno:
+            what = f"{error.msg} on line {error.lineno + first_line - 1}"
         try_this = "run the cell once and mend the syntax error"
         raise UnsupportedError(f"{file} is not Python: {what}", try_this=try_this) from error
     except (RecursionError, MemoryError) as error:
@@ -136,10 +139,10 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names.update(imported(node))
         elif (found := _function(node, names)) is not None:
-            tree, options = found
-            see, device = functools.partial(_named, names), options.get("device", False)
-            kernel = Kernel(tree, see, file, lines, device, names.copy)
-            kernels[tree.name] = names[tree.name] = kernel
+            function, options = found
+            see, device = functools.partial(_named, names), bool(options.get("device"))
+            kernel = Kernel(function, see, file, lines, device, names.copy)
+            kernels[function.name] = names[function.name] = kernel
         elif isinstance(node, ast.Assign):
             names.update(_literal(node, names))
         elif _is_int_enum(node, names):
@@ -150,7 +153,7 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
     return kernels
 
 
-def _is_int_enum(node: ast.stmt, names: dict[str, object]) -> bool:
+def _is_int_enum(node: ast.stmt, names: dict[str, object]) -> TypeGuard[ast.ClassDef]:
     bases = node.bases if isinstance(node, ast.ClassDef) else []
     return any(_dotted(base, names) is IntEnum for base in bases)
 
@@ -194,7 +197,7 @@ def _literal(node: ast.Assign, names: dict[str, object]) -> dict[str, object]:
     """Return the constants that an assignment gives to a kernel.
 
     ``TILE = 16``, ``A, B = 1, TILE + 1``, ``REAL = np.float32``, ``ZERO = np.float32(0)``."""
-    pairs = []
+    pairs: list[tuple[ast.expr, ast.expr]] = []
     for target in node.targets:
         parts, values = [target], [node.value]
         if isinstance(target, ast.Tuple):
@@ -232,27 +235,31 @@ def _value(node: ast.expr, names: dict[str, object]) -> object:
     if len(node.args) != 1 or node.keywords:
         raise NotConstant(ast.unparse(node))
     try:
-        return scalar(constant(node.args[0], lambda name: names[name]))
+        value: object = scalar(constant(node.args[0], lambda name: names[name]))
+        return value
     except (OverflowError, TypeError, ValueError) as error:
         raise NotConstant(str(error)) from error
 
 
-def _function(node: ast.stmt, names: dict[str, object]) -> tuple[ast.FunctionDef, dict] | None:
+def _function(node: ast.stmt, names: dict[str, object]) -> tuple[ast.FunctionDef, Options] | None:
     """Return a function or lambda that ``cuda.jit`` decorates, and the options that are literals.
 
     None for anything else."""
-    candidates = []
+    candidates: list[tuple[ast.FunctionDef, ast.expr, list[ast.keyword]]] = []
     if isinstance(node, ast.FunctionDef):
         for d in node.decorator_list:
             jit, keywords = (d.func, d.keywords) if isinstance(d, ast.Call) else (d, [])
             candidates.append((node, jit, keywords))
     elif isinstance(node, ast.Assign) and (found := decorated(node)) is not None:
-        inner, jit, keywords = found
-        candidates.append((as_function(inner, node.targets[0].id), jit, keywords))
+        name, inner, jit, keywords = found
+        candidates.append((as_function(inner, name), jit, keywords))
     for tree, jit, keywords in candidates:
         if _dotted(jit, names) == CudaName("jit"):
-            literal = [k for k in keywords if isinstance(k.value, ast.Constant)]
-            return tree, {k.arg: k.value.value for k in literal}
+            return tree, {
+                k.arg: k.value.value
+                for k in keywords
+                if k.arg and isinstance(k.value, ast.Constant)
+            }
     return None
 
 
