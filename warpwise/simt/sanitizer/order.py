@@ -22,7 +22,10 @@ import numpy as np
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.members import Members
+from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.fences import THREAD_BITS, Fences
+from warpwise.simt.types import Lanes, Value
 
 _WARP_SHIFT = WARP_SIZE.bit_length() - 1
 LAST_TIME = (1 << (63 - THREAD_BITS)) - 1
@@ -33,8 +36,8 @@ class Clock:
 
     ``spent``: none are left, and no more races are reported."""
 
-    def __init__(self):
-        self.sites: list = [None]  #: those seen, each once
+    def __init__(self) -> None:
+        self.sites: list[Site] = []  #: those seen, each once
         self._numbers: dict[int, int] = {}
         self._at = array("I", [0])
 
@@ -46,7 +49,7 @@ class Clock:
     def spent(self) -> bool:
         return len(self._at) > LAST_TIME
 
-    def tick(self, site=None) -> int:
+    def tick(self, site: Site | None = None) -> int:
         """Return a new time, for an access at a site or for a sync."""
         number = 0 if site is None else self._numbers.get(id(site))
         if number is None:
@@ -55,7 +58,7 @@ class Clock:
         self._at.append(number)
         return len(self._at) - 1
 
-    def site(self, time: int):
+    def site(self, time: int) -> Site:
         """Return the site of the access at a time."""
         return self.sites[self._at[time]]
 
@@ -69,11 +72,11 @@ class Order:
         self.clock, self.group, self.fences = clock, group, fences
         self.warps = -(-group.threads // WARP_SIZE)
         self.grid: int = 0  #: time of the last sync of the grid
-        self.block: int | np.ndarray = 0  #: of the last barrier, or by row, ``(rows,)``
+        self.block: int | Lanes = 0  #: of the last barrier, or by row, ``(rows,)``
         #: of the last syncwarp of all lanes of a warp, or by warp, ``(1 or rows, warps)``
-        self.warp: int | np.ndarray = 0
+        self.warp: int | Lanes = 0
         #: time before which a lane knows what another did, ``(1 or rows, warps, 32, 32)``
-        self.lanes: np.ndarray | None = None
+        self.lanes: Lanes | None = None
 
     # --- what happens ---
 
@@ -90,10 +93,16 @@ class Order:
         if self.fences is not None:
             self.fences.barrier(self.group, rows)
 
-    def syncwarp(self, mask: Mask, named) -> None:
-        """A syncwarp: the active lanes of a warp that name the same mask meet.
+    def syncwarp(self, members: Members) -> None:
+        """A syncwarp: the active lanes of a warp that name the same mask meet."""
+        if not isinstance(members.named, np.ndarray):
+            self._syncwarp(members.mask, members.lanes)
+            return
+        lowest = np.where(members.lanes, members.named & -members.named, 0)
+        for leader in np.unique(lowest[lowest > 0]):
+            self._syncwarp(members.mask, lowest == leader)
 
-        ``named``: that mask, an int or one for each lane."""
+    def _syncwarp(self, mask: Mask, named: Value) -> None:
         time, group = self.clock.tick(), mask.group
         if self.fences is not None:
             self.fences.syncwarp(time, mask)
@@ -138,7 +147,7 @@ class Order:
         """The time before which all accesses of a block precede its next, in the whole batch."""
         return self.block if isinstance(self.block, int) else int(self.block.min())
 
-    def unordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def unordered(self, me: Lanes, other: Lanes, times: Lanes) -> Lanes:
         """Return True where nothing orders ``other`` at ``times`` before what ``me`` does now."""
         size, block, his = self.group.block_threads, self._block_of(me), self._block_of(other)
         same, thread, others = block == his, me - block * size, other - his * size
@@ -146,9 +155,7 @@ class Order:
         found = times >= np.where(same, self._in_block(row, thread, others), self.grid)
         return found if self.fences is None else found & ~self.fences.ordered(me, other, times)
 
-    def _in_block(
-        self, rows: np.ndarray, threads: np.ndarray, others: np.ndarray
-    ) -> np.ndarray | int:
+    def _in_block(self, rows: Lanes, threads: Lanes, others: Lanes) -> Lanes | int:
         """Return the time before which the accesses of ``others`` precede those of ``threads`` now.
 
         Pairs of threads are of the same block."""
@@ -164,7 +171,7 @@ class Order:
             time = np.where(together, np.maximum(time, known), time)
         return time
 
-    def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def distance(self, a: Lanes, b: Lanes) -> Lanes:
         """Return how far apart threads are: -1 for one, 0 in a warp, 1 in a block, 2 beyond."""
         size, mine, his = self.group.block_threads, self._block_of(a), self._block_of(b)
         if size % WARP_SIZE:
@@ -186,9 +193,7 @@ class Order:
             if self.lanes is not None:
                 self.lanes = np.repeat(self.lanes, self.group.rows, axis=0)
 
-    def _meet(
-        self, rows: np.ndarray, warps: np.ndarray, lanes: np.ndarray, names: np.ndarray, time: int
-    ) -> None:
+    def _meet(self, rows: Lanes, warps: Lanes, lanes: Lanes, names: Lanes, time: int) -> None:
         """Let the lanes of each warp that name one mask meet."""
         keys = (rows * self.warps + warps << 32) + names
         _, groups, met = np.unique(keys, return_inverse=True, return_counts=True)
@@ -208,7 +213,7 @@ class Order:
         self.lanes[rows, warps, lanes] = known[groups]
 
 
-def _whole_rows(mask: Mask) -> np.ndarray | None:
+def _whole_rows(mask: Mask) -> Lanes | None:
     """Return the blocks of the batch, by row, that have an active lane; None for all of them."""
     group = mask.group
     if group.whole and (mask.lanes is None or mask.lanes.shape[0] == 1):
