@@ -5,16 +5,19 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
+from warpwise.races import Race
 from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.compiler.notes import about_float64
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel
+from warpwise.simt.lanes.lane_group import Shape
 from warpwise.simt.machine.array_views import arrays_of
 from warpwise.simt.machine.batches import run
 from warpwise.simt.machine.launch_state import LaunchState
@@ -23,7 +26,9 @@ from warpwise.simt.machine.undefined import Attempt, settled
 from warpwise.simt.observers.counters import Counters
 from warpwise.simt.observers.recorder import Recorder
 from warpwise.simt.sanitizer.sanitizer import Sanitizer
-from warpwise.traces import Records, Trace
+from warpwise.traces import Note, Records, Trace
+
+Dimensions: TypeAlias = int | tuple[int, ...] | list[int]  #: blocks or threads; see ``dimensions``
 
 # of a batch: ten seconds or more, and many times what a kernel of the course needs
 MAX_STEPS = 1_000_000
@@ -31,10 +36,10 @@ MAX_RECORDS = 20_000
 
 
 def trace(
-    kernel,
-    blocks,
-    threads,
-    *args,
+    kernel: object,
+    blocks: Dimensions,
+    threads: Dimensions,
+    *args: Any,
     record: Iterable[int] = (0,),
     max_records: int = MAX_RECORDS,
     max_steps: int = MAX_STEPS,
@@ -59,17 +64,19 @@ def trace(
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the
     kernel. Races do not raise: they are in ``Trace.races``. A kernel whose shuffles read from lanes
     that do not take part runs again, to find out if it uses the values."""
-    kernel = as_kernel(kernel)
+    found = as_kernel(kernel)
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
     _check_limits(grid, block, shared_bytes, device)
     recorded, watching = tuple(record), tuple(observers)
-    first = Launch(kernel, grid, block, bind(kernel, args), shared_bytes)
+    first = Launch(found, grid, block, bind(found, args), shared_bytes)
     argument_types = tuple(type_of(value) for value in first.arguments)
-    program = compile_function(kernel, argument_types)
+    program = compile_function(found, argument_types)
+
+    notes = program.notes if about_float64(argument_types) else ()
 
     def attempted(attempt: Attempt) -> Trace:
         """Run the launch; later runs bind the arguments anew, unseen by the caller's observers."""
-        launch = replace(first, arguments=bind(kernel, args)) if attempt.number else first
+        launch = replace(first, arguments=bind(found, args)) if attempt.number else first
         counters, sanitizer = Counters(), Sanitizer() if sanitize else None
         recorder = Recorder(recorded, launch.threads, max_records) if recorded else None
         own = [one for one in (counters, recorder, sanitizer) if one is not None]
@@ -77,18 +84,16 @@ def trace(
         state = LaunchState(launch, device, max_steps, attempt, hooks)
         with np.errstate(all="ignore"):
             run(program, state, progress)
-        made = _trace(launch, state, counters, recorder)
-        return replace(made, races=tuple(sanitizer.races)) if sanitizer else made
+        races = tuple(sanitizer.races) if sanitizer else ()
+        return _trace(state, counters, recorder, races, notes)
 
     if program.shuffles:
         written = [root.raw for root in first.written if root.raw.flags.writeable]
-        made = settled(attempted, written)
-    else:
-        made = attempted(Attempt())
-    return replace(made, notes=program.notes if about_float64(argument_types) else ())
+        return settled(attempted, written)
+    return attempted(Attempt())
 
 
-def dimensions(value, what: str) -> tuple[int, int, int]:
+def dimensions(value: object, what: str) -> Shape:
     """Return blocks or threads as (x, y, z).
 
     Raises LaunchError for anything but one to three positive integers."""
@@ -99,10 +104,11 @@ def dimensions(value, what: str) -> tuple[int, int, int]:
         raise LaunchError(f"{what} must be {wanted}, not {value!r}")
     if min(parts) < 1:
         raise LaunchError(f"{what} must be at least 1 in every dimension, not {value!r}")
-    return tuple(int(p) for p in (*parts, 1, 1)[:3])
+    x, y, z = (int(part) for part in (*parts, 1, 1)[:3])
+    return x, y, z
 
 
-def _check_limits(grid, block, shared_bytes: int, device: Device) -> None:
+def _check_limits(grid: Shape, block: Shape, shared_bytes: int, device: Device) -> None:
     threads, most = block[0] * block[1] * block[2], device.threads_per_block
     if threads > most:
         counted = f"a block of {block} has {threads:,} threads"
@@ -119,9 +125,14 @@ def _check_limits(grid, block, shared_bytes: int, device: Device) -> None:
 
 
 def _trace(
-    launch: Launch, state: LaunchState, counters: Counters, recorder: Recorder | None
+    state: LaunchState,
+    counters: Counters,
+    recorder: Recorder | None,
+    races: tuple[Race, ...],
+    notes: tuple[Note, ...],
 ) -> Trace:
-    kernel, by_line = launch.kernel, counters.by_line()
+    launch, kernel = state.launch, state.launch.kernel
+    metrics, by_line = counters.metrics()
     recorded = recorder.arrays if recorder else []
     # events refer to arrays by their index here
     infos = dict.fromkeys([*recorded, *(array.info for array in arrays_of(launch.arguments))])
@@ -132,8 +143,10 @@ def _trace(
         grid=launch.grid,
         block=launch.block,
         arrays=tuple(infos),
-        metrics=counters.total(by_line),
+        metrics=metrics,
         by_line=by_line,
+        races=races,
+        notes=notes,
         shared_bytes_per_block=state.shared_bytes,
         local_bytes_per_thread=state.local_bytes,
         truncated=recorder is not None and recorder.truncated,
@@ -143,7 +156,8 @@ def _trace(
 
 def _source(kernel: Kernel) -> dict[int, str]:
     """Return the text of the kernel and of the device functions that it calls, by line."""
-    numbers_of = range(kernel.tree.lineno, kernel.tree.end_lineno + 1)
+    tree = kernel.tree
+    numbers_of = range(tree.lineno, (tree.end_lineno or tree.lineno) + 1)
     lines = {n: kernel.lines[n] for n in numbers_of if n in kernel.lines}
     for other in kernel.calls:
         lines.update(_source(other))

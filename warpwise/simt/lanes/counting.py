@@ -44,17 +44,23 @@ def by_warp(values: Lanes, lanes: Lanes | None, nothing: int = _NOWHERE) -> Lane
     return values.reshape(-1, WARP_SIZE)
 
 
-def count_sectors(addresses: Lanes, lanes: Lanes | None, width: int) -> int:
+def count_sectors(addresses: Lanes, lanes: Lanes | None, width: int, within: bool = False) -> int:
     """Return the distinct 32-byte sectors that each warp touches, summed over warps.
 
     ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``:
-    bytes per element."""
+    bytes per element. ``within``: it is known that no element lies across two sectors."""
     first = by_warp(addresses >> _SECTOR_SHIFT, lanes)
-    # no element lies across two sectors
-    if SECTOR_BYTES % width == 0 and not np.bitwise_or.reduce(addresses, axis=None) & (width - 1):
+    if within or _within_sectors(addresses, width):
         return _distinct(first)
     last = by_warp((addresses + width - 1) >> _SECTOR_SHIFT, lanes)
     return _distinct(np.concatenate([first, last], axis=1))
+
+
+def _within_sectors(addresses: Lanes, width: int) -> bool:
+    """Return True if no element lies across two sectors, as all are aligned to their size."""
+    if SECTOR_BYTES % width:
+        return False
+    return not int(np.bitwise_or.reduce(addresses, axis=None)) & (width - 1)
 
 
 def _distinct(rows: Lanes) -> int:

@@ -99,16 +99,14 @@ class LaneGroup:
 
         ``lanes``: of any lane shape."""
         if lanes is None:
-            return self._full_row * self.rows
-        rows, columns = lanes.shape
-        if columns == 1 and self.threads > 1:
-            return self._full_row * (int(np.count_nonzero(lanes)) * (self.rows // rows))
-        if columns % WARP_SIZE:
-            lanes = np.concatenate([lanes, np.zeros((rows, -columns % WARP_SIZE), bool)], axis=1)
-        active = np.count_nonzero(lanes.reshape(-1, WARP_SIZE), axis=1)
-        profile = np.bincount(active, minlength=WARP_SIZE + 1)
-        profile[0] = 0
-        return profile * (self.rows // rows)
+            profile, times = self._full_row, self.rows
+        elif lanes.shape[1] == 1 and self.threads > 1:
+            profile = self._full_row
+            times = int(np.count_nonzero(lanes)) * (self.rows // len(lanes))
+        else:
+            profile, times = _profile(lanes), self.rows // len(lanes)
+        counted: Lanes = profile * times
+        return counted
 
     def block_of(self, row: int) -> Shape:
         """Return the block that a row belongs to."""
@@ -125,6 +123,17 @@ class LaneGroup:
         ``lanes``: of any lane shape."""
         row, column = divmod(int(np.argmax(np.broadcast_to(lanes, self.shape))), self.threads)
         return {"block": self.block_of(row), "thread": self.thread_of(row, column)}
+
+
+def _profile(lanes: Lanes) -> Lanes:
+    """Count warps by their number of active lanes, without those that have none."""
+    rows, columns = lanes.shape
+    if columns % WARP_SIZE:
+        lanes = np.concatenate([lanes, np.zeros((rows, -columns % WARP_SIZE), bool)], axis=1)
+    active = np.count_nonzero(lanes.reshape(-1, WARP_SIZE), axis=1)
+    profile = np.bincount(active, minlength=WARP_SIZE + 1)
+    profile[0] = 0
+    return profile
 
 
 def batch_lanes(

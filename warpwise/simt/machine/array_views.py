@@ -103,7 +103,8 @@ class View:
         """Return this view in the active lanes, ``other`` in the rest.
 
         Raises UnsupportedError if that is of other memory."""
-        return start(other)._with(self, lambda new, old: np.where(mask.lanes, new, old), site)
+        lanes = mask.grid() if mask.lanes is None else mask.lanes
+        return start(other)._with(self, lambda new, old: np.where(lanes, new, old), site)
 
     def _with(
         self, new: View, either: Callable[[Value, Value], Value], site: Site | None = None
@@ -113,7 +114,7 @@ class View:
         if new.root is not self.root or layout != theirs:
             raise UnsupportedError(
                 f"this stands for {new.name} in some threads and for {self.name} in others",
-                site and site.where(),
+                None if site is None else site.where(),
                 "choose between elements, not between arrays",
             )
         base, *shape = (

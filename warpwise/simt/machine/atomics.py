@@ -229,8 +229,8 @@ def memory_of(array: Array, addresses: Value, mask: Mask) -> tuple[Lanes, Lanes]
 
 def of_lanes(value: Value, mask: Mask, dtype: DType) -> Lanes:
     """Return a value of the kernel as the active lanes have it, ``(lanes,)``."""
-    value = np.broadcast_to(np.asarray(value, dtype), mask.group.shape)
-    return value.ravel() if mask.lanes is None else value[mask.grid()]
+    lanes: Lanes = np.broadcast_to(np.asarray(value, dtype), mask.group.shape)
+    return lanes.ravel() if mask.lanes is None else lanes[mask.grid()]
 
 
 def to_lanes(values: Lanes, mask: Mask) -> Lanes:

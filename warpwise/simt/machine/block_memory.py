@@ -65,7 +65,8 @@ class LocalArray(Memory):
         self.lanes = group.rows * group.threads
 
     def _places(self, offset: Value, group: LaneGroup) -> Lanes:
-        return np.multiply(offset, self.lanes) + group.places
+        places: Lanes = np.multiply(offset, self.lanes) + group.places
+        return places
 
     def load(self, offset: Value, mask: Mask) -> Value:
         if mask.group.whole and isinstance(offset, int):

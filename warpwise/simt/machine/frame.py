@@ -69,4 +69,5 @@ def merged(mask: Mask, value: Value, other: Value, site: Site | None) -> Value:
         return value
     if hasattr(value, "space"):
         return start(value).merged(mask, other, site)
-    return np.where(mask.lanes, np.asarray(value), np.asarray(other))
+    lanes = mask.grid() if mask.lanes is None else mask.lanes
+    return np.where(lanes, np.asarray(value), np.asarray(other))

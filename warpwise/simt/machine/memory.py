@@ -90,7 +90,8 @@ def chosen(value: Value, lanes: Lanes, *shapes: tuple[int, ...]) -> Lanes:
 
     ``shapes``: of the values it must line up with."""
     shape = np.broadcast_shapes(lanes.shape, *shapes)
-    return np.broadcast_to(value, shape)[np.broadcast_to(lanes, shape)]
+    found: Lanes = np.broadcast_to(value, shape)[np.broadcast_to(lanes, shape)]
+    return found
 
 
 def dtype_name(dtype: DType) -> str:

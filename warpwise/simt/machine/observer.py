@@ -74,21 +74,17 @@ def _memory(arguments: tuple[Value, ...]) -> tuple[GlobalArray, ...]:
     return tuple(root for root in roots if isinstance(root, GlobalArray))
 
 
+@dataclass(slots=True, eq=False)  # not frozen, as one is made for every request
 class Request:
-    """A request of memory: one element for each active lane.
+    """A request of memory: one element for each active lane."""
 
-    ``offset``: elements from the start of the array, lane-shaped, or bytes: see ``array.step``;
-    ``addresses``: bytes, lane-shaped. Of shared memory they count from the start of the block's, of
-    local memory from the start of the array."""
-
-    __slots__ = ("access", "addresses", "array", "mask", "offset", "site")
-
-    def __init__(
-        self, access: Access, array: Array, offset: Value, addresses: Value, mask: Mask, site: Site
-    ):
-        self.access: Access = access
-        self.array, self.offset, self.addresses = array, offset, addresses
-        self.mask, self.site = mask, site
+    access: Access  #: "load", "store" or "atomic"
+    array: Array  #: ``array.space`` says which memory it lies in: global, shared, local or const
+    offset: Value  #: steps of ``array.step`` bytes from the start of the array, lane-shaped
+    #: bytes, lane-shaped; from the start of a block's shared memory, or of a thread's local array
+    addresses: Value
+    mask: Mask  #: the active lanes
+    site: Site  #: where in the text: ``site.line``
 
 
 class Observer:

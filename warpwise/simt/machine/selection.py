@@ -43,8 +43,8 @@ class Selection:
 
         ``before``: the value of the outer one."""
         if isinstance(value, tuple):
-            old = before if isinstance(before, tuple) else (None,) * len(value)
-            return tuple(self.put(new, was) for new, was in zip(value, old, strict=True))
+            were = before if isinstance(before, tuple) else (None,) * len(value)
+            return tuple(self.put(new, was) for new, was in zip(value, were, strict=True))
         if hasattr(value, "space"):
             return value.put_back(self, before) if hasattr(value, "put_back") else value
         new = np.asarray(value)

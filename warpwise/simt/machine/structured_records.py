@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from warpwise.simt.types import ELEMENTS, DType, KernelType
 
@@ -60,7 +61,7 @@ def _parts(dtype: DType) -> Iterator[DType]:
 def leaves(dtype: DType, path: str = "", start: int = 0) -> list[tuple[str, DType, int]]:
     """Return all numbers in a record: name, type, and bytes from the record's start."""
     found = []
-    fields = dtype.fields or {}
+    fields: Mapping[str, tuple[Any, ...]] = dtype.fields or {}
     for name in dtype.names or ():
         part, offset = fields[name][:2]
         for i in range(math.prod(part.shape)):

@@ -196,7 +196,7 @@ class Warps:
         inside = np.broadcast_to(np.minimum(source, threads - 1), shape)
         there = np.take_along_axis(np.broadcast_to(members.lanes, shape), inside, axis=1)
         there = there & (source < threads) & ((members.named >> source % WARP_SIZE) & 1 == 1)
-        bad = ~there & members.lanes
+        bad: Lanes = ~there & members.lanes
         if not bad.any():
             return None
         attempt, returned = self.attempt, self.returned
@@ -231,6 +231,7 @@ def _fixed_sources(kind: str, lane: int, threads: int) -> tuple[Lanes, bool]:
 
 
 def _sources(kind: str, lane: Value, threads: int) -> Lanes:
+    at: Lanes
     column = np.arange(threads)[None, :]
     own = column % WARP_SIZE
     if kind == "idx":
@@ -240,7 +241,8 @@ def _sources(kind: str, lane: Value, threads: int) -> Lanes:
     else:
         at = own - lane if kind == "up" else own + lane
         at = np.where((at < 0) | (at >= WARP_SIZE), own, at)
-    return column - own + at
+    source: Lanes = column - own + at
+    return source
 
 
 def as_int32(words: Value) -> Value:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE, Metrics
 from warpwise.simt.lanes.counting import Work, count_sectors, count_wavefronts, passes, rows_of
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.memory import Memory, overlapping
+from warpwise.simt.machine.memory import Memory
 from warpwise.simt.machine.observer import Launch, Observer, Request, Scope
 from warpwise.simt.machine.site import Site
-from warpwise.simt.observers.line_counts import LineCounts
-from warpwise.simt.observers.touched import TouchedArray, TouchedMemory, distinct
+from warpwise.simt.observers.line_counts import LineCounts, summed
+from warpwise.simt.observers.touched import Distinct, TouchedArray
 from warpwise.simt.types import Lanes
 
 
 class Counters(Observer):
-    """Counts a launch. ``by_line`` and ``total`` give the result."""
+    """Counts a launch; ``metrics`` gives the result."""
 
     def __init__(self) -> None:
         self.counts: dict[int, LineCounts] = defaultdict(LineCounts)
@@ -67,15 +66,17 @@ class Counters(Observer):
     def _request(self, request: Request) -> None:
         space = request.array.space
         if space == "global":
-            self.touched[request.array.root].touch(request)
             self._global(request)
         elif space == "shared":
             self._shared(request)
 
     def _global(self, request: Request) -> None:
-        mask, width = request.mask, request.array.dtype.itemsize
+        array, mask, width = request.array, request.mask, request.array.dtype.itemsize
+        touched = self.touched[array.root]
+        touched.touch(request)
         rows, alike = rows_of(request.addresses, mask)
-        sectors = count_sectors(rows, mask.lanes, width) * alike
+        within = array.is_whole and touched.within_sectors
+        sectors = count_sectors(rows, mask.lanes, width, within) * alike
         counts = self.counts[request.site.line]
         counts.global_request(request.access, mask.warps, sectors, mask.threads * width)
 
@@ -88,27 +89,9 @@ class Counters(Observer):
 
     # --- the result ---
 
-    def by_line(self) -> dict[int, Metrics]:
-        """Return the counters of each line at which something happened."""
-        groups, counted = self._memories(), sorted(self.counts.items())
-        return {line: counts.metrics(**_distinct(groups, line)) for line, counts in counted}
-
-    def total(self, by_line: dict[int, Metrics]) -> Metrics:
-        """Return the counters of the launch, given those of its lines."""
-        return replace(sum(by_line.values(), Metrics()), **_distinct(self._memories()))
-
-    def _memories(self) -> list[list[TouchedMemory]]:
-        return overlapping(memory for array in self.touched.values() for memory in array.memories)
-
-
-def _distinct(groups: list[list[TouchedMemory]], line: int | None = None) -> dict[str, int]:
-    """Count the distinct bytes and sectors of one line, or of all."""
-
-    def counted(*accesses: str) -> tuple[int, int]:
-        return distinct(groups, lambda at, access: line in (None, at) and access in accesses)
-
-    return {
-        "global_bytes_distinct": counted("load", "store", "atomic")[0],
-        "global_load_sectors_distinct": counted("load", "atomic")[1],
-        "global_store_sectors_distinct": counted("store", "atomic")[1],
-    }
+    def metrics(self) -> tuple[Metrics, dict[int, Metrics]]:
+        """Return the counters of the launch, and of each line at which something happened."""
+        memories = (memory for array in self.touched.values() for memory in array.memories)
+        counts, distinct = dict(sorted(self.counts.items())), Distinct(memories)
+        by_line = {line: of_line.metrics(**distinct.of(line)) for line, of_line in counts.items()}
+        return summed(counts.values()).metrics(**distinct.of()), by_line

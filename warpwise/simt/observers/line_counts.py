@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -65,11 +67,19 @@ class LineCounts(SimpleNamespace):
         threads = int(lanes @ _LANES)
         self.warp_instructions += work.slots * int(lanes.sum())
         self.thread_instructions += work.slots * threads
-        self.lanes_active = self.lanes_active + work.slots * lanes
+        self.lanes_active += work.slots * lanes
         self.add(**{name: count * threads for name, count in work.ops})
 
     def metrics(self, **extra: int) -> Metrics:
         """Freeze the counters. ``extra``: those that are not counted by line."""
-        counts = {name: getattr(self, name) for name in COUNTED}
+        counts: dict[str, Any] = {**vars(self), **extra}
         counts["lanes_active"] = tuple(np.broadcast_to(self.lanes_active, _LANES.shape).tolist())
-        return Metrics(**counts, **extra)
+        return Metrics(**counts)
+
+
+def summed(lines: Iterable[LineCounts]) -> LineCounts:
+    """Return the sum of the counters of some lines."""
+    total = LineCounts()
+    columns = zip(*(vars(line).values() for line in lines), strict=True)
+    vars(total).update(zip(COUNTED, map(sum, columns), strict=False))
+    return total

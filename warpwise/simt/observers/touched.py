@@ -6,16 +6,16 @@ numbers; only a line that leaves gaps costs a flag for each element."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 
 import numpy as np
 
 from warpwise.metrics import SECTOR_BYTES
-from warpwise.simt.machine.memory import GlobalArray, chosen
+from warpwise.simt.machine.memory import GlobalArray, chosen, overlapping
 from warpwise.simt.machine.observer import Request
 from warpwise.simt.types import Lanes, Value
 
-Wanted = Callable[[int, str], bool]  #: True for the accesses to count, by line and kind
+Accesses = tuple[str, ...]  #: some of "load", "store" and "atomic"
 
 
 class Touched:
@@ -79,6 +79,13 @@ class TouchedMemory:
             touched = self.touched[key] = Touched()
         touched.add(np.asarray(places), self.elements)
 
+    def parts(self, line: int | None, accesses: Accesses) -> list[Touched]:
+        """Return what some accesses of one line touched, or of all lines."""
+        touched = self.touched
+        if line is None:
+            return [part for (_, access), part in touched.items() if access in accesses]
+        return [touched[line, access] for access in accesses if (line, access) in touched]
+
 
 class TouchedArray:
     """The memory of an argument by its elements, and by smaller parts once one was named."""
@@ -86,6 +93,8 @@ class TouchedArray:
     def __init__(self, root: GlobalArray):
         self.root = root
         self.elements = TouchedMemory(root.address, root.step, root.flat.size)
+        #: no element lies across two sectors
+        self.within_sectors = SECTOR_BYTES % root.step == 0 and root.address % root.step == 0
         self.parts: dict[int, TouchedMemory] = {}  #: by their bytes
 
     @property
@@ -107,18 +116,38 @@ class TouchedArray:
             self.parts[part].touch(request, (places + first) // part)
 
 
-def distinct(groups: list[list[TouchedMemory]], wanted: Wanted) -> tuple[int, int]:
-    """Return the distinct bytes and sectors of accesses ``(line, kind)`` that are ``wanted``."""
-    found = [_of_group(group, wanted) for group in groups]
-    return sum(b for b, _ in found), sum(s for _, s in found)
+class Distinct:
+    """Counts the distinct bytes and sectors that accesses touched."""
+
+    def __init__(self, memories: Iterable[TouchedMemory]):
+        self.groups = overlapping(memories)
+        self.lines = {
+            line for group in self.groups for memory in group for line, _ in memory.touched
+        }
+
+    def of(self, line: int | None = None) -> dict[str, int]:
+        """Return the distinct counters of one line, or of all."""
+        if line is not None and line not in self.lines:
+            return {}
+        loads, stores = (self._counted(line, (kind, "atomic")) for kind in ("load", "store"))
+        moved, _ = self._counted(line, ("load", "store", "atomic"))
+        return {
+            "global_bytes_distinct": moved,
+            "global_load_sectors_distinct": loads[1],
+            "global_store_sectors_distinct": stores[1],
+        }
+
+    def _counted(self, line: int | None, accesses: Accesses) -> tuple[int, int]:
+        """Return distinct bytes and sectors."""
+        found = [_of_group(group, line, accesses) for group in self.groups]
+        return sum(b for b, _ in found), sum(s for _, s in found)
 
 
-def _of_group(group: list[TouchedMemory], wanted: Wanted) -> tuple[int, int]:
+def _of_group(group: list[TouchedMemory], line: int | None, accesses: Accesses) -> tuple[int, int]:
     if len(group) > 1:
-        return _of_bytes(_bytes_of(group, wanted), group[0].address)
+        return _of_bytes(_bytes_of(group, line, accesses), group[0].address)
     (memory,) = group
-    parts = [part for key, part in memory.touched.items() if wanted(*key)]
-    width = memory.width
+    parts, width = memory.parts(line, accesses), memory.width
     if not parts:
         return 0, 0
     if (stretch := _one_stretch(parts)) is not None:
@@ -129,7 +158,7 @@ def _of_group(group: list[TouchedMemory], wanted: Wanted) -> tuple[int, int]:
         lead = memory.address % SECTOR_BYTES // width
         sectors = _groups_of(flags, SECTOR_BYTES // width, lead)
         return int(np.count_nonzero(flags)) * width, sectors
-    return _of_bytes(_bytes_of(group, wanted), memory.address)
+    return _of_bytes(_bytes_of(group, line, accesses), memory.address)
 
 
 def _one_stretch(parts: list[Touched]) -> tuple[int, int] | None:
@@ -155,12 +184,12 @@ def _union(memory: TouchedMemory, parts: list[Touched]) -> Lanes:
     return flags
 
 
-def _bytes_of(group: list[TouchedMemory], wanted: Wanted) -> Lanes:
+def _bytes_of(group: list[TouchedMemory], line: int | None, accesses: Accesses) -> Lanes:
     """Return the touched bytes of memories that overlap, from the first one's address on."""
     first = group[0].address
     touched = np.zeros(max(memory.end for memory in group) - first, bool)
     for memory in group:
-        parts = [part for key, part in memory.touched.items() if wanted(*key)]
+        parts = memory.parts(line, accesses)
         at = memory.address - first + memory.width * np.flatnonzero(_union(memory, parts))
         touched[at[:, None] + np.arange(memory.width)] = True
     return touched

@@ -42,7 +42,7 @@ class LocalShadow:
             return None
         mask, written = request.mask, self.written.reshape(-1)
         there = [written.take(self._places(cells, mask)) for cells in self._cells(request)]
-        missing = ~np.logical_and.reduce(there) & mask.grid()
+        missing: Lanes = ~np.logical_and.reduce(there) & mask.grid()
         if missing.any():
             return missing
         self.complete = bool(self.written.all())
@@ -60,7 +60,8 @@ class LocalShadow:
             yield at + part
 
     def _places(self, cells: Value, mask: Mask) -> Lanes:
-        return np.multiply(cells, self.lanes) + mask.group.places
+        places: Lanes = np.multiply(cells, self.lanes) + mask.group.places
+        return places
 
     def _split(self, part: int) -> None:
         """Go on with cells of which ``part`` bytes are a whole number."""
