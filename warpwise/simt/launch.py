@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from warpwise.simt.observers.recorder import Recorder
 from warpwise.simt.sanitizer.sanitizer import Sanitizer
 from warpwise.traces import Note, Records, Trace
 
-Dimensions: TypeAlias = int | tuple[int, ...] | list[int]  #: blocks or threads; see ``dimensions``
-
 # of a batch: ten seconds or more, and many times what a kernel of the course needs
 MAX_STEPS = 1_000_000
 MAX_RECORDS = 20_000
@@ -37,8 +35,8 @@ MAX_RECORDS = 20_000
 
 def trace(
     kernel: object,
-    blocks: Dimensions,
-    threads: Dimensions,
+    blocks: object,
+    threads: object,
     *args: Any,
     record: Iterable[int] = (0,),
     max_records: int = MAX_RECORDS,

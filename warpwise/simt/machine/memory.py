@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
@@ -94,6 +95,7 @@ def chosen(value: Value, lanes: Lanes, *shapes: tuple[int, ...]) -> Lanes:
     return found
 
 
+@lru_cache(maxsize=256)
 def dtype_name(dtype: DType) -> str:
     """Return an element type as a trace writes it; records are so many bytes."""
     return f"V{dtype.itemsize}" if dtype.names else str(dtype)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.written import written_parameters
@@ -46,8 +46,8 @@ class Launch:
     ``arguments``: numbers, arrays and tuples of these, as the kernel sees them."""
 
     kernel: Kernel
-    grid: Shape
-    block: Shape
+    grid: Shape  #: blocks, by axis
+    block: Shape  #: threads of a block, by axis
     arguments: tuple[Value, ...]
     dynamic_bytes: int = 0  #: of shared memory, asked for at the launch
 
@@ -174,14 +174,9 @@ EVENTS = tuple(field.name for field in fields(Hooks))
 
 def hooks_of(observers: Iterable[Observer]) -> Hooks:
     """Return the hooks that these observers override."""
-    watching = tuple(observers)
-    return Hooks(*(_overridden(event, watching) for event in EVENTS))
-
-
-def _overridden(event: str, observers: tuple[Observer, ...]) -> tuple[Callable[..., Any], ...]:
-    idle = getattr(Observer, event)
-    return tuple(
-        getattr(observer, event)
-        for observer in observers
-        if getattr(type(observer), event) is not idle
-    )
+    hooks: dict[str, list[Callable[..., None]]] = {event: [] for event in EVENTS}
+    for observer in observers:
+        for event in EVENTS:
+            if getattr(type(observer), event) is not getattr(Observer, event):
+                hooks[event].append(getattr(observer, event))
+    return Hooks(*map(tuple, hooks.values()))

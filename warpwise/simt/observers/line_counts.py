@@ -73,7 +73,8 @@ class LineCounts(SimpleNamespace):
     def metrics(self, **extra: int) -> Metrics:
         """Freeze the counters. ``extra``: those that are not counted by line."""
         counts: dict[str, Any] = {**vars(self), **extra}
-        counts["lanes_active"] = tuple(np.broadcast_to(self.lanes_active, _LANES.shape).tolist())
+        if isinstance(self.lanes_active, np.ndarray):  # else 0: no warps
+            counts["lanes_active"] = tuple(self.lanes_active.tolist())
         return Metrics(**counts)
 
 

@@ -6,6 +6,7 @@ numbers; only a line that leaves gaps costs a flag for each element."""
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -121,20 +122,29 @@ class Distinct:
 
     def __init__(self, memories: Iterable[TouchedMemory]):
         self.groups = overlapping(memories)
-        self.lines = {
-            line for group in self.groups for memory in group for line, _ in memory.touched
-        }
+        #: what each line, and None, which stands for all, did to global memory
+        self.accesses: dict[int | None, set[str]] = defaultdict(set)
+        for line, access in (key for group in self.groups for one in group for key in one.touched):
+            self.accesses[line].add(access)
+            self.accesses[None].add(access)
 
     def of(self, line: int | None = None) -> dict[str, int]:
-        """Return the distinct counters of one line, or of all."""
-        if line is not None and line not in self.lines:
+        """Return the distinct counters of one line, or of all; none without accesses."""
+        here = self.accesses.get(line)
+        if here is None:
             return {}
-        loads, stores = (self._counted(line, (kind, "atomic")) for kind in ("load", "store"))
-        moved, _ = self._counted(line, ("load", "store", "atomic"))
+        found: dict[Accesses, tuple[int, int]] = {}
+
+        def counted(*accesses: str) -> tuple[int, int]:
+            made = tuple(access for access in accesses if access in here)
+            if made not in found:
+                found[made] = self._counted(line, made)
+            return found[made]
+
         return {
-            "global_bytes_distinct": moved,
-            "global_load_sectors_distinct": loads[1],
-            "global_store_sectors_distinct": stores[1],
+            "global_bytes_distinct": counted("load", "store", "atomic")[0],
+            "global_load_sectors_distinct": counted("load", "atomic")[1],
+            "global_store_sectors_distinct": counted("store", "atomic")[1],
         }
 
     def _counted(self, line: int | None, accesses: Accesses) -> tuple[int, int]:
