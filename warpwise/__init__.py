@@ -5,7 +5,7 @@ from warpwise.metrics import Metrics
 from warpwise.traces import Trace
 
 # isort: split
-from warpwise.simt import trace  # after the module of the same name, which it hides
+from warpwise.simt import Observer, trace  # after the module ``trace``, which that name hides
 
 __version__ = "0.1.0"
-__all__ = ["Metrics", "Trace", "cuda", "trace"]
+__all__ = ["Metrics", "Observer", "Trace", "cuda", "trace"]

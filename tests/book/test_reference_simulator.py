@@ -11,10 +11,11 @@ import pytest
 from bs4 import BeautifulSoup
 from support.paths import ROOT
 
-from warpwise import errors, trace
+from warpwise import Observer, errors, trace
 from warpwise.book import signatures
 from warpwise.cuda import HOST
 from warpwise.simt import launch
+from warpwise.simt.machine.observer import EVENTS, Request
 from warpwise.traces import Trace
 
 SOURCE = (ROOT / "chapters/reference_simulator.md").read_text("utf-8")
@@ -55,6 +56,19 @@ def test_defaults_are_spelled_as_a_reader_would(page):
 def test_what_a_trace_holds(page, name):
     shown = [code.get_text() for code in page.select("#what-a-trace-holds li code:first-child")]
     assert name in [text.partition("(")[0] for text in shown]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_an_event_is_described_with_its_arguments(page, event):
+    hooks = [code.get_text() for code in page.select("#watch-a-launch-yourself li code")]
+    arguments = list(inspect.signature(getattr(Observer, event)).parameters)[1:]
+    assert f"{event}({', '.join(arguments)})" in hooks
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Request)])
+def test_what_a_request_holds(page, name):
+    shown = page.select("#watch-a-launch-yourself li code:first-child")
+    assert name in [code.get_text() for code in shown]
 
 
 @pytest.mark.parametrize("name", HOST)

@@ -129,14 +129,24 @@ def test_a_widget(follow):
 def test_a_counter(follow):
     recipe = follow("A counter", NAME="barrier_threads")
     recipe.insert("warpwise/metrics/counters.py", "\n    def __post_init__", samples.FIELD)
-    recipe.insert(
-        "warpwise/simt/machine/barriers.py", "        if self.recording:\n", samples.COUNTED
-    )
+    counters = "warpwise/simt/observers/counters.py"
+    recipe.insert(counters, "\n    def load(self", samples.COUNTED)
     recipe.append("tests/simt/test_counters.py", samples.COUNT_TEST)
     assert {
         "test_a_test_counts_it_by_hand[barrier_threads]",
         "test_barrier_threads_are_those_that_arrive",
         "test_the_source_has_a_place_and_a_unit_for_it[barrier_threads]",
+    } == passed(recipe.prove())
+
+
+@pytest.mark.slow
+def test_an_observer(follow):
+    recipe = follow("An observer", NAME="longest_wait")
+    recipe.write("warpwise/simt/observers/NAME.py", samples.OBSERVER)
+    recipe.write("tests/simt/test_NAME.py", samples.OBSERVER_TEST)
+    assert {
+        "test_hooks_take_what_the_page_of_events_says[longest_wait]",
+        "test_longest_wait_is_the_most_instructions_between_barriers",
     } == passed(recipe.prove())
 
 

@@ -233,6 +233,52 @@ def test_barrier_threads_are_those_that_arrive():
     assert t.by_line[line].barrier_threads == 120
 """
 
+# --- an observer ---
+
+OBSERVER = '''"""The most instructions that a warp issues between two barriers."""
+
+from __future__ import annotations
+
+from warpwise.simt.lanes.counting import Work
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.observer import Observer, Scope
+from warpwise.simt.machine.site import Site
+
+
+class LongestWait(Observer):
+    """Counts ``slots`` since the last barrier; ``longest`` is the most."""
+
+    def __init__(self) -> None:
+        self.slots = self.longest = 0
+
+    def issue(self, work: Work, mask: Mask) -> None:
+        self.slots += work.slots
+        self.longest = max(self.longest, self.slots)
+
+    def barrier(self, scope: Scope, mask: Mask, site: Site) -> None:
+        self.slots = 0
+'''
+OBSERVER_TEST = '''"""The observer of waits."""
+
+import numpy as np
+from numba import cuda
+
+from warpwise import trace
+from warpwise.simt.observers.longest_wait import LongestWait
+
+
+@cuda.jit
+def meet(out):
+    out[cuda.grid(1)] = 1
+    cuda.syncthreads()
+
+
+def test_longest_wait_is_the_most_instructions_between_barriers():
+    wait = LongestWait()
+    t = trace(meet, 1, 32, np.zeros(32), observers=[wait])
+    assert 0 < wait.longest == t.metrics.warp_instructions
+'''
+
 # --- a mistake ---
 
 FAULTY = '''"""Only the first half of the block waits."""

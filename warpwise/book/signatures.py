@@ -1,9 +1,9 @@
 """The directives of the pages on the simulator and its file format: calls, records and host names.
 
 ``{call-reference} warpwise.simt.trace`` lists the arguments of a function, ``{fields-reference}
-warpwise.traces.Event`` the fields and properties of a dataclass, ``{host-reference} arrays`` the
-host's names in one module of ``warpwise.cuda``. Docstrings explain an argument in a sentence that
-begins with its name; the comment above a field explains the field.
+warpwise.traces.Event`` the fields, properties and methods of a class, ``{host-reference} arrays``
+the host's names in one module of ``warpwise.cuda``. Docstrings explain an argument in a sentence
+that begins with its name; the comment above a field explains the field.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from types import FunctionType
@@ -43,7 +43,7 @@ class CallReference(SphinxDirective):
 
 
 class FieldsReference(SphinxDirective):
-    """``{fields-reference} warpwise.traces.Event``: a dataclass, with its fields and members."""
+    """``{fields-reference} warpwise.traces.Event``: a class, with its fields and members."""
 
     required_arguments = 1
 
@@ -132,11 +132,11 @@ def sentence_with(name: str, text: str) -> str:
 
 
 def members(record: type) -> list[tuple[str, str, str]]:
-    """Return the fields of a dataclass with comments, then its public members with docstrings."""
+    """Return a dataclass's fields with comments, and any class's public members with docstrings."""
     comments = ModuleAnalyzer.for_module(record.__module__).find_attr_docs()
     own = [
         (f.name, str(f.type), one_line(" ".join(comments.get((record.__name__, f.name), ()))))
-        for f in fields(record)
+        for f in (fields(record) if is_dataclass(record) else ())
     ]
     public = {name: value for name, value in vars(record).items() if not name.startswith("_")}
     more = [asked(name, value) for name, value in public.items() if isinstance(value, ASKED)]

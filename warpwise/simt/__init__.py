@@ -3,5 +3,6 @@
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel, kernels_in
 from warpwise.simt.launch import trace
+from warpwise.simt.machine.observer import Observer
 
-__all__ = ["Kernel", "as_kernel", "kernels_in", "trace"]
+__all__ = ["Kernel", "Observer", "as_kernel", "kernels_in", "trace"]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from warpwise.errors import LaunchError
 from warpwise.simt import types
 from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.frontend.signatures import Parameter
 from warpwise.simt.machine.array_views import View, argument
 from warpwise.simt.machine.derived_views import sliced
 from warpwise.simt.machine.memory import ALIGNMENT, Memory
 from warpwise.simt.machine.structured_records import RecordType, is_known
-from warpwise.simt.types import ArrayType, TupleType
+from warpwise.simt.types import ArrayType, Lanes, TupleType, Type, Value
 
 _FIRST_ADDRESS = 1 << 32
 
 
-def bind(kernel: Kernel, args: tuple) -> tuple:
+def bind(kernel: Kernel, args: tuple[Any, ...]) -> tuple[Value, ...]:
     """Bind a launch's arguments; each array gets an address as if allocated on its own."""
     if len(args) != len(kernel.parameters):
         raise LaunchError(_on_count(kernel, args))
@@ -25,7 +29,9 @@ def bind(kernel: Kernel, args: tuple) -> tuple:
     return _as_signed(kernel, bound, args) if kernel.signatures else bound
 
 
-def _as_signed(kernel: Kernel, bound: tuple, args: tuple) -> tuple:
+def _as_signed(
+    kernel: Kernel, bound: tuple[Value, ...], args: tuple[Any, ...]
+) -> tuple[Value, ...]:
     """Convert numbers to the types of the kernel's first signature that fits.
 
     Raises LaunchError where none does."""
@@ -43,7 +49,7 @@ def _as_signed(kernel: Kernel, bound: tuple, args: tuple) -> tuple:
     )
 
 
-def _fits(parameter, value) -> bool:
+def _fits(parameter: Parameter | None, value: Value) -> bool:
     if parameter is None:
         return True
     if not parameter.ndim:
@@ -55,10 +61,12 @@ def _fits(parameter, value) -> bool:
 class _Allocations:
     """Assigns addresses to arrays in the order given; a view keeps its place in its base array."""
 
-    def __init__(self):
-        self.next, self.seen = _FIRST_ADDRESS, {}
+    def __init__(self) -> None:
+        self.next = _FIRST_ADDRESS
+        #: by the id of the array that owns the memory: its address, and itself
+        self.seen: dict[int, tuple[int, Lanes]] = {}
 
-    def address(self, values: np.ndarray) -> int:
+    def address(self, values: Lanes) -> int:
         owner, offset = _allocation(values)
         if id(owner) not in self.seen:
             self.seen[id(owner)] = self.next, owner  # kept, so that no other array gets its id
@@ -66,15 +74,16 @@ class _Allocations:
         return self.seen[id(owner)][0] + offset
 
 
-def _allocation(values: np.ndarray) -> tuple[np.ndarray, int]:
+def _allocation(values: Lanes) -> tuple[Lanes, int]:
     """Return the array that owns the memory, and the offset of ``values`` in it, in bytes."""
     root = values
     while isinstance(root.base, np.ndarray):
         root = root.base
-    return root, values.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    first, begin = (one.__array_interface__["data"][0] for one in (values, root))
+    return root, int(first - begin)
 
 
-def _bound(kernel: Kernel, name: str, value, space: _Allocations):
+def _bound(kernel: Kernel, name: str, value: Any, space: _Allocations) -> Value:
     if isinstance(value, tuple):
         items = [
             _bound(kernel, f"{name}.{field}", item, space)
@@ -93,17 +102,19 @@ def _bound(kernel: Kernel, name: str, value, space: _Allocations):
     return argument(name, values, space.address(values))
 
 
-class Fields(tuple):
+class Fields(tuple[Value, ...]):
     """A named tuple as an argument."""
 
-    def __new__(cls, items, names):
+    names: tuple[str, ...]
+
+    def __new__(cls, items: Iterable[Value], names: Iterable[str]) -> Fields:
         made = super().__new__(cls, items)
         made.names = tuple(names)
         return made
 
 
-def _fields(value: tuple) -> tuple:
-    return getattr(value, "_fields", tuple(range(len(value))))
+def _fields(value: tuple[Any, ...]) -> tuple[object, ...]:
+    return tuple(getattr(value, "_fields", range(len(value))))
 
 
 def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> View:
@@ -117,7 +128,7 @@ def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> V
     return sliced(array, [0], name, lambda index, size, axis: index)
 
 
-def _scalar(kernel: Kernel, name: str, value):
+def _scalar(kernel: Kernel, name: str, value: Any) -> Value:
     if isinstance(value, np.ndarray):
         value = value[()]
     kind = types.of_constant(value)
@@ -128,7 +139,7 @@ def _scalar(kernel: Kernel, name: str, value):
     return types.cast(value, kind)
 
 
-def _instead(kernel: Kernel, name: str, value) -> str:
+def _instead(kernel: Kernel, name: str, value: object) -> str:
     """Suggest what to pass instead of something that is no array and no number."""
     if name == "self":
         outside = f"define {kernel.name} outside of the class, without self"
@@ -143,12 +154,12 @@ def _instead(kernel: Kernel, name: str, value) -> str:
     return "a number, an array such as np.array([1.0, 2.0]), or a tuple of these"
 
 
-def _as_array(value) -> np.ndarray | None:
+def _as_array(value: object) -> Lanes | None:
     values = getattr(value, "host_values", value)  # what warpwise.cuda.to_device made
     return values if isinstance(values, np.ndarray) and values.ndim else None
 
 
-def type_of(value):
+def type_of(value: Value) -> Type:
     """Return the type of a bound argument."""
     if isinstance(value, tuple):
         return TupleType(tuple(map(type_of, value)), getattr(value, "names", ()))
@@ -156,10 +167,12 @@ def type_of(value):
         return RecordType(value.dtype, value.space)
     if isinstance(value, (Memory, View)):
         return ArrayType(value.dtype, value.ndim, value.space)
-    return types.of_constant(value)
+    found = types.of_constant(value)
+    assert found is not None  # ``bind`` takes no other values
+    return found
 
 
-def _on_count(kernel: Kernel, args: tuple) -> str:
+def _on_count(kernel: Kernel, args: tuple[Any, ...]) -> str:
     count = len(kernel.parameters)
     passed = ", ".join(map(_described, args)) or "nothing"
     if kernel.parameters[:1] == ("self",):
@@ -175,7 +188,7 @@ def _on_count(kernel: Kernel, args: tuple) -> str:
     )
 
 
-def _described(value) -> str:
+def _described(value: object) -> str:
     values = _as_array(value)
     if values is None:
         return f"a {type(value).__name__}"

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
-from warpwise.metrics import Metrics
+from warpwise.races import Race
 from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.compiler.notes import about_float64
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel
-from warpwise.simt.frontend.written import has_fence, written_parameters
-from warpwise.simt.lanes.recorder import Recorder
-from warpwise.simt.lanes.touched import distinct, overlapping
+from warpwise.simt.lanes.lane_group import Shape
 from warpwise.simt.machine.array_views import arrays_of
-from warpwise.simt.machine.batch import Launch
 from warpwise.simt.machine.batches import run
-from warpwise.simt.machine.memory import GlobalArray
+from warpwise.simt.machine.launch_state import LaunchState
+from warpwise.simt.machine.observer import Launch, Observer, hooks_of
 from warpwise.simt.machine.undefined import Attempt, settled
-from warpwise.simt.sanitizer.fences import Fences
-from warpwise.simt.sanitizer.global_shadow import shadows_of
-from warpwise.traces import Trace
+from warpwise.simt.observers.counters import Counters
+from warpwise.simt.observers.recorder import Recorder
+from warpwise.simt.sanitizer.sanitizer import Sanitizer
+from warpwise.traces import Note, Records, Trace
 
 # of a batch: ten seconds or more, and many times what a kernel of the course needs
 MAX_STEPS = 1_000_000
@@ -35,10 +34,10 @@ MAX_RECORDS = 20_000
 
 
 def trace(
-    kernel,
-    blocks,
-    threads,
-    *args,
+    kernel: object,
+    blocks: object,
+    threads: object,
+    *args: Any,
     record: Iterable[int] = (0,),
     max_records: int = MAX_RECORDS,
     max_steps: int = MAX_STEPS,
@@ -46,6 +45,7 @@ def trace(
     shared_bytes: int = 0,
     sanitize: bool = True,
     progress: bool | None = None,
+    observers: Iterable[Observer] = (),
 ) -> Trace:
     """Run a kernel in the simulator and return its trace. Arrays in ``args`` are updated in place.
 
@@ -57,60 +57,41 @@ def trace(
     apply. ``shared_bytes``: dynamic shared memory of each block. ``sanitize=False`` skips the
     search for races and for reads of uninitialized memory. ``progress``: a bar that counts blocks;
     None shows it on a terminal or in a live notebook, once the launch has taken a second.
+    ``observers``: what else watches the launch, each an ``Observer``.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the
     kernel. Races do not raise: they are in ``Trace.races``. A kernel whose shuffles read from lanes
     that do not take part runs again, to find out if it uses the values."""
-    kernel = as_kernel(kernel)
+    found = as_kernel(kernel)
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
     _check_limits(grid, block, shared_bytes, device)
-    recorded, bound = tuple(record), bind(kernel, args)
-    argument_types = tuple(type_of(value) for value in bound)
-    program = compile_function(kernel, argument_types)
+    recorded, watching = tuple(record), tuple(observers)
+    first = Launch(found, grid, block, bind(found, args), shared_bytes)
+    argument_types = tuple(type_of(value) for value in first.arguments)
+    program = compile_function(found, argument_types)
+
+    notes = program.notes if about_float64(argument_types) else ()
 
     def attempted(attempt: Attempt) -> Trace:
-        """Run the launch; all but the first run bind the arguments anew, to count nothing twice."""
-        arguments = bind(kernel, args) if attempt.number else bound
-        recorder = Recorder(recorded, block[0] * block[1] * block[2], max_records)
-        launch = Launch(
-            grid,
-            block,
-            recorder,
-            max_steps,
-            device.shared_bytes_per_block,
-            shared_bytes,
-            sanitize,
-            block_shared_limit=device.sm.shared_bytes_per_block,
-            attempt=attempt,
-        )
-        if sanitize:
-            _watch(kernel, launch, arguments)
+        """Run the launch; later runs bind the arguments anew, unseen by the caller's observers."""
+        launch = replace(first, arguments=bind(found, args)) if attempt.number else first
+        counters, sanitizer = Counters(), Sanitizer() if sanitize else None
+        recorder = Recorder(recorded, launch.threads, max_records) if recorded else None
+        own = [one for one in (counters, recorder, sanitizer) if one is not None]
+        hooks = hooks_of([*own, *(() if attempt.number else watching)])
+        state = LaunchState(launch, device, max_steps, attempt, hooks)
         with np.errstate(all="ignore"):
-            run(program, launch, arguments, device, progress)
-        return _trace(kernel, launch, arrays_of(arguments))
+            run(program, state, progress)
+        races = tuple(sanitizer.races) if sanitizer else ()
+        return _trace(state, counters, recorder, races, notes)
 
     if program.shuffles:
-        written = [root.raw for root in _written(kernel, bound) if root.raw.flags.writeable]
-        made = settled(attempted, written)
-    else:
-        made = attempted(Attempt())
-    return replace(made, notes=program.notes if about_float64(argument_types) else ())
+        written = [root.raw for root in first.written if root.raw.flags.writeable]
+        return settled(attempted, written)
+    return attempted(Attempt())
 
 
-def _written(kernel: Kernel, bound: tuple) -> list[GlobalArray]:
-    """Return the memory that the kernel may write."""
-    names, arguments = written_parameters(kernel), zip(kernel.parameters, bound, strict=True)
-    return [array.root for name, value in arguments if name in names for array in arrays_of(value)]
-
-
-def _watch(kernel: Kernel, launch: Launch, bound: tuple) -> None:
-    """Prepare the sanitizer for the arrays that the kernel may write, and for its fences."""
-    launch.shadows = shadows_of([array.root for array in arrays_of(bound)], _written(kernel, bound))
-    if has_fence(kernel):
-        launch.fences = Fences(math.prod(launch.grid), launch.threads)
-
-
-def dimensions(value, what: str) -> tuple[int, int, int]:
+def dimensions(value: object, what: str) -> Shape:
     """Return blocks or threads as (x, y, z).
 
     Raises LaunchError for anything but one to three positive integers."""
@@ -121,10 +102,11 @@ def dimensions(value, what: str) -> tuple[int, int, int]:
         raise LaunchError(f"{what} must be {wanted}, not {value!r}")
     if min(parts) < 1:
         raise LaunchError(f"{what} must be at least 1 in every dimension, not {value!r}")
-    return tuple(int(p) for p in (*parts, 1, 1)[:3])
+    x, y, z = (int(part) for part in (*parts, 1, 1)[:3])
+    return x, y, z
 
 
-def _check_limits(grid, block, shared_bytes: int, device: Device) -> None:
+def _check_limits(grid: Shape, block: Shape, shared_bytes: int, device: Device) -> None:
     threads, most = block[0] * block[1] * block[2], device.threads_per_block
     if threads > most:
         counted = f"a block of {block} has {threads:,} threads"
@@ -140,51 +122,40 @@ def _check_limits(grid, block, shared_bytes: int, device: Device) -> None:
         raise LaunchError(f"{asked}; a block can have {most:,} on {device.name}")
 
 
-def _trace(kernel: Kernel, launch: Launch, arrays: tuple) -> Trace:
-    for work, lanes in launch.tallies.items():
-        launch.counts[work.line].tally(work, lanes)
-    groups = overlapping([memory for array in arrays for memory in array.root.memories])
-    counted = sorted(launch.counts.items())
-    by_line = {line: counts.metrics(**_distinct(groups, line)) for line, counts in counted}
-    metrics = replace(sum(by_line.values(), Metrics()), **_distinct(groups))
-    recorder = launch.recorder
+def _trace(
+    state: LaunchState,
+    counters: Counters,
+    recorder: Recorder | None,
+    races: tuple[Race, ...],
+    notes: tuple[Note, ...],
+) -> Trace:
+    launch, kernel = state.launch, state.launch.kernel
+    metrics, by_line = counters.metrics()
+    recorded = recorder.arrays if recorder else []
     # events refer to arrays by their index here
-    infos = tuple(dict.fromkeys(recorder.arrays + [a.info for a in arrays]))
+    infos = dict.fromkeys([*recorded, *(array.info for array in arrays_of(launch.arguments))])
     return Trace(
         kernel=kernel.name,
         file=kernel.file,
         source=_source(kernel),
         grid=launch.grid,
         block=launch.block,
-        arrays=infos,
+        arrays=tuple(infos),
         metrics=metrics,
         by_line=by_line,
-        races=tuple(launch.races),
-        shared_bytes_per_block=launch.shared_bytes,
-        local_bytes_per_thread=launch.local_bytes,
-        truncated=recorder.truncated,
-        records=recorder.records(),
+        races=races,
+        notes=notes,
+        shared_bytes_per_block=state.shared_bytes,
+        local_bytes_per_thread=state.local_bytes,
+        truncated=recorder is not None and recorder.truncated,
+        records=recorder.records() if recorder else Records.empty(launch.threads),
     )
-
-
-def _distinct(groups: list[list[GlobalArray]], line: int | None = None) -> dict[str, int]:
-    """Count the distinct bytes and sectors of one line, or of all."""
-    here = (lambda at: True) if line is None else (lambda at: at == line)
-    loads, stores = (
-        distinct(groups, lambda at, of, kind=kind: here(at) and of in (kind, "atomic"))[1]
-        for kind in ("load", "store")
-    )
-    moved, _ = distinct(groups, lambda at, _: here(at))
-    return {
-        "global_bytes_distinct": moved,
-        "global_load_sectors_distinct": loads,
-        "global_store_sectors_distinct": stores,
-    }
 
 
 def _source(kernel: Kernel) -> dict[int, str]:
     """Return the text of the kernel and of the device functions that it calls, by line."""
-    numbers_of = range(kernel.tree.lineno, kernel.tree.end_lineno + 1)
+    tree = kernel.tree
+    numbers_of = range(tree.lineno, (tree.end_lineno or tree.lineno) + 1)
     lines = {n: kernel.lines[n] for n in numbers_of if n in kernel.lines}
     for other in kernel.calls:
         lines.update(_source(other))

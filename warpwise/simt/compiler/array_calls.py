@@ -117,14 +117,14 @@ class ArrayCalls:
         key, site = (self.kernel, node.lineno, node.col_offset), self.site(node)
         if shape == (0,):
             t = ArrayType(dtype, 1, "shared")
-            return Code(lambda f, m: f.batch.dynamic_array(name, dtype, site), t)
+            return Code(lambda f, m: f.batch.arrays.dynamic(name, dtype, site), t)
         self._need_shape(node, shape)
         if math.prod(shape) * dtype.itemsize > MOST_SHARED_BYTES:
             what = f"{name} of shape {shape} is larger than any GPU's shared memory"
             most = 48 * 1024 // dtype.itemsize
             self.refuse(node, what, f"at most {most:,} elements of {dtype}")
         t = ArrayType(dtype, len(shape), "shared")
-        return Code(lambda f, m: f.batch.shared_array(key, name, dtype, shape, site), t)
+        return Code(lambda f, m: f.batch.arrays.shared(key, name, dtype, shape, site), t)
 
     def _cuda_local_array(self, node: ast.Call) -> Code:
         dtype, shape, name = self._array_of(node)
@@ -136,7 +136,7 @@ class ArrayCalls:
             self.refuse(node, what, f"at most {most:,} elements of {dtype}")
         key = (self.kernel, node.lineno, node.col_offset)
         t = ArrayType(dtype, len(shape), "local")
-        return Code(lambda f, m: f.batch.local_array(key, name, dtype, shape), t)
+        return Code(lambda f, m: f.batch.arrays.local(key, name, dtype, shape), t)
 
     # --- constants ---
 

@@ -53,7 +53,9 @@ class AtomicCalls:
         def run(frame, mask):
             places = [i(frame, mask) for i in indices]
             values, batch = [run(frame, mask) for run in runs], frame.batch
-            return batch.atomic(kind, memory(frame, mask), places, values, wanted, mask, site)
+            return batch.memory.atomic(
+                kind, memory(frame, mask), places, values, wanted, mask, site
+            )
 
         return Code(lambda f, m: types.cast(run(f, m), dtype), dtype)
 

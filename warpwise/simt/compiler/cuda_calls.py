@@ -66,4 +66,4 @@ class CudaCalls:
         site = self.site(node)
         self.cost.add("control")
         self.barriers += 1
-        return Code(lambda f, m: f.batch.barrier(m, site), NONE)
+        return Code(lambda f, m: f.batch.barriers.block(m, site), NONE)

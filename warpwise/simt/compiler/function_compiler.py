@@ -46,8 +46,8 @@ from warpwise.simt.frontend.names import NAMESPACES, attribute, resolve
 from warpwise.simt.frontend.source import Members, Outside
 from warpwise.simt.frontend.waiting import Waiting
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.batch import Site
 from warpwise.simt.machine.frame import Frame
+from warpwise.simt.machine.site import Site
 from warpwise.simt.types import NONE
 from warpwise.traces import Note
 

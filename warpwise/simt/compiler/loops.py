@@ -91,7 +91,7 @@ class Loops(Iterating):
                 trip = next(trips)
                 frame.batch.step(site, active, waits is not None, trip)
                 if waits is not None:
-                    frame.batch.wait(site, active, frame, waits, trip)
+                    frame.batch.wait(site, active, frame.values, waits, trip)
                 charge(frame, active)
                 go, left = split(active, condition(frame, active))
                 frame.batch.branch(line, active, go, left)

@@ -181,8 +181,10 @@ class Statements:
         def do(frame, mask):
             charge(frame, mask)
             memory, places = array(frame, mask), [i(frame, mask) for i in indices]
-            frame.values[slot] = frame.batch.load(memory, places, mask, site)
-            frame.batch.store(memory, places, types.cast(run(frame, mask), dtype), mask, site)
+            frame.values[slot] = frame.batch.memory.load(memory, places, mask, site)
+            frame.batch.memory.store(
+                memory, places, types.cast(run(frame, mask), dtype), mask, site
+            )
             return mask
 
         return do

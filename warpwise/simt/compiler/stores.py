@@ -15,7 +15,6 @@ from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.closures import Code, Cost, charging
 from warpwise.simt.compiler.subscripts import Element
 from warpwise.simt.lanes.masks import split
-from warpwise.simt.machine.derived_views import part_of
 from warpwise.simt.machine.structured_records import RecordType, leaves
 from warpwise.simt.types import ArrayType, TupleType, is_complex, is_scalar
 
@@ -79,7 +78,9 @@ class Stores:
 
         def put(frame, value, mask):
             places = [i(frame, mask) for i in indices]
-            frame.batch.store(array(frame, mask), places, types.cast(value, dtype), mask, site)
+            frame.batch.memory.store(
+                array(frame, mask), places, types.cast(value, dtype), mask, site
+            )
 
         return put
 
@@ -93,10 +94,7 @@ class Stores:
         self.cost.add("memory", 2 * len(parts))
 
         def put(frame, value, mask):
-            to = run(frame, mask)
-            for part in parts:
-                loaded = frame.batch.load(part_of(value, *part, copied=True), [], mask, site)
-                frame.batch.store(part_of(to, *part, copied=True), [], loaded, mask, site)
+            frame.batch.memory.copy(run(frame, mask), value, parts, mask, site)
 
         return put
 
@@ -126,7 +124,7 @@ class Stores:
                 frame.batch.step(site, here)
                 charge(frame, here)
                 one = value if items is None else value[place[0]]
-                frame.batch.store(array, list(place), types.cast(one, dtype), here, site)
+                frame.batch.memory.store(array, list(place), types.cast(one, dtype), here, site)
 
         return put
 

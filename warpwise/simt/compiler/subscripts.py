@@ -71,7 +71,7 @@ class Subscripts:
 
         def load(frame, mask):
             places = [i(frame, mask) for i in indices]
-            return frame.batch.load(array(frame, mask), places, mask, site)
+            return frame.batch.memory.load(array(frame, mask), places, mask, site)
 
         return Code(load, element.dtype)
 
@@ -171,7 +171,7 @@ class Subscripts:
             array = run(frame, mask)
 
             def check(index, size, axis):
-                return frame.batch.checked(array, index, size, axis, mask, site)
+                return frame.batch.memory.checked(array, index, size, axis, mask, site)
 
             return sliced(array, [part(frame, mask) for part in runs], name, check)
 

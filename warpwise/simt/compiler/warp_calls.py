@@ -13,7 +13,7 @@ import numpy as np
 from warpwise.errors import KernelTypeError
 from warpwise.simt.builtins.overloads import one_of
 from warpwise.simt.compiler.closures import Code, converted, truth
-from warpwise.simt.machine.warp import ALL_LANES
+from warpwise.simt.machine.members import ALL_LANES
 from warpwise.simt.types import BOOL, GRID, INT32, NONE, TupleType, is_integer
 
 UINT32 = np.dtype(np.uint32)
@@ -50,7 +50,7 @@ class WarpCalls:
         parts, site = self._parts(node, *(("mask",) if node.args else ())), self.site(node)
         named = self._lane_mask(parts[0]) if parts else lambda frame, mask: ALL_LANES
         self.cost.add("control")
-        return Code(lambda f, m: f.batch.syncwarp(named(f, m), m, site), NONE)
+        return Code(lambda f, m: f.batch.warps.syncwarp(named(f, m), m, site), NONE)
 
     def _shuffle(self, node: ast.Call, kind: str, third: str) -> Code:
         parts = self._parts(node, "mask", "value", third)
@@ -66,7 +66,7 @@ class WarpCalls:
         self.shuffles += 1
         run, at = value.run, lane.run
         return Code(
-            lambda f, m: f.batch.shuffle(kind, named(f, m), run(f, m), at(f, m), m, site), t
+            lambda f, m: f.batch.warps.shuffle(kind, named(f, m), run(f, m), at(f, m), m, site), t
         )
 
     _cuda_shfl_sync = partialmethod(_shuffle, kind="idx", third="src_lane")
@@ -80,7 +80,7 @@ class WarpCalls:
         agrees = truth(self._whole_number(predicate, "a predicate")).run
         self.cost.add("communication")
         t = INT32 if kind == "ballot" else BOOL
-        return Code(lambda f, m: f.batch.vote(kind, named(f, m), agrees(f, m), m, site), t)
+        return Code(lambda f, m: f.batch.warps.vote(kind, named(f, m), agrees(f, m), m, site), t)
 
     _cuda_all_sync = partialmethod(_vote, kind="all")
     _cuda_any_sync = partialmethod(_vote, kind="any")
@@ -93,7 +93,7 @@ class WarpCalls:
         run = converted(code, _MATCHED(INT32, code.type).arguments[1]).run
         self.cost.add("communication")
         result = INT32 if kind == "any" else TupleType((INT32, BOOL))
-        return Code(lambda f, m: f.batch.match(kind, named(f, m), run(f, m), m, site), result)
+        return Code(lambda f, m: f.batch.warps.match(kind, named(f, m), run(f, m), m, site), result)
 
     _cuda_match_any_sync = partialmethod(_match, kind="any")
     _cuda_match_all_sync = partialmethod(_match, kind="all")
@@ -101,7 +101,7 @@ class WarpCalls:
     def _cuda_activemask(self, node: ast.Call) -> Code:
         self._parts(node)
         self.cost.add("communication")
-        return Code(lambda f, m: f.batch.active_lanes(m), UINT32)
+        return Code(lambda f, m: f.batch.warps.active_lanes(m), UINT32)
 
     def _cuda_lanemask_lt(self, node: ast.Call) -> Code:
         self._parts(node)
@@ -120,7 +120,7 @@ class WarpCalls:
         agrees = truth(converted(code, INT32)).run
         self.cost.add("control")
         self.barriers += 1
-        return Code(lambda f, m: f.batch.voting_barrier(kind, agrees(f, m), m, site), INT32)
+        return Code(lambda f, m: f.batch.barriers.vote(kind, agrees(f, m), m, site), INT32)
 
     _cuda_syncthreads_count = partialmethod(_block_vote, kind="count")
     _cuda_syncthreads_and = partialmethod(_block_vote, kind="and")
@@ -129,7 +129,7 @@ class WarpCalls:
     def _fence(self, node: ast.Call, scope: str) -> Code:
         self._parts(node)
         self.cost.add("control")
-        return Code(lambda f, m: f.batch.order.fence(m, scope), NONE)
+        return Code(lambda f, m: f.batch.fence(m, scope), NONE)
 
     _cuda_threadfence = partialmethod(_fence, scope="grid")
     _cuda_threadfence_block = partialmethod(_fence, scope="block")
@@ -152,7 +152,7 @@ class WarpCalls:
         self.cost.add("control")
         self.barriers += 1
         self.grid_syncs += 1
-        return Code(lambda f, m: f.batch.grid_barrier(m, site), INT32)
+        return Code(lambda f, m: f.batch.barriers.grid(m, site), INT32)
 
     def _type_of(self, node: ast.expr):
         """Return the type of a variable or a call; None for what cannot be a grid group."""

@@ -1,7 +1,7 @@
-"""The counting rules: sectors of global requests, wavefronts of shared requests, line counters.
+"""The counting rules: sectors of global requests, wavefronts of shared requests, passes of atomics.
 
 Rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" (compute capability 6.0
-and later) and CUDA C++ Programming Guide, "Shared Memory". Both functions take all warps of a batch
+and later) and CUDA C++ Programming Guide, "Shared Memory". All functions take all warps of a batch
 at once; nothing loops over threads."""
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from warpwise.metrics import BANK_BYTES, BANKS, DISTINCT, FIELDS, SECTOR_BYTES, WARP_SIZE, Metrics
+from warpwise.metrics import BANK_BYTES, BANKS, SECTOR_BYTES, WARP_SIZE
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.types import Lanes, Value
 
-COUNTED = tuple(name for name in FIELDS if name not in DISTINCT)
-_LANES = np.arange(WARP_SIZE + 1)
 _NOWHERE = np.iinfo(np.int64).max
 _SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 _WORDS = BANKS  # a wavefront serves at most one word from each bank
@@ -31,69 +31,7 @@ class Work:
     slots: int
 
 
-class LineCounts:
-    """The counters of one source line while a kernel runs; ``metrics()`` freezes them."""
-
-    __slots__ = COUNTED
-
-    def __init__(self):
-        for name in COUNTED:
-            setattr(self, name, 0)
-
-    def add(self, **counts: int) -> None:
-        """Add to some counters; the names are those of ``Metrics``."""
-        for name, count in counts.items():
-            setattr(self, name, getattr(self, name) + count)
-
-    def global_request(self, kind: str, requests: int, sectors: int, moved: int) -> None:
-        """Count a load or a store of global memory; of an atomic, only requests and sectors.
-
-        ``sectors``: touched; ``moved``: bytes that active lanes asked for."""
-        if kind == "load":
-            self.global_load_requests += requests
-            self.global_load_sectors += sectors
-            self.global_load_bytes += moved
-        elif kind == "store":
-            self.global_store_requests += requests
-            self.global_store_sectors += sectors
-            self.global_store_bytes += moved
-        else:
-            self.global_atomic_requests += requests
-            self.global_atomic_sectors += sectors
-
-    def shared_request(
-        self, kind: str, requests: int, wavefronts: int, fewest: int, moved: int
-    ) -> None:
-        """Count a request of shared memory. ``fewest``: the least wavefronts for these lanes."""
-        if kind == "load":
-            self.shared_load_requests += requests
-            self.shared_load_wavefronts += wavefronts
-            self.shared_load_bank_conflicts += wavefronts - fewest
-            self.shared_load_bytes += moved
-        elif kind == "store":
-            self.shared_store_requests += requests
-            self.shared_store_wavefronts += wavefronts
-            self.shared_store_bank_conflicts += wavefronts - fewest
-            self.shared_store_bytes += moved
-        else:
-            self.shared_atomic_requests += requests
-
-    def tally(self, work, lanes: np.ndarray) -> None:
-        """Add passes over a piece of code; ``lanes``: warps by number of active lanes, (33,)."""
-        threads = int(lanes @ _LANES)
-        self.warp_instructions += work.slots * int(lanes.sum())
-        self.thread_instructions += work.slots * threads
-        self.lanes_active = self.lanes_active + work.slots * lanes
-        self.add(**{name: count * threads for name, count in work.ops})
-
-    def metrics(self, **extra: int) -> Metrics:
-        """Freeze the counters. ``extra``: those that are not counted by line."""
-        counts = {name: getattr(self, name) for name in COUNTED}
-        counts["lanes_active"] = tuple(np.broadcast_to(self.lanes_active, _LANES.shape).tolist())
-        return Metrics(**counts, **extra)
-
-
-def by_warp(values: np.ndarray, lanes: np.ndarray | None, nothing: int = _NOWHERE) -> np.ndarray:
+def by_warp(values: Lanes, lanes: Lanes | None, nothing: int = _NOWHERE) -> Lanes:
     """Return ``values`` ``(rows, threads)`` as ``(warps, 32)``.
 
     Lanes that are inactive, or beyond the block, hold ``nothing``."""
@@ -106,20 +44,26 @@ def by_warp(values: np.ndarray, lanes: np.ndarray | None, nothing: int = _NOWHER
     return values.reshape(-1, WARP_SIZE)
 
 
-def count_sectors(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> int:
+def count_sectors(addresses: Lanes, lanes: Lanes | None, width: int, within: bool = False) -> int:
     """Return the distinct 32-byte sectors that each warp touches, summed over warps.
 
     ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``:
-    bytes per element."""
+    bytes per element. ``within``: it is known that no element lies across two sectors."""
     first = by_warp(addresses >> _SECTOR_SHIFT, lanes)
-    # no element lies across two sectors
-    if SECTOR_BYTES % width == 0 and not np.bitwise_or.reduce(addresses, axis=None) & (width - 1):
+    if within or _within_sectors(addresses, width):
         return _distinct(first)
     last = by_warp((addresses + width - 1) >> _SECTOR_SHIFT, lanes)
     return _distinct(np.concatenate([first, last], axis=1))
 
 
-def _distinct(rows: np.ndarray) -> int:
+def _within_sectors(addresses: Lanes, width: int) -> bool:
+    """Return True if no element lies across two sectors, as all are aligned to their size."""
+    if SECTOR_BYTES % width:
+        return False
+    return not int(np.bitwise_or.reduce(addresses, axis=None)) & (width - 1)
+
+
+def _distinct(rows: Lanes) -> int:
     """Return the number of distinct values in each row, summed; ``_NOWHERE`` does not count."""
     steps = rows[:, 1:] != rows[:, :-1]
     if (rows[:, 1:] < rows[:, :-1]).any():
@@ -128,9 +72,7 @@ def _distinct(rows: np.ndarray) -> int:
     return int(np.count_nonzero(steps)) + len(rows) - int(np.count_nonzero(rows[:, -1] == _NOWHERE))
 
 
-def count_wavefronts(
-    addresses: np.ndarray, lanes: np.ndarray | None, width: int
-) -> tuple[int, int]:
+def count_wavefronts(addresses: Lanes, lanes: Lanes | None, width: int) -> tuple[int, int]:
     """Return the wavefronts of each warp's shared-memory request, and the fewest possible, summed.
 
     Lanes are served in groups of 32, 16 or 8 for elements of up to 4, 8 or 16 bytes; lanes that
@@ -150,7 +92,7 @@ def _wavefronts_of_a_block(addresses: bytes, lanes: bytes | None, width: int) ->
     return _wavefronts(np.frombuffer(addresses, np.int64)[None, :], active, width)
 
 
-def _wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> tuple[int, int]:
+def _wavefronts(addresses: Lanes, lanes: Lanes | None, width: int) -> tuple[int, int]:
     words = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
     per_lane = max(1, width // BANK_BYTES)
     if per_lane > 1:
@@ -161,7 +103,7 @@ def _wavefronts(addresses: np.ndarray, lanes: np.ndarray | None, width: int) -> 
     return _most_per_bank(words), len(words)
 
 
-def _most_per_bank(groups: np.ndarray) -> int:
+def _most_per_bank(groups: Lanes) -> int:
     """Return the most distinct words that one bank has to serve in each group, summed."""
     ordered = np.sort(groups, axis=1)
     new = ordered >= 0
@@ -169,3 +111,30 @@ def _most_per_bank(groups: np.ndarray) -> int:
     group, _ = np.nonzero(new)
     served = np.bincount(group * BANKS + ordered[new] % BANKS, minlength=len(groups) * BANKS)
     return int(served.reshape(-1, BANKS).max(axis=1).sum()) if len(groups) else 0
+
+
+def passes(addresses: Value, mask: Mask) -> int:
+    """Return the most active lanes of a warp that name one address, summed over warps."""
+    if not isinstance(addresses, np.ndarray) or addresses.shape[1] != mask.group.threads:
+        return mask.threads  # all lanes of a warp name one
+    rows = len(addresses) if mask.lanes is None else max(len(addresses), len(mask.lanes))
+    lanes = mask.lanes if mask.lanes is not None else mask.group.filled
+    addresses = np.broadcast_to(addresses, (rows, mask.group.threads))
+    named = np.sort(by_warp(addresses, lanes, nothing=_NOWHERE), axis=1)
+    place = np.arange(named.shape[1])
+    new = np.concatenate([np.ones((len(named), 1), bool), named[:, 1:] != named[:, :-1]], axis=1)
+    alike = place - np.maximum.accumulate(np.where(new, place, 0), axis=1) + 1
+    return int(np.where(named == _NOWHERE, 0, alike).max(axis=1).sum()) * (mask.group.rows // rows)
+
+
+def rows_of(addresses: Value, mask: Mask) -> tuple[Lanes, int]:
+    """Return addresses as ``(rows, threads)``, and the rows of the lane group that each stands for.
+
+    One serves all where they are alike."""
+    group = mask.group
+    rows, columns = addresses.shape if isinstance(addresses, np.ndarray) else (1, 0)
+    if mask.lanes is not None:
+        rows = max(rows, len(mask.lanes))
+    if columns != group.threads or len(addresses) != rows:
+        addresses = np.broadcast_to(addresses, (rows, group.threads))
+    return addresses, group.rows // rows

@@ -10,20 +10,18 @@ from functools import cached_property
 
 import numpy as np
 
-from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
-
-_COUNTS = np.arange(WARP_SIZE + 1)
+from warpwise.simt.types import Lanes, Value
 
 
 class Mask:
     """At least one active lane of a lane group; ``threads`` counts them."""
 
-    def __init__(self, group: LaneGroup, lanes: np.ndarray | None, threads: int):
+    def __init__(self, group: LaneGroup, lanes: Lanes | None, threads: int):
         self.group, self.lanes, self.threads = group, lanes, threads
 
     @cached_property
-    def profile(self) -> np.ndarray:
+    def profile(self) -> Lanes:
         """Warps by their number of active lanes, ``(33,)``, without those that have none."""
         return self.group.profile(self.lanes)
 
@@ -32,7 +30,7 @@ class Mask:
         """Warps with an active lane."""
         return int(self.profile.sum())
 
-    def grid(self) -> np.ndarray:
+    def grid(self) -> Lanes:
         """Return the lanes as ``(rows, threads)``; read-only where that is a broadcast."""
         if self.lanes is None:
             return np.ones(self.group.shape, bool)
@@ -46,7 +44,7 @@ def full(group: LaneGroup) -> Mask:
     return Mask(group, lanes, threads)
 
 
-def masked(group: LaneGroup, lanes: np.ndarray) -> Mask | None:
+def masked(group: LaneGroup, lanes: Lanes) -> Mask | None:
     """Return the mask of some lanes, None if there are none."""
     rows, columns = lanes.shape
     threads = int(np.count_nonzero(lanes)) * (group.rows // rows) * (group.threads // columns)
@@ -55,7 +53,7 @@ def masked(group: LaneGroup, lanes: np.ndarray) -> Mask | None:
     return Mask(group, None if threads == group.rows * group.threads else lanes, threads)
 
 
-def split(mask: Mask, condition) -> tuple[Mask | None, Mask | None]:
+def split(mask: Mask, condition: Value) -> tuple[Mask | None, Mask | None]:
     """Return the active lanes where ``condition`` holds, and those where it does not.
 
     ``condition``: a bool, or an array of bools."""

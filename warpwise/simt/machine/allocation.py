@@ -6,29 +6,41 @@ begins where the first static arrays end."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from warpwise.errors import LaunchError
+from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.machine.array_views import View, start
 from warpwise.simt.machine.block_memory import LocalArray, SharedArray
 from warpwise.simt.machine.derived_views import retyped
+from warpwise.simt.machine.launch_state import LaunchState
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import DType
 
 _SHARED_ALIGNMENT = 16
 _DYNAMIC = "dynamic"
 
 
-class Allocation:
-    """The part of a batch that allocates memory; mixed into ``batch.Batch``."""
+class Arrays:
+    """The shared and local arrays of a batch."""
 
-    def shared_array(
-        self, key, name: str, dtype: np.dtype, shape: tuple[int, ...], site
+    def __init__(self, launch: LaunchState, group: LaneGroup):
+        self.launch, self.group = launch, group
+        self.shared_arrays: dict[object, SharedArray] = {}
+        self.local_arrays: dict[object, LocalArray] = {}
+        self.views: dict[object, View] = {}  #: of dynamic shared memory
+        self.static_bytes = self.shared_bytes = self.local_bytes = 0
+
+    def shared(
+        self, key: object, name: str, dtype: DType, shape: tuple[int, ...], site: Site
     ) -> SharedArray:
-        if key not in self.shared:
+        if key not in self.shared_arrays:
             array = SharedArray(name, dtype, shape, _aligned(self.shared_bytes), self.group)
             static, most = (
                 _aligned(self.static_bytes) + array.memory_bytes,
-                self.launch.shared_limit,
+                self.launch.device.shared_bytes_per_block,
             )
             if static > most:
                 raise LaunchError(
@@ -37,10 +49,10 @@ class Allocation:
                 )
             self._take(array, static, site)
             self.static_bytes = static
-            self.shared[key] = array
-        return self.shared[key]
+            self.shared_arrays[key] = array
+        return self.shared_arrays[key]
 
-    def dynamic_array(self, name: str, dtype: np.dtype, site) -> SharedArray | View:
+    def dynamic(self, name: str, dtype: DType, site: Site) -> SharedArray | View:
         """``cuda.shared.array(0, dtype)``: as many elements as the launch's dynamic bytes hold."""
         total = self.launch.dynamic_bytes
         used = total // dtype.itemsize * dtype.itemsize
@@ -49,13 +61,13 @@ class Allocation:
                 f"{site.where().place}: {name} is dynamic shared memory, and the launch asks for "
                 f"{total} bytes of it. kernel[blocks, threads, stream, bytes] asks for some"
             )
-        if _DYNAMIC not in self.shared:
-            unit = dtype if used == total else np.dtype(np.uint8)
+        if _DYNAMIC not in self.shared_arrays:
+            unit: DType = dtype if used == total else np.dtype(np.uint8)
             shape = (total // unit.itemsize,)
             array = SharedArray(name, unit, shape, _aligned(self.shared_bytes), self.group)
             self._take(array, self.static_bytes, site)
-            self.shared[_DYNAMIC] = array
-        root = self.shared[_DYNAMIC]
+            self.shared_arrays[_DYNAMIC] = array
+        root = self.shared_arrays[_DYNAMIC]
         if root.dtype == dtype:
             return root
         if dtype.names or root.dtype.names:
@@ -66,16 +78,16 @@ class Allocation:
         key = (_DYNAMIC, dtype)
         if key not in self.views:
             shape = (used // root.step,)
-            part = View(root, name, root.dtype, 0, shape, (1,), root.step, start(root).info)
+            part = replace(start(root), name=name, shape=shape, strides=(1,))
             self.views[key] = retyped(part, dtype, site)
         return self.views[key]
 
-    def _take(self, array: SharedArray, static: int, site) -> None:
+    def _take(self, array: SharedArray, static: int, site: Site) -> None:
         """Give an array its place.
 
         Raises LaunchError where a block cannot have the static and dynamic memory together."""
         self.shared_bytes = array.address + array.memory_bytes
-        most, dynamic = self.launch.block_shared_limit, self.launch.dynamic_bytes
+        most, dynamic = self.launch.device.sm.shared_bytes_per_block, self.launch.dynamic_bytes
         if static + dynamic > most:
             raise LaunchError(
                 f"{site.where().place}: {static:,} bytes of static and {dynamic:,} of dynamic "
@@ -84,12 +96,12 @@ class Allocation:
             )
         self.launch.shared_bytes = max(self.launch.shared_bytes, static + dynamic)
 
-    def local_array(self, key, name: str, dtype: np.dtype, shape: tuple[int, ...]) -> LocalArray:
-        if key not in self.locals:
-            self.locals[key] = LocalArray(name, dtype, shape, self.group)
+    def local(self, key: object, name: str, dtype: DType, shape: tuple[int, ...]) -> LocalArray:
+        if key not in self.local_arrays:
+            self.local_arrays[key] = LocalArray(name, dtype, shape, self.group)
             self.local_bytes += dtype.itemsize * math.prod(shape)
             self.launch.local_bytes = max(self.launch.local_bytes, self.local_bytes)
-        return self.locals[key]
+        return self.local_arrays[key]
 
 
 def _aligned(address: int) -> int:

@@ -15,7 +15,10 @@ import numpy as np
 
 from warpwise.errors import UnsupportedError
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.memory import GlobalArray, Memory, dtype_name
+from warpwise.simt.machine.memory import Array, GlobalArray, Memory, dtype_name
+from warpwise.simt.machine.selection import Selection
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import DType, Lanes, Value
 from warpwise.traces import ArrayInfo
 
 
@@ -27,12 +30,13 @@ class View:
 
     root: Memory
     name: str
-    dtype: np.dtype
-    base: object
-    shape: tuple
+    dtype: DType
+    base: Value
+    shape: tuple[Value, ...]
     strides: tuple[int, ...]
     step: int  #: bytes that ``base`` and strides count in: the memory's elements, or 1
     info: ArrayInfo
+    cell: int  #: bytes of which size and place of every element are whole multiples
     alignment: int = 1
 
     @property
@@ -44,11 +48,11 @@ class View:
         return len(self.shape)
 
     @cached_property
-    def size(self):
+    def size(self) -> Value:
         return math.prod(self.shape)
 
     @property
-    def address(self):
+    def address(self) -> Value:
         return self.root.address + self.base * self.step
 
     @cached_property
@@ -58,39 +62,8 @@ class View:
 
     # --- what requests ask of every array ---
 
-    def load(self, offset, mask: Mask):
-        if self.is_whole:
-            return self.root.load(self._at(offset, mask), mask)
-        return self.root.load_as(self.dtype, self._at(offset, mask), mask.group)
-
-    def store(self, offset, value, mask: Mask) -> None:
-        if self.is_whole:
-            self.root.store(self._at(offset, mask), value, mask)
-        else:
-            self.root.store_as(self.dtype, self._at(offset, mask), value, mask)
-
-    def touch(self, line: int, kind: str, offset, mask: Mask) -> None:
-        if self.is_whole:
-            self.root.touch(line, kind, self._at(offset, mask), mask)
-        else:
-            self.root.touch_part(line, kind, self._at(offset, mask), self.dtype.itemsize, mask)
-
-    def unwritten(self, offset, mask: Mask):
-        if self.is_whole:
-            return self.root.unwritten(self._at(offset, mask), mask)
-        return self.root.unwritten_part(self._at(offset, mask), self.dtype.itemsize, mask)
-
-    def cells(self, offset) -> tuple:
-        """Return the first cell of the element at an offset, and how many cells it covers."""
-        cell = self.root.cell
-        return (self.base + offset) * self.step // cell, max(self.dtype.itemsize // cell, 1)
-
-    @property
-    def shadow(self):
-        return self.root.shadow
-
-    def _at(self, offset, mask: Mask):
-        """Return steps from the start of the memory.
+    def place(self, offset: Value, mask: Mask) -> Value:
+        """See ``memory.Array.place``.
 
         An inactive lane may have any base: it is kept within the memory."""
         at = self.base + offset
@@ -99,34 +72,49 @@ class View:
         last = self.root.memory_bytes // self.step - (1 if self.is_whole else self.dtype.itemsize)
         return np.clip(at, 0, max(last, 0))
 
+    def load(self, offset: Value, mask: Mask) -> Value:
+        if self.is_whole:
+            return self.root.load(self.place(offset, mask), mask)
+        return self.root.load_as(self.dtype, self.place(offset, mask), mask.group)
+
+    def store(self, offset: Value, value: Value, mask: Mask) -> None:
+        if self.is_whole:
+            self.root.store(self.place(offset, mask), value, mask)
+        else:
+            self.root.store_as(self.dtype, self.place(offset, mask), value, mask)
+
     # --- what variables ask of it ---
 
-    def taken(self, selection) -> View:
-        """See ``compaction.Selection.take``."""
-        return replace(self, base=selection.take(self.base), shape=selection.take(self.shape))
+    def taken(self, selection: Selection) -> View:
+        """See ``selection.Selection.take``."""
+        shape: tuple[Value, ...] = selection.take(self.shape)
+        return replace(self, base=selection.take(self.base), shape=shape)
 
-    def put_back(self, selection, before):
-        """See ``compaction.Selection.put``."""
+    def put_back(self, selection: Selection, before: Value) -> Value:
+        """See ``selection.Selection.put``."""
         joins = hasattr(before, "joined") and before is not self
         return start(before).joined(self, selection) if joins else self
 
-    def joined(self, value, selection) -> View:
+    def joined(self, value: Array, selection: Selection) -> View:
         """Return ``value`` in the lanes of a selection, this view in the others."""
         return self._with(start(value), selection.put)
 
-    def merged(self, mask: Mask, other, site) -> View:
+    def merged(self, mask: Mask, other: Array, site: Site | None) -> View:
         """Return this view in the active lanes, ``other`` in the rest.
 
         Raises UnsupportedError if that is of other memory."""
-        return start(other)._with(self, lambda new, old: np.where(mask.lanes, new, old), site)
+        lanes = mask.grid() if mask.lanes is None else mask.lanes
+        return start(other)._with(self, lambda new, old: np.where(lanes, new, old), site)
 
-    def _with(self, new: View, either: Callable, site=None) -> View:
+    def _with(
+        self, new: View, either: Callable[[Value, Value], Value], site: Site | None = None
+    ) -> View:
         """Join another view with this one. ``either(new, old)``: joins bases, or lengths."""
         layout, theirs = ((v.strides, v.step, v.dtype) for v in (self, new))
         if new.root is not self.root or layout != theirs:
             raise UnsupportedError(
                 f"this stands for {new.name} in some threads and for {self.name} in others",
-                site and site.where(),
+                None if site is None else site.where(),
                 "choose between elements, not between arrays",
             )
         base, *shape = (
@@ -136,20 +124,28 @@ class View:
         return replace(new, base=base, shape=tuple(shape))
 
 
-def _equal(a, b) -> bool:
+def _equal(a: Value, b: Value) -> bool:
     return type(a) is int and type(b) is int and a == b
 
 
-def start(array) -> View:
+def start(array: Array) -> View:
     """Return an array as a view of itself."""
     if isinstance(array, View):
         return array
     return View(
-        array, array.name, array.dtype, 0, array.shape, array.strides, array.step, array.info
+        array.root,
+        array.name,
+        array.dtype,
+        0,
+        array.shape,
+        array.strides,
+        array.step,
+        array.info,
+        array.cell,
     )
 
 
-def argument(name: str, values: np.ndarray, address: int) -> GlobalArray | View:
+def argument(name: str, values: Lanes, address: int) -> GlobalArray | View:
     """Return a NumPy array as a kernel's argument; ``address``: of its element [0, 0, ...].
 
     One that runs backwards, or whose elements do not lie at multiples of their size, is a view of
@@ -170,10 +166,11 @@ def argument(name: str, values: np.ndarray, address: int) -> GlobalArray | View:
     step, needs = (width, 1) if by_element else (1, alignment)
     strides = tuple(stride // step for stride in values.strides)
     info = ArrayInfo(name, "global", dtype_name(dtype), shape, address, values.strides)
-    return View(root, name, dtype, before // step, shape, strides, step, info, needs)
+    base = before // step
+    return View(root, name, dtype, base, shape, strides, step, info, root.cell, needs)
 
 
-def _bytes(values: np.ndarray) -> np.ndarray:
+def _bytes(values: Lanes) -> Lanes:
     """Return the memory from the first element's first byte to the last one's last.
 
     No stride is negative."""
@@ -184,7 +181,7 @@ def _bytes(values: np.ndarray) -> np.ndarray:
     return np.lib.stride_tricks.as_strided(one, (last + values.itemsize,), (1,))
 
 
-def arrays_of(value) -> tuple:
+def arrays_of(value: Value) -> tuple[Memory | View, ...]:
     """Return the arrays in an argument: itself, or those in a tuple."""
     if isinstance(value, tuple):
         return tuple(array for item in value for array in arrays_of(item))

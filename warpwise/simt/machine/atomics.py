@@ -8,17 +8,17 @@ without a Python loop over lanes. What this leaves out: the order of a real mach
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from warpwise.errors import LaunchError
-from warpwise.simt.lanes.counting import by_warp
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.memory import Array
+from warpwise.simt.types import DType, Lanes, Value
 
-_NOWHERE = np.iinfo(np.int64).max
 _FAR = 1 << 62  # sums below it do not wrap
 
 
@@ -28,10 +28,10 @@ class Turns:
 
     ``cells``: the place in memory of each lane, in the lanes' order, ``(lanes,)``."""
 
-    cells: np.ndarray
+    cells: Lanes
 
     @cached_property
-    def order(self) -> np.ndarray:
+    def order(self) -> Lanes:
         """The lanes, queue by queue; in a queue by their turn."""
         keys = self.cells - self.cells.min()
         if keys.max() < 1 << 16:
@@ -39,41 +39,41 @@ class Turns:
         return np.argsort(keys, kind="stable")
 
     @cached_property
-    def starts(self) -> np.ndarray:
+    def starts(self) -> Lanes:
         """The place in ``order`` at which each queue begins."""
         queued = self.cells[self.order]
         return np.flatnonzero(np.concatenate([[True], queued[1:] != queued[:-1]]))
 
     @cached_property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Lanes:
         return np.diff(self.starts, append=self.cells.size)
 
     @cached_property
-    def queue(self) -> np.ndarray:
+    def queue(self) -> Lanes:
         """The queue of each place in ``order``."""
         return np.repeat(np.arange(self.starts.size), self.lengths)
 
     @cached_property
-    def turn(self) -> np.ndarray:
+    def turn(self) -> Lanes:
         """The turn of each place in ``order``, from 0."""
         return np.arange(self.cells.size) - self.starts[self.queue]
 
     @cached_property
-    def firsts(self) -> np.ndarray:
+    def firsts(self) -> Lanes:
         """The cell of each queue."""
         return self.cells[self.order[self.starts]]
 
-    def queued(self, values: np.ndarray) -> np.ndarray:
+    def queued(self, values: Lanes) -> Lanes:
         """Return values of the lanes, queue by queue."""
         return values[self.order]
 
-    def back(self, values: np.ndarray) -> np.ndarray:
+    def back(self, values: Lanes) -> Lanes:
         """Return values of queues in the lanes' order, the reverse of ``queued``."""
         out = np.empty_like(values)
         out[self.order] = values
         return out
 
-    def by_length(self) -> Iterator[tuple[np.ndarray, int]]:
+    def by_length(self) -> Iterator[tuple[Lanes, int]]:
         """Yield queues of similar length: their numbers, and the greatest length.
 
         Padded to that length, they have at most twice as many places as lanes in all."""
@@ -83,7 +83,7 @@ class Turns:
             yield queues, int(self.lengths[queues].max())
 
 
-def running(ufunc: np.ufunc, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
+def running(ufunc: np.ufunc, memory: Lanes, turns: Turns, values: Lanes) -> Lanes:
     """Do ``memory[cell] = ufunc(memory[cell], value)`` in turn; return the old values."""
     queued, before = turns.queued(values), np.empty(values.size, memory.dtype)
     for queues, longest in turns.by_length():
@@ -97,7 +97,7 @@ def running(ufunc: np.ufunc, memory: np.ndarray, turns: Turns, values: np.ndarra
     return turns.back(before)
 
 
-def exchanged(memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
+def exchanged(memory: Lanes, turns: Turns, values: Lanes) -> Lanes:
     """Do ``exch``: each lane gets the value that the one before it in the queue has left."""
     queued = turns.queued(values)
     before = np.concatenate([queued[:1], queued[:-1]])
@@ -106,7 +106,7 @@ def exchanged(memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarra
     return turns.back(before)
 
 
-def wrapped(kind: str, memory: np.ndarray, turns: Turns, limits: np.ndarray) -> np.ndarray:
+def wrapped(kind: str, memory: Lanes, turns: Turns, limits: Lanes) -> Lanes:
     """Do ``inc``, up to the limit and back to 0, or ``dec``, down to 0 and back to the limit.
 
     ``dec`` goes to the limit also from above it."""
@@ -116,7 +116,7 @@ def wrapped(kind: str, memory: np.ndarray, turns: Turns, limits: np.ndarray) -> 
     size = np.uint64(limit + 1)
     first, turn = memory[turns.firsts][turns.queue].astype(np.uint64), turns.turn.astype(np.uint64)
 
-    def after(steps: np.ndarray) -> np.ndarray:
+    def after(steps: Lanes) -> Lanes:
         """Return the cell after so many steps; the first from above the limit is to 0, or to it."""
         within, past = first < size, steps - np.uint64(1)
         if kind == "inc":
@@ -130,18 +130,20 @@ def wrapped(kind: str, memory: np.ndarray, turns: Turns, limits: np.ndarray) -> 
     return turns.back(before)
 
 
-def _incremented(old: np.ndarray, limit: np.ndarray) -> np.ndarray:
+def _incremented(old: Lanes, limit: Lanes) -> Lanes:
     return np.where(old >= limit, 0, old + np.ones_like(old))
 
 
-def _decremented(old: np.ndarray, limit: np.ndarray) -> np.ndarray:
+def _decremented(old: Lanes, limit: Lanes) -> Lanes:
     return np.where((old == 0) | (old > limit), limit, old - np.ones_like(old))
 
 
 _NEXT = {"inc": _incremented, "dec": _decremented}
 
 
-def one_by_one(new, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.ndarray:
+def one_by_one(
+    new: Callable[[Lanes, Lanes], Lanes], memory: Lanes, turns: Turns, values: Lanes
+) -> Lanes:
     """Do ``memory[cell] = new(memory[cell], value)`` turn by turn for all queues together.
 
     As many rounds as the longest queue has lanes."""
@@ -154,7 +156,7 @@ def one_by_one(new, memory: np.ndarray, turns: Turns, values: np.ndarray) -> np.
     return before
 
 
-def compared(memory: np.ndarray, turns: Turns, old: np.ndarray, values: np.ndarray) -> np.ndarray:
+def compared(memory: Lanes, turns: Turns, old: Lanes, values: Lanes) -> Lanes:
     """Do ``cas``, in as many rounds as the most lanes of a queue that change their cell."""
     old, values, queue = turns.queued(old), turns.queued(values), turns.queue
     state, place = memory[turns.firsts], np.arange(queue.size)
@@ -189,8 +191,8 @@ _UFUNCS = {
 
 
 def carry_out(
-    kind: str, memory: np.ndarray, cells: np.ndarray, operands: list[np.ndarray], wanted: bool
-) -> np.ndarray | None:
+    kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
+) -> Lanes | None:
     """Do an atomic operation of lanes in their order; return the old values if ``wanted``.
 
     All arrays are flat, of one length."""
@@ -212,48 +214,10 @@ def carry_out(
     return wrapped(kind, memory, turns, *operands)
 
 
-class Atomics:
-    """The part of a batch that does atomic operations; mixed into ``batch.Batch``."""
-
-    def atomic(
-        self, kind: str, array, indices: list, operands: list, wanted: bool, mask: Mask, site
-    ):
-        """Do an atomic operation of the active lanes; return old values, or 0 if not ``wanted``."""
-        place = self.request(array, indices, mask, site, "atomic")
-        self._count_atomic(place.addresses, mask, self.counts[site.line])
-        memory, cells = _cells(array, place.addresses, mask)
-        values = [_of_lanes(operand, mask, array.dtype) for operand in operands]
-        old = self.carry_out(kind, memory, cells, values, wanted)
-        return array.dtype.type(0) if old is None or not wanted else _to_lanes(old, mask)
-
-    def carry_out(
-        self, kind: str, memory: np.ndarray, cells: np.ndarray, operands: list, wanted: bool
-    ):
-        return carry_out(kind, memory, cells, operands, wanted)
-
-    def _count_atomic(self, addresses, mask: Mask, counts) -> None:
-        counts.atomics += mask.threads
-        counts.atomic_passes += passes(addresses, mask)
-
-
-def passes(addresses, mask: Mask) -> int:
-    """Return the most active lanes of a warp that name one address, summed over warps."""
-    if not isinstance(addresses, np.ndarray) or addresses.shape[1] != mask.group.threads:
-        return mask.threads  # all lanes of a warp name one
-    rows = len(addresses) if mask.lanes is None else max(len(addresses), len(mask.lanes))
-    lanes = mask.lanes if mask.lanes is not None else mask.group.filled
-    addresses = np.broadcast_to(addresses, (rows, mask.group.threads))
-    named = np.sort(by_warp(addresses, lanes, nothing=_NOWHERE), axis=1)
-    place = np.arange(named.shape[1])
-    new = np.concatenate([np.ones((len(named), 1), bool), named[:, 1:] != named[:, :-1]], axis=1)
-    alike = place - np.maximum.accumulate(np.where(new, place, 0), axis=1) + 1
-    return int(np.where(named == _NOWHERE, 0, alike).max(axis=1).sum()) * (mask.group.rows // rows)
-
-
-def _cells(array, addresses, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+def memory_of(array: Array, addresses: Value, mask: Mask) -> tuple[Lanes, Lanes]:
     """Return the memory of an array as its elements, and the active lanes' places there."""
     root, width = array.root, array.dtype.itemsize
-    at = root._positions(addresses - root.address, mask.group)
+    at = root.positions(addresses - root.address, mask.group)
     memory = root.raw[: root.raw.size // width * width].view(array.dtype)
     if not memory.flags.writeable:
         raise LaunchError(
@@ -263,13 +227,13 @@ def _cells(array, addresses, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     return memory, (at.ravel() if mask.lanes is None else at[mask.grid()]) // width
 
 
-def _of_lanes(value, mask: Mask, dtype: np.dtype) -> np.ndarray:
+def of_lanes(value: Value, mask: Mask, dtype: DType) -> Lanes:
     """Return a value of the kernel as the active lanes have it, ``(lanes,)``."""
-    value = np.broadcast_to(np.asarray(value, dtype), mask.group.shape)
-    return value.ravel() if mask.lanes is None else value[mask.grid()]
+    lanes: Lanes = np.broadcast_to(np.asarray(value, dtype), mask.group.shape)
+    return lanes.ravel() if mask.lanes is None else lanes[mask.grid()]
 
 
-def _to_lanes(values: np.ndarray, mask: Mask) -> np.ndarray:
+def to_lanes(values: Lanes, mask: Mask) -> Lanes:
     """Return values of the active lanes in lane shape; inactive lanes hold 0."""
     if mask.lanes is None:
         return values.reshape(mask.group.shape)

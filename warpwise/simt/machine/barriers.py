@@ -1,4 +1,4 @@
-"""Barriers: the threads that have to reach one, and the order it gives to accesses."""
+"""Barriers: the threads that have to reach one."""
 
 from __future__ import annotations
 
@@ -6,48 +6,50 @@ import numpy as np
 
 from warpwise.errors import BarrierError
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.observer import Hooks
+from warpwise.simt.machine.returned import Returned
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import Value
 
 
 class Barriers:
-    """The part of a batch that passes barriers; mixed into ``batch.Batch``."""
+    """The barriers of a batch."""
 
-    def barrier(self, mask: Mask, site) -> None:
+    def __init__(self, hooks: Hooks, returned: Returned):
+        self.hooks, self.returned = hooks, returned
+
+    def block(self, mask: Mask, site: Site) -> None:
         """Pass ``syncthreads``.
 
         Raises BarrierError unless every thread of a block that has not returned is here."""
-        self._count_barrier(mask, site)
         if mask.lanes is not None:
             self._need_whole_blocks(mask, site)
-        self.order.barrier(mask)
+        for observe in self.hooks.barrier:
+            observe("block", mask, site)
 
-    def voting_barrier(self, kind: str, agrees, mask: Mask, site):
+    def vote(self, kind: str, agrees: Value, mask: Mask, site: Site) -> Value:
         """Pass a barrier at which the threads of each block vote: count, and, or.
 
         ``agrees``: booleans. Returns int32, by block."""
-        self.barrier(mask, site)
+        self.block(mask, site)
         return votes(kind, agrees, mask)
 
-    def grid_barrier(self, mask: Mask, site):
+    def grid(self, mask: Mask, site: Site) -> Value:
         """Pass ``cg.this_grid().sync()``.
 
         Raises BarrierError unless every thread of the launch is here."""
-        self._count_barrier(mask, site)
         if mask.lanes is not None:
             raise self._not_the_whole_grid(mask, site)
-        self.order.grid_sync()
+        for observe in self.hooks.barrier:
+            observe("grid", mask, site)
         return np.int32(0)
 
-    def _count_barrier(self, mask: Mask, site) -> None:
-        self.counts[site.line].barriers += mask.warps
-        if self.recording:
-            self.recorder.add("barrier", site.line, mask)
-
-    def _need_whole_blocks(self, mask: Mask, site) -> None:
+    def _need_whole_blocks(self, mask: Mask, site: Site) -> None:
         """Raise BarrierError if a block is incomplete.
 
         Loops with a barrier are never compacted by warp, so a row is a block here."""
         here = mask.grid()
-        missing = ~(here | self.exited_lanes(mask.group)) & here.any(axis=1, keepdims=True)
+        missing = ~(here | self.returned.lanes(mask.group)) & here.any(axis=1, keepdims=True)
         if not missing.any():
             return
         row = int(np.argmax(missing.any(axis=1)))
@@ -62,11 +64,11 @@ class Barriers:
             "so that all threads of the block pass it equally often",
         )
 
-    def _not_the_whole_grid(self, mask: Mask, site) -> BarrierError:
+    def _not_the_whole_grid(self, mask: Mask, site: Site) -> BarrierError:
         """A thread that has returned is missing too: the others would wait for it for ever."""
         missing = ~mask.grid()
         who, total = mask.group.first_of(missing), mask.group.rows * mask.group.threads
-        returned = (missing & self.exited_lanes(mask.group)).any()
+        returned = (missing & self.returned.lanes(mask.group)).any()
         why = "has returned from the kernel" if returned else "does not"
         return BarrierError(
             f"only {mask.threads:,} of the grid's {total:,} threads reach this sync; "
@@ -77,7 +79,7 @@ class Barriers:
         )
 
 
-def votes(kind: str, agrees, mask: Mask):
+def votes(kind: str, agrees: Value, mask: Mask) -> Value:
     """Return the result of the votes of the active threads, by block."""
     here = np.ones((1, mask.group.threads), bool) if mask.lanes is None else mask.lanes
     shape = np.broadcast_shapes(here.shape, np.shape(agrees), (1, mask.group.threads))

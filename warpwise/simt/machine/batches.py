@@ -12,7 +12,9 @@ import math
 from warpwise.devices import Device
 from warpwise.errors import LaunchError
 from warpwise.metrics import WARP_SIZE
-from warpwise.simt.machine.batch import Batch, Launch
+from warpwise.simt.machine.batch import Batch
+from warpwise.simt.machine.launch_state import LaunchState
+from warpwise.simt.machine.program import Program, run_batch
 from warpwise.simt.machine.progress import Progress
 from warpwise.simt.machine.scheduler import Scheduler
 
@@ -25,24 +27,33 @@ LOCAL_BYTES = 256 << 20  # of a batch, in local arrays
 GRID_LANES = 1 << 20  # of a launch that syncs its grid
 
 
-def run(program, launch: Launch, bound: tuple, device: Device, progress: bool | None) -> None:
+def run(program: Program, launch: LaunchState, progress: bool | None) -> None:
     """Run a kernel over the grid.
 
     An interrupt ends it between two operations; arrays keep what was written until then."""
     blocks = math.prod(launch.grid)
     if program.grid_syncs:
-        _check_cooperative(launch, blocks, device)
+        _check_cooperative(launch, blocks, launch.device)
+    for observe in launch.hooks.launch_begins:
+        observe(launch.launch)
     with Progress(program.kernel.name, blocks, progress) as bar:
         if program.waits and not program.grid_syncs:
-            return Scheduler(program, launch, bound, bar).run()
-        sizes, first = Sizes(program, launch, blocks), 0
-        while first < blocks:
-            count = min(sizes.count, blocks - first)
-            batch = Batch(launch, first, count)
-            program.run(program.frame(batch, bound, batch.full), batch.full)
-            sizes.learn(batch)
-            first += count
-            bar.advance(count)
+            Scheduler(program, launch, bar).run()
+        else:
+            _run_in_batches(program, launch, blocks, bar)
+    for observe_end in launch.hooks.launch_ends:
+        observe_end()
+
+
+def _run_in_batches(program: Program, launch: LaunchState, blocks: int, bar: Progress) -> None:
+    sizes, first = Sizes(program, launch, blocks), 0
+    while first < blocks:
+        count = min(sizes.count, blocks - first)
+        batch = Batch(launch, first, count)
+        run_batch(program, batch, launch.launch.arguments)
+        sizes.learn(batch)
+        first += count
+        bar.advance(count)
 
 
 class Sizes:
@@ -51,7 +62,7 @@ class Sizes:
     After a batch that was compacted for most of its trips, so many more that the compacted lanes
     will be about as many as the lanes of an ordinary batch."""
 
-    def __init__(self, program, launch: Launch, blocks: int):
+    def __init__(self, program: Program, launch: LaunchState, blocks: int):
         self.launch, self.lanes = launch, BATCH_LANES
         self.fixed = blocks if program.grid_syncs else 0
 
@@ -67,12 +78,14 @@ class Sizes:
         self.lanes, lanes = BATCH_LANES, batch.group.rows * batch.group.threads
         if 2 * batch.compacted_steps > batch.steps:
             compacted = batch.compacted_lanes // batch.compacted_steps
-            local = sum(array.values.nbytes for array in batch.locals.values()) // lanes
+            local = (
+                sum(array.values.nbytes for array in batch.arrays.local_arrays.values()) // lanes
+            )
             most = min(MOST_BATCH_LANES, LOCAL_BYTES // max(local, 1))
             self.lanes = max(BATCH_LANES, min(BATCH_LANES * lanes // compacted, most))
 
 
-def _check_cooperative(launch: Launch, blocks: int, device: Device) -> None:
+def _check_cooperative(launch: LaunchState, blocks: int, device: Device) -> None:
     """Raise LaunchError unless all blocks can be on the GPU at once.
 
     Registers and shared memory can make that fewer than counted here."""

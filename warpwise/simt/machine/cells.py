@@ -11,14 +11,16 @@ import math
 
 import numpy as np
 
+from warpwise.simt.types import DType, Lanes, Value
 
-def smallest_part(dtype: np.dtype) -> int:
+
+def smallest_part(dtype: DType) -> int:
     """Return the bytes of which all parts that can be written alone are whole multiples."""
     if dtype.subdtype:
         return smallest_part(dtype.base)
-    if dtype.names is None:
+    if dtype.fields is None:
         return dtype.itemsize
-    fields = [dtype.fields[name] for name in dtype.names]
+    fields = dtype.fields.values()
     return math.gcd(
         dtype.itemsize,
         *(offset for _, offset, *_ in fields),
@@ -26,7 +28,7 @@ def smallest_part(dtype: np.dtype) -> int:
     )
 
 
-def gathered(raw: np.ndarray, at, dtype: np.dtype):
+def gathered(raw: Lanes, at: Value, dtype: DType) -> Value:
     """Return elements from bytes, of the shape of ``at``; quick if at multiples of their size."""
     width = dtype.itemsize
     if not isinstance(at, np.ndarray):
@@ -36,7 +38,7 @@ def gathered(raw: np.ndarray, at, dtype: np.dtype):
     return raw[at[..., None] + np.arange(width)].view(dtype)[..., 0]
 
 
-def scattered(raw: np.ndarray, at: np.ndarray, value, dtype: np.dtype) -> None:
+def scattered(raw: Lanes, at: Lanes, value: Value, dtype: DType) -> None:
     """Write elements to bytes; where several lanes name one place, the highest lane's stays."""
     width = dtype.itemsize
     at, value = np.broadcast_arrays(at, np.asarray(value, dtype))

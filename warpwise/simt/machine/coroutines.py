@@ -16,19 +16,20 @@ class Stopped(BaseException):
 
 
 class Coroutine:
-    """A ``function()`` that runs while the caller is in ``resume``, and ``pause`` goes back there.
+    """A ``function()`` that runs while the caller is in ``resume``; ``pause`` goes back there."""
 
-    Raises RuntimeError where the system gives no thread.
-    """
-
-    def __init__(self, function: Callable):
+    def __init__(self, function: Callable[[], object]):
         from threading import Lock, Thread  # no other kernel needs them
 
-        self.ended, self._error, self._stopping = False, None, False
+        self.ended, self._stopping = False, False
+        self._error: BaseException | None = None
         self._own, self._callers = Lock(), Lock()  # whoever may run has acquired theirs
         self._own.acquire()
         self._callers.acquire()
         self._thread = Thread(target=self._run, args=(function,), daemon=True)
+
+    def start(self) -> None:
+        """Get ready to run. Raises RuntimeError where the system gives no thread."""
         self._thread.start()
 
     def resume(self) -> None:
@@ -62,7 +63,7 @@ class Coroutine:
     def gone(self) -> bool:
         return not self._thread.is_alive()
 
-    def _run(self, function: Callable) -> None:
+    def _run(self, function: Callable[[], object]) -> None:
         self._own.acquire()
         try:
             self.check()

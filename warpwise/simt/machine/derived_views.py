@@ -13,7 +13,9 @@ import numpy as np
 
 from warpwise.errors import UnsupportedError
 from warpwise.simt.machine.array_views import View, start
-from warpwise.simt.machine.memory import c_strides, dtype_name
+from warpwise.simt.machine.memory import Array, c_strides, dtype_name
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import DType, Value
 
 NEW_AXIS = None
 
@@ -24,11 +26,11 @@ class Bounds:
 
     ``step`` is an int, the others ints or lanes."""
 
-    start: object
-    stop: object
+    start: Value
+    stop: Value
     step: int = 1
 
-    def of(self, size) -> tuple:
+    def of(self, size: Value) -> tuple[Value, Value]:
         """Return the first index and the length on an axis of some size, cut to it as in Python."""
         forwards = self.step > 0
         low, high = (0, size) if forwards else (-1, size - 1)
@@ -44,7 +46,7 @@ class Bounds:
         return np.where(length > 0, first, 0), length
 
 
-def _cut(index, size, low, high):
+def _cut(index: Value, size: Value, low: Value, high: Value) -> Value:
     if not isinstance(index, np.ndarray) and type(size) is int:
         index = int(index)
         return min(max(index + size if index < 0 else index, low), high)
@@ -52,12 +54,16 @@ def _cut(index, size, low, high):
     return np.clip(np.where(index < 0, index + size, index), low, high)
 
 
-def sliced(array, parts: list, name: str, check: Callable) -> View:
+def sliced(
+    array: Array, parts: list[Value], name: str, check: Callable[[Value, Value, int], Value]
+) -> View:
     """Return ``array[parts]``: an index for an axis, ``Bounds``, or NEW_AXIS.
 
     ``check(index, size, axis)`` counts an index from the start."""
     view = start(array)
-    base, shape, strides, axis = view.base, [], [], 0
+    shape: list[Value] = []
+    strides: list[int] = []
+    base, axis = view.base, 0
     for part in parts:
         if part is NEW_AXIS:
             shape.append(1)
@@ -71,16 +77,16 @@ def sliced(array, parts: list, name: str, check: Callable) -> View:
         else:
             first = check(part, size, axis)
         base, axis = base + first * stride, axis + 1
-    shape, strides = (*shape, *view.shape[axis:]), (*strides, *view.strides[axis:])
-    return replace(view, name=name, base=base, shape=shape, strides=strides)
+    rest = (*shape, *view.shape[axis:]), (*strides, *view.strides[axis:])
+    return replace(view, name=name, base=base, shape=rest[0], strides=rest[1])
 
 
-def transposed(array) -> View:
+def transposed(array: Array) -> View:
     view = start(array)
     return replace(view, name=f"{array.name}.T", shape=view.shape[::-1], strides=view.strides[::-1])
 
 
-def part_of(array, name: str, dtype: np.dtype, offset: int, copied: bool = False) -> View:
+def part_of(array: Array, name: str, dtype: DType, offset: int, copied: bool = False) -> View:
     """Return the part of every element that begins ``offset`` bytes into it.
 
     A field of records, or the real part of complex numbers. ``copied``: byte by byte, so that it
@@ -90,8 +96,6 @@ def part_of(array, name: str, dtype: np.dtype, offset: int, copied: bool = False
     alignment = element.alignment
     if copied or element.names or _surely_aligned(view, offset, alignment):
         alignment = 1
-    if view.space in ("shared", "local"):
-        view.root.split(math.gcd(offset, element.itemsize) if offset else element.itemsize)
     within = tuple(n * element.itemsize for n in c_strides(inner))
     info = replace(
         view.info,
@@ -104,7 +108,8 @@ def part_of(array, name: str, dtype: np.dtype, offset: int, copied: bool = False
     base, shape = view.base * view.step + offset, (*view.shape, *inner)
     strides = (*(n * view.step for n in view.strides), *within)
     label = f"{array.name}.{name}"
-    return View(view.root, label, element, base, shape, strides, 1, info, alignment)
+    cell = math.gcd(view.cell, offset, element.itemsize)
+    return View(view.root, label, element, base, shape, strides, 1, info, cell, alignment)
 
 
 def _surely_aligned(view: View, offset: int, alignment: int) -> bool:
@@ -112,7 +117,7 @@ def _surely_aligned(view: View, offset: int, alignment: int) -> bool:
     return not any(n % alignment for n in (view.root.address, view.step, offset))
 
 
-def retyped(array, dtype: np.dtype, site) -> View:
+def retyped(array: Array, dtype: DType, site: Site) -> View:
     """Return ``array.view(dtype)``: the same bytes.
 
     The last axis must be without gaps if the size of an element changes."""
@@ -139,8 +144,6 @@ def retyped(array, dtype: np.dtype, site) -> View:
                 site.where(),
                 "take a part of one dimension",
             )
-    if view.space in ("shared", "local"):
-        view.root.split(new)
     info = replace(
         view.info,
         dtype=str(dtype),
@@ -148,11 +151,11 @@ def retyped(array, dtype: np.dtype, site) -> View:
         strides=(new,),
         address=view.root.address,
     )
-    base = view.base * view.step
-    return View(view.root, array.name, dtype, base, shape, strides, 1, info, dtype.alignment)
+    base, cell = view.base * view.step, math.gcd(view.cell, new)
+    return View(view.root, array.name, dtype, base, shape, strides, 1, info, cell, dtype.alignment)
 
 
-def reshaped(array, shape: tuple, site) -> View:
+def reshaped(array: Array, shape: tuple[Value, ...], site: Site) -> View:
     """Return ``array.reshape(shape)``, one entry of which may be -1.
 
     The array has no gaps and is in C order."""

@@ -7,7 +7,9 @@ import numpy as np
 from warpwise.errors import UnwrittenReadError
 from warpwise.simt.lanes.masks import Mask, covers, join
 from warpwise.simt.machine.array_views import start
-from warpwise.simt.machine.batch import Batch, Site
+from warpwise.simt.machine.batch import Batch
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import Value
 
 
 class Frame:
@@ -17,13 +19,14 @@ class Frame:
 
     def __init__(self, batch: Batch, slots: int, loops: int):
         self.batch = batch
-        self.values: list = [None] * slots
+        self.values: list[Value] = [None] * slots
         self.defined: list[Mask | None] = [None] * slots  #: lanes that have a value
         self.broken: list[Mask | None] = [None] * loops
         self.continued: list[Mask | None] = [None] * loops
-        self.result, self.returned = None, None
+        self.result: Value = None
+        self.returned: Mask | None = None
 
-    def assign(self, slot: int, value, mask: Mask, site: Site | None = None) -> None:
+    def assign(self, slot: int, value: Value, mask: Mask, site: Site | None = None) -> None:
         """Give the active lanes a value; the others keep theirs, where they have one.
 
         ``site``: for the error if that is impossible."""
@@ -34,7 +37,7 @@ class Frame:
             self.values[slot] = merged(mask, value, self.values[slot], site)
             self.defined[slot] = join(before, mask)
 
-    def value(self, slot: int, name: str, mask: Mask, site: Site):
+    def value(self, slot: int, name: str, mask: Mask, site: Site) -> Value:
         """Return a variable that may lack a value in some active lane.
 
         Raises UnwrittenReadError where it does."""
@@ -49,13 +52,13 @@ class Frame:
             )
         return self.values[slot]
 
-    def give_back(self, value, mask: Mask, site: Site) -> None:
+    def give_back(self, value: Value, mask: Mask, site: Site) -> None:
         """Do ``return value`` for the active lanes."""
         self.result = value if self.returned is None else merged(mask, value, self.result, site)
         self.returned = join(self.returned, mask)
 
 
-def merged(mask: Mask, value, other, site: Site | None):
+def merged(mask: Mask, value: Value, other: Value, site: Site | None) -> Value:
     """Return ``value`` for the active lanes, ``other`` for the rest; tuples item by item.
 
     Raises UnsupportedError for two arrays, unless both are parts of one: a line must refer to the
@@ -66,4 +69,5 @@ def merged(mask: Mask, value, other, site: Site | None):
         return value
     if hasattr(value, "space"):
         return start(value).merged(mask, other, site)
-    return np.where(mask.lanes, np.asarray(value), np.asarray(other))
+    lanes = mask.grid() if mask.lanes is None else mask.lanes
+    return np.where(lanes, np.asarray(value), np.asarray(other))

@@ -6,6 +6,10 @@ import numpy as np
 
 from warpwise.errors import WarpMaskError
 from warpwise.metrics import WARP_SIZE
+from warpwise.simt.machine.members import Members
+from warpwise.simt.machine.returned import Returned
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import Lanes
 
 _ARRIVE = (
     "let all lanes of the warp get here, so outside of branches and of loops that lanes leave at "
@@ -18,7 +22,7 @@ _NEUTRAL = (
 )
 
 
-def missing_lane(members, absent: np.ndarray, site, word: str) -> WarpMaskError:
+def missing_lane(members: Members, absent: Lanes, site: Site, word: str) -> WarpMaskError:
     """Return the error of a lane that others name and that is elsewhere.
 
     ``absent``: for every lane, the bits of the lanes it names that are elsewhere."""
@@ -39,7 +43,7 @@ def missing_lane(members, absent: np.ndarray, site, word: str) -> WarpMaskError:
     )
 
 
-def outside_its_mask(members, outside: np.ndarray, site, word: str) -> WarpMaskError:
+def outside_its_mask(members: Members, outside: Lanes, site: Site, word: str) -> WarpMaskError:
     """Return the error of a lane, one of those ``outside``, that its own mask does not name."""
     group = members.mask.group
     row, column = _first(outside, group.shape)
@@ -55,7 +59,12 @@ def outside_its_mask(members, outside: np.ndarray, site, word: str) -> WarpMaskE
 
 
 def different_masks(
-    members, warp: int, lanes: tuple[int, int], masks: tuple[int, int], site, word: str
+    members: Members,
+    warp: int,
+    lanes: tuple[int, int],
+    masks: tuple[int, int],
+    site: Site,
+    word: str,
 ) -> WarpMaskError:
     """Return the error of two lanes that name each other in different masks.
 
@@ -72,7 +81,9 @@ def different_masks(
     )
 
 
-def undefined_source(batch, members, source: np.ndarray, bad: np.ndarray, site) -> WarpMaskError:
+def undefined_source(
+    returned: Returned, members: Members, source: Lanes, bad: Lanes, site: Site
+) -> WarpMaskError:
     """Return the error of a shuffle that reads from a lane which does not take part.
 
     ``bad``: the lanes that read such a value. Raised only if it is used: see ``undefined``."""
@@ -83,7 +94,7 @@ def undefined_source(batch, members, source: np.ndarray, bad: np.ndarray, site) 
     who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
     if at >= group.threads or (group.filled is not None and not group.filled[row, at]):
         why = "which is no thread: the block ends before it"
-    elif batch.exited_lanes(group)[row, at]:
+    elif returned.lanes(group)[row, at]:
         why = f"whose thread {group.thread_of(row, at)} has returned from the kernel"
     elif not np.broadcast_to(members.lanes, group.shape)[row, at]:
         why = f"whose thread {group.thread_of(row, at)} does not take part in this shuffle"
@@ -108,12 +119,12 @@ def lanes_of(word: int) -> str:
     return f"lane{'s' * (len(lanes) > 1)} {', '.join(ranges)}"
 
 
-def _named(members, row: int, column: int) -> int:
+def _named(members: Members, row: int, column: int) -> int:
     if not isinstance(members.named, np.ndarray):
-        return members.named
+        return int(members.named)
     return int(members.named[row if len(members.named) > 1 else 0, column])
 
 
-def _first(lanes: np.ndarray, shape: tuple[int, int]) -> tuple[int, int]:
+def _first(lanes: Lanes, shape: tuple[int, int]) -> tuple[int, int]:
     row, column = np.unravel_index(int(np.argmax(np.broadcast_to(lanes, shape))), shape)
     return int(row), int(column)

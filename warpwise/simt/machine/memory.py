@@ -3,50 +3,118 @@
 The rest is in ``block_memory``. An *offset* counts elements from the array's first one and has the
 shape of what it varies with: a Python int, ``(1, threads)``, ``(blocks, 1)`` or ``(blocks,
 threads)``. Offsets arrive checked: bounds belong to ``requests``. Parts of elements (a field of a
-record, the same bytes as another type) go by byte: ``load_as`` and ``store_as``. The shadow of
-shared memory, and the written part of local memory, are kept by *cells*: elements, or smaller where
-a part of an element can be written alone."""
+record, the same bytes as another type) go by byte: ``load_as`` and ``store_as``. What observers
+keep about memory, they can keep by *cells*: elements, or smaller where a part of an element can be
+written alone."""
 
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
 
 from warpwise.errors import LaunchError, MisalignedError, UnsupportedError
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.lanes.touched import Touched
 from warpwise.simt.machine.cells import gathered, scattered, smallest_part
+from warpwise.simt.machine.selection import Selection
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import DType, Lanes, Value
 from warpwise.traces import ArrayInfo
 
 # of every allocation in global memory (CUDA C++ Programming Guide, "Device Memory Accesses")
 ALIGNMENT = 256
 
 
-def chosen(value, mask: Mask, *shapes: tuple[int, ...]) -> np.ndarray:
-    """Return the values of the active lanes as one flat array.
+class Array(Protocol):
+    """What requests ask of every array: one that owns its memory, or a view of it.
+
+    A *place* is where an element of an array lies in the memory that holds it: its offset there,
+    in elements; in bytes, if the array's elements are only parts of the memory's."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def space(self) -> str:
+        """Return "global", "shared", "local" or "const"."""
+
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def shape(self) -> tuple[Value, ...]:
+        """Return ints, or lanes where the length of a view differs between threads."""
+
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Return steps from one element to the next, by axis."""
+
+    @property
+    def step(self) -> int:
+        """Return the bytes that offsets and strides count in."""
+
+    @property
+    def address(self) -> Value:
+        """Return the byte address of the element at offset 0; lanes of it for some views."""
+
+    @property
+    def alignment(self) -> int:
+        """Return the bytes of which every address must be a multiple."""
+
+    @property
+    def cell(self) -> int:
+        """Return bytes of which the size and the place of every element are whole multiples."""
+
+    @property
+    def root(self) -> Memory:
+        """Return the array that owns the memory."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return True if its elements are those of its memory."""
+
+    @property
+    def info(self) -> ArrayInfo: ...
+    def place(self, offset: Value, mask: Mask) -> Value:
+        """Return where the elements at some offsets lie in the memory."""
+
+    def load(self, offset: Value, mask: Mask) -> Value: ...
+    def store(self, offset: Value, value: Value, mask: Mask) -> None: ...
+
+
+def chosen(value: Value, lanes: Lanes, *shapes: tuple[int, ...]) -> Lanes:
+    """Return the values of the active ``lanes`` as one flat array.
 
     ``shapes``: of the values it must line up with."""
-    shape = np.broadcast_shapes(mask.lanes.shape, *shapes)
-    return np.broadcast_to(value, shape)[np.broadcast_to(mask.lanes, shape)]
+    shape = np.broadcast_shapes(lanes.shape, *shapes)
+    found: Lanes = np.broadcast_to(value, shape)[np.broadcast_to(lanes, shape)]
+    return found
 
 
-def dtype_name(dtype: np.dtype) -> str:
+@lru_cache(maxsize=256)
+def dtype_name(dtype: DType) -> str:
     """Return an element type as a trace writes it; records are so many bytes."""
     return f"V{dtype.itemsize}" if dtype.names else str(dtype)
 
 
 def describe(
-    name: str, space: str, dtype: np.dtype, shape: tuple, address: int, strides: tuple
+    name: str,
+    space: str,
+    dtype: DType,
+    shape: tuple[int, ...],
+    address: int,
+    strides: tuple[int, ...],
 ) -> ArrayInfo:
     """Return an array as a trace lists it. ``strides``: in elements."""
     in_bytes = tuple(n * dtype.itemsize for n in strides)
     return ArrayInfo(name, space, dtype_name(dtype), tuple(shape), address, in_bytes)
 
 
-def check_aligned(array, addresses, mask: Mask, site) -> None:
+def check_aligned(array: Array, addresses: Value, mask: Mask, site: Site) -> None:
     """Raise MisalignedError if an active lane's address is no multiple of the array's alignment."""
     bad = np.asarray(np.remainder(addresses, array.alignment) != 0)
     if not bad.any():
@@ -69,48 +137,67 @@ def check_aligned(array, addresses, mask: Mask, site) -> None:
 class Memory:
     """The base of all arrays that own their memory.
 
-    ``raw``: all its bytes; ``cell``: bytes of a cell."""
+    ``cell``: bytes of the smallest part of an element that can be written alone; ``memory_bytes``:
+    of all elements, those in the gaps of a strided argument included."""
 
-    #: that accesses are checked for: these arrays begin at, and step by, whole elements
-    alignment = 1
+    space = ""
+    alignment = 1  #: these arrays begin at, and step by, whole elements
+    is_whole = True
+    memory_bytes = 0
 
     def __init__(
         self,
         name: str,
-        dtype: np.dtype,
+        dtype: DType,
         shape: tuple[int, ...],
         strides: tuple[int, ...],
         address: int,
     ):
         self.name, self.dtype, self.address = name, dtype, address
         self.shape, self.ndim, self.strides = shape, len(shape), strides
-        self.size, self.step, self.root = math.prod(shape), dtype.itemsize, self
+        self.size, self.step, self.cell = math.prod(shape), dtype.itemsize, smallest_part(dtype)
         self.info = describe(name, self.space, dtype, shape, address, strides)
 
-    def put_back(self, selection, before):
-        """See ``compaction.Selection.put``."""
+    @property
+    def root(self) -> Memory:
+        return self
+
+    @property
+    def raw(self) -> Lanes:
+        """All bytes of the memory, flat."""
+        raise NotImplementedError
+
+    def load(self, offset: Value, mask: Mask) -> Value:
+        raise NotImplementedError
+
+    def store(self, offset: Value, value: Value, mask: Mask) -> None:
+        raise NotImplementedError
+
+    def place(self, offset: Value, mask: Mask) -> Value:
+        return offset
+
+    def positions(self, at: Value, group: LaneGroup) -> Value:
+        """Return places in ``raw`` of bytes ``at`` from the start, as each lane sees them."""
+        return at
+
+    def put_back(self, selection: Selection, before: Value) -> Value:
+        """See ``selection.Selection.put``."""
         joins = hasattr(before, "joined") and before is not self
         return before.joined(self, selection) if joins else self
 
-    def joined(self, value, selection):
+    def joined(self, value: Array, selection: Selection) -> NoReturn:
         what = f"a variable stands for {value.name} in some threads and for {self.name} in others"
         raise UnsupportedError(what, try_this="choose between elements, not between arrays")
 
-    def cells(self, offset) -> tuple:
-        """Return the first cell of the element at an offset, and how many cells it covers."""
-        if self.cell == self.step:
-            return offset, 1
-        return offset * self.step // self.cell, self.step // self.cell
-
-    def load_as(self, dtype: np.dtype, at, group: LaneGroup):
+    def load_as(self, dtype: DType, at: Value, group: LaneGroup) -> Value:
         """Return elements of another type; ``at``: bytes from the start, of any lane shape."""
-        return gathered(self.raw, self._positions(at, group), dtype)
+        return gathered(self.raw, self.positions(at, group), dtype)
 
-    def store_as(self, dtype: np.dtype, at, value, mask: Mask) -> None:
-        at = np.asarray(self._positions(at, mask.group))
+    def store_as(self, dtype: DType, at: Value, value: Value, mask: Mask) -> None:
+        at = np.asarray(self.positions(at, mask.group))
         if mask.lanes is not None:
             shapes = at.shape, np.shape(value)
-            at, value = chosen(at, mask, *shapes), chosen(value, mask, *shapes)
+            at, value = chosen(at, mask.lanes, *shapes), chosen(value, mask.lanes, *shapes)
         scattered(self.raw, at, value, dtype)
 
 
@@ -121,24 +208,22 @@ class GlobalArray(Memory):
 
     space = "global"
 
-    def __init__(self, name: str, values: np.ndarray, address: int):
+    def __init__(self, name: str, values: Lanes, address: int):
         strides = tuple(stride // values.itemsize for stride in values.strides)
         super().__init__(name, values.dtype, values.shape, strides, address)
-        self.flat, self.cell = _span(values), smallest_part(values.dtype)
+        self.flat = _span(values)
         self.memory_bytes, self.end = self.flat.nbytes, address + self.flat.nbytes
-        #: the same memory by cells of so many bytes, once a part of an element was named
-        self.parts: dict[int, GlobalArray] = {}
-        self.touched: dict[tuple[int, str], Touched] = {}  #: by line and kind of request
 
-    def load(self, offset, mask: Mask):
+    def load(self, offset: Value, mask: Mask) -> Value:
         return self.flat[offset] if isinstance(offset, int) else self.flat.take(offset)
 
-    def store(self, offset, value, mask: Mask) -> None:
+    def store(self, offset: Value, value: Value, mask: Mask) -> None:
         """Write the active lanes' values; of several for one element, the highest lane's stays."""
         self._need_writeable()
         if mask.lanes is not None:
             shapes = np.shape(offset), np.shape(value)
-            offset, value = chosen(offset, mask, *shapes), chosen(value, mask, *shapes)
+            offset = chosen(offset, mask.lanes, *shapes)
+            value = chosen(value, mask.lanes, *shapes)
         elif np.shape(offset) != np.shape(value) and not isinstance(
             value, (int, float, np.generic)
         ):
@@ -147,35 +232,13 @@ class GlobalArray(Memory):
             value = value.reshape(-1)[-1]
         self.flat[offset] = value
 
-    def touch(self, line: int, kind: str, offset, mask: Mask) -> None:
-        """Remember the elements that a line has touched."""
-        if mask.lanes is not None and isinstance(offset, np.ndarray):
-            offset = chosen(offset, mask, offset.shape)
-        self.touched.setdefault((line, kind), Touched()).add(np.asarray(offset), self.flat.size)
-
-    def touch_part(self, line: int, kind: str, at, width: int, mask: Mask) -> None:
-        """Remember ``width`` bytes at a byte offset."""
-        cell = math.gcd(self.cell, width)
-        if cell not in self.parts:
-            self.parts[cell] = GlobalArray(self.name, self.raw.view(f"V{cell}"), self.address)
-        for first in range(0, width, cell):
-            self.parts[cell].touch(line, kind, (at + first) // cell, mask)
-
     @property
-    def memories(self) -> tuple[GlobalArray, ...]:
-        """This memory by elements and by cells, each with the places that were touched."""
-        return self, *self.parts.values()
-
-    @cached_property
-    def raw(self) -> np.ndarray:
+    def raw(self) -> Lanes:
         return self.flat.view(np.uint8)
 
-    def store_as(self, dtype: np.dtype, at, value, mask: Mask) -> None:
+    def store_as(self, dtype: DType, at: Value, value: Value, mask: Mask) -> None:
         self._need_writeable()
         super().store_as(dtype, at, value, mask)
-
-    def _positions(self, at, group: LaneGroup):
-        return at
 
     def _need_writeable(self) -> None:
         if not self.flat.flags.writeable:
@@ -192,23 +255,20 @@ class ConstantArray(Memory):
 
     space = "const"
 
-    def __init__(self, name: str, values: np.ndarray):
+    def __init__(self, name: str, values: Lanes):
         super().__init__(name, values.dtype, values.shape, c_strides(values.shape), 0)
-        self.flat, self.cell = np.array(values, order="C").reshape(-1), smallest_part(values.dtype)
+        self.flat = np.array(values, order="C").reshape(-1)
         self.memory_bytes = self.flat.nbytes
 
-    def load(self, offset, mask: Mask):
+    def load(self, offset: Value, mask: Mask) -> Value:
         return self.flat[offset] if isinstance(offset, int) else self.flat.take(offset)
 
     @property
-    def raw(self) -> np.ndarray:
+    def raw(self) -> Lanes:
         return self.flat.view(np.uint8)
 
-    def _positions(self, at, group: LaneGroup):
-        return at
 
-
-def _span(values: np.ndarray) -> np.ndarray:
+def _span(values: Lanes) -> Lanes:
     """Return the memory from the first element to the last as one flat view, gaps included.
 
     Strides are whole elements and not negative; ``array_views.argument`` sees to it.
@@ -224,3 +284,38 @@ def _span(values: np.ndarray) -> np.ndarray:
 def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the strides in elements of an array in C order."""
     return tuple(math.prod(shape[d + 1 :]) for d in range(len(shape)))
+
+
+def element_index(array: Array, at: int) -> tuple[int, ...]:
+    """Return the indices of the element that byte ``at`` of an array lies in.
+
+    Its strides are whole elements and not negative."""
+    element, index = at // array.dtype.itemsize, [0] * array.ndim
+    for axis in sorted(range(array.ndim), key=lambda axis: -array.strides[axis]):
+        if array.strides[axis] and array.shape[axis] > 1:
+            index[axis] = min(element // array.strides[axis], array.shape[axis] - 1)
+            element -= index[axis] * array.strides[axis]
+    return tuple(index)
+
+
+class Extent(Protocol):
+    """A stretch of memory, from ``address`` to before ``end``."""
+
+    @property
+    def address(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+AnExtent = TypeVar("AnExtent", bound=Extent)
+
+
+def overlapping(extents: Iterable[AnExtent]) -> list[list[AnExtent]]:
+    """Return stretches of memory in groups that overlap; most are alone."""
+    groups: list[list[AnExtent]] = []
+    for extent in sorted(extents, key=lambda one: one.address):
+        if groups and extent.address < max(one.end for one in groups[-1]):
+            groups[-1].append(extent)
+        else:
+            groups.append([extent])
+    return groups

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from typing import Any
 
 PATIENCE = 1.0  # seconds before a bar that nobody asked for appears
 
@@ -24,7 +25,7 @@ class Progress:
         live = _live_notebook()
         self.wanted = live is not False and (_watched(live) if wish is None else wish)
         self.due = time.monotonic() + (PATIENCE if wish is None else 0)
-        self.bar = None
+        self.bar: Any = None
 
     def advance(self, blocks: int) -> None:
         self.done += blocks
@@ -37,7 +38,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.close()
 
@@ -48,7 +49,7 @@ def _live_notebook() -> bool | None:
     They differ in ``allow_stdin`` of the request to run a cell: front ends for people, where
     ``input()`` is answered, set it; nbval and nbclient do not.
     https://jupyter-client.readthedocs.io/en/stable/messaging.html#execute"""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel") or not hasattr(shell, "get_parent"):
         return None
     return bool(shell.get_parent().get("content", {}).get("allow_stdin"))
@@ -63,7 +64,8 @@ def _watched(live: bool | None) -> bool:
     return bool(live or getattr(sys.stderr, "isatty", bool)())
 
 
-def _bar(name: str, blocks: int, done: int):
+def _bar(name: str, blocks: int, done: int) -> Any:
+    """Return a bar of tqdm's, None where there is none."""
     try:
         from tqdm.auto import tqdm
 

@@ -1,65 +1,103 @@
-"""Memory requests of a batch: checked, counted, recorded and passed to the sanitizer."""
+"""Memory requests of a batch: checked, told to the observers, and carried out."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from warpwise.errors import OutOfBoundsError
-from warpwise.simt.lanes.counting import count_sectors, count_wavefronts
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.memory import check_aligned
-from warpwise.simt.sanitizer.sanitized import Sanitized
+from warpwise.simt.machine.atomics import carry_out, memory_of, of_lanes, to_lanes
+from warpwise.simt.machine.derived_views import part_of
+from warpwise.simt.machine.launch_state import LaunchState, Place
+from warpwise.simt.machine.memory import Array, check_aligned
+from warpwise.simt.machine.observer import Access, Request
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import DType, Lanes, Value
 
 MAX_PLACES = 4096
 
 
-@dataclass(frozen=True)
-class Place:
-    """The target of a request: elements from the start of its array, and byte addresses."""
+class Requests:
+    """The memory requests of a batch."""
 
-    offset: object
-    addresses: object
+    def __init__(self, state: LaunchState):
+        self.hooks, self.places, self.fixed = state.hooks, state.places, state.fixed
 
+    def load(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
+        request = self.request("load", array, indices, mask, site)
+        for observe in self.hooks.load:
+            observe(request)
+        return array.load(request.offset, mask)
 
-class Requests(Sanitized):
-    """The part of a batch that makes memory requests; mixed into ``batch.Batch``."""
+    def store(
+        self, array: Array, indices: list[Value], value: Value, mask: Mask, site: Site
+    ) -> None:
+        request = self.request("store", array, indices, mask, site)
+        for observe in self.hooks.store:
+            observe(request)
+        array.store(request.offset, value, mask)
 
-    def load(self, array, indices: list, mask: Mask, site):
-        offset = self.request(array, indices, mask, site, "load").offset
-        return array.load(offset, mask)
+    def atomic(
+        self,
+        kind: str,
+        array: Array,
+        indices: list[Value],
+        operands: list[Value],
+        wanted: bool,
+        mask: Mask,
+        site: Site,
+    ) -> Value:
+        """Do an atomic operation of the active lanes; return old values, or 0 if not ``wanted``."""
+        request = self.request("atomic", array, indices, mask, site)
+        for observe in self.hooks.atomic:
+            observe(request)
+        memory, cells = memory_of(array, request.addresses, mask)
+        values = [of_lanes(operand, mask, array.dtype) for operand in operands]
+        old = self.carry_out(kind, memory, cells, values, wanted)
+        return array.dtype.type(0) if old is None or not wanted else to_lanes(old, mask)
 
-    def store(self, array, indices: list, value, mask: Mask, site) -> None:
-        offset = self.request(array, indices, mask, site, "store").offset
-        array.store(offset, value, mask)
+    def carry_out(
+        self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
+    ) -> Lanes | None:
+        return carry_out(kind, memory, cells, operands, wanted)
 
-    def request(self, array, indices: list, mask: Mask, site, kind: str) -> Place:
-        """Check, count, record and sanitize a request; return its target.
+    def copy(
+        self,
+        to: Array,
+        source: Array,
+        parts: list[tuple[str, DType, int]],
+        mask: Mask,
+        site: Site,
+    ) -> None:
+        """Copy a record part by part; ``parts``: see ``structured_records.leaves``."""
+        for observe in self.hooks.copy:
+            observe(to, source, mask, site)
+        for part in parts:
+            loaded = self.load(part_of(source, *part, copied=True), [], mask, site)
+            self.store(part_of(to, *part, copied=True), [], loaded, mask, site)
 
-        ``kind``: "load", "store" or "atomic"."""
+    def request(
+        self, access: Access, array: Array, indices: list[Value], mask: Mask, site: Site
+    ) -> Request:
+        """Check a request's bounds and alignment, and return it."""
         key = self._place_key(array, indices, mask)
-        place = self.launch.places.get(key)
+        place = self.places.get(key) if key else None
         if place is None:
             offset = self._offset(array, indices, mask, site)
             place = Place(offset, array.address + offset * array.step)
             if array.alignment > 1:
                 check_aligned(array, place.addresses, mask, site)
-            if key and len(self.launch.places) < MAX_PLACES:
-                self.launch.places[key] = place
-        if array.space in ("global", "shared"):
-            self._account(array, place, mask, site, kind)
-        if self.launch.sanitize:
-            self.sanitized(array, place, mask, site, kind)
-        return place
+            if key and len(self.places) < MAX_PLACES:
+                self.places[key] = place
+        return Request(access, array, place.offset, place.addresses, mask, site)
 
-    def _place_key(self, array, indices: list, mask: Mask) -> tuple | None:
+    def _place_key(self, array: Array, indices: list[Value], mask: Mask) -> tuple[int, ...] | None:
         """Return a key for a request that is the same in every block and trip, None for others.
 
         Its indices are ``threadIdx`` or plain integers, and all lanes are active."""
         if array.space != "shared" or array.root is not array or mask.lanes is not None:
             return None
-        fixed = self.launch.fixed
+        fixed = self.fixed
         for index in indices:
             if type(index) is not int and id(index) not in fixed:
                 return None
@@ -67,15 +105,18 @@ class Requests(Sanitized):
 
     # --- where a request goes ---
 
-    def _offset(self, array, indices: list, mask: Mask, site):
+    def _offset(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
         """Return elements from the start of the array, with every active lane's index checked."""
-        offset, axes = 0, zip(indices, array.shape, array.strides, strict=True)
+        offset: Value = 0
+        axes = zip(indices, array.shape, array.strides, strict=True)
         for axis, (index, size, stride) in enumerate(axes):
             place = self.checked(array, index, size, axis, mask, site)
             offset = offset + (place if stride == 1 else place * stride)
         return offset
 
-    def checked(self, array, index, size, axis: int, mask: Mask, site):
+    def checked(
+        self, array: Array, index: Value, size: Value, axis: int, mask: Mask, site: Site
+    ) -> Value:
         """Return an index of one axis, checked in every active lane and counted from the start.
 
         ``size``: an int, or lanes of it for a view."""
@@ -97,7 +138,9 @@ class Requests(Sanitized):
             raise self._out_of_bounds(array, axis, index, bad, mask, site)
         return np.clip(np.where(index < 0, index + size, index), 0, max(size - 1, 0))
 
-    def _checked_by_lane(self, array, index, size, axis: int, mask: Mask, site):
+    def _checked_by_lane(
+        self, array: Array, index: Value, size: Value, axis: int, mask: Mask, site: Site
+    ) -> Value:
         place = np.where(np.less(index, 0), index + size, index)
         bad = ((place < 0) | (place >= size)) & mask.grid()
         if bad.any():
@@ -105,7 +148,7 @@ class Requests(Sanitized):
         return np.clip(place, 0, np.maximum(size - 1, 0))
 
     def _out_of_bounds(
-        self, array, axis: int, index: np.ndarray, bad: np.ndarray, mask: Mask, site
+        self, array: Array, axis: int, index: Lanes, bad: Lanes, mask: Mask, site: Site
     ) -> OutOfBoundsError:
         shape = mask.group.shape
         bad = np.broadcast_to(bad, shape)
@@ -120,39 +163,3 @@ class Requests(Sanitized):
             site.where(**mask.group.first_of(bad)),
             f"guard the access, or mend the index: here it must be {needed} for every thread",
         )
-
-    # --- what a request counts ---
-
-    def _account(self, array, place: Place, mask: Mask, site, kind: str) -> None:
-        count = self._count_global if array.space == "global" else self._count_shared
-        count(array, place, mask, site.line, kind)
-        if self.recording:
-            self.recorder.add(kind, site.line, mask, array=array, addresses=place.addresses)
-
-    def _count_global(self, array, place: Place, mask: Mask, line: int, kind: str) -> None:
-        array.touch(line, kind, place.offset, mask)
-        width = array.dtype.itemsize
-        rows, factor = _rows(place.addresses, mask)
-        sectors = count_sectors(rows, mask.lanes, width) * factor
-        self.counts[line].global_request(kind, mask.warps, sectors, mask.threads * width)
-
-    def _count_shared(self, array, place: Place, mask: Mask, line: int, kind: str) -> None:
-        width = array.dtype.itemsize
-        rows, factor = _rows(place.addresses, mask)
-        wavefronts, fewest = count_wavefronts(rows, mask.lanes, width)
-        self.counts[line].shared_request(
-            kind, mask.warps, factor * wavefronts, factor * fewest, mask.threads * width
-        )
-
-
-def _rows(addresses, mask: Mask) -> tuple[np.ndarray, int]:
-    """Return addresses as ``(rows, threads)``, and the rows of the lane group that each stands for.
-
-    One serves all where they are alike."""
-    group = mask.group
-    rows, columns = addresses.shape if isinstance(addresses, np.ndarray) else (1, 0)
-    if mask.lanes is not None:
-        rows = max(rows, len(mask.lanes))
-    if columns != group.threads or len(addresses) != rows:
-        addresses = np.broadcast_to(addresses, (rows, group.threads))
-    return addresses, group.rows // rows

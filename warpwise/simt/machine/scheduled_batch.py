@@ -2,72 +2,43 @@
 
 A warp runs until it has made a trip of a loop that waits, or reaches a barrier of its block; then
 ``scheduler`` picks the next. Its lanes stay together, as everywhere here. All warps of the block
-share its memory, its counters and its order; barriers are checked and counted for the whole block,
-when the last warp arrives."""
+share its memory; barriers are checked, and told to the observers, for the whole block, when the
+last warp arrives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.masks import Mask, full, masked
+from warpwise.simt.machine.atomics import carry_out
 from warpwise.simt.machine.barriers import Barriers, votes
-from warpwise.simt.machine.batch import Batch, Launch
-from warpwise.simt.machine.compaction import selection
+from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.coroutines import Coroutine
-from warpwise.simt.machine.requests import Place
+from warpwise.simt.machine.launch_state import LaunchState
+from warpwise.simt.machine.memory import Array
+from warpwise.simt.machine.observer import Access, Request
+from warpwise.simt.machine.program import Program
+from warpwise.simt.machine.requests import Requests
+from warpwise.simt.machine.returned import Returned
+from warpwise.simt.machine.selection import selection
+from warpwise.simt.machine.site import Site
+from warpwise.simt.machine.waits import Arrival, Poll, Wait
+from warpwise.simt.types import Lanes, Value
 
-
-@dataclass(frozen=True)
-class Poll:
-    """The first request of a trip, which usually reads the value that the loop waits for."""
-
-    array: object
-    place: Place
-    mask: Mask
-
-    @property
-    def value(self):
-        """The value there now."""
-        return self.array.load(self.place.offset, self.mask)
-
-
-@dataclass(frozen=True)
-class Wait:
-    """A warp after a trip of a loop that waits.
-
-    ``state``: as long as memory does not change, equal states lead to equal trips. ``left``: lanes
-    that were in the loop, and are in it no more.
-    """
-
-    site: object
-    mask: Mask
-    state: tuple
-    poll: Poll | None
-    left: np.ndarray
-
-
-@dataclass
-class Arrival:
-    """A warp at a barrier of its block; ``kind`` and ``agrees`` are of a barrier that votes."""
-
-    site: object
-    mask: Mask
-    kind: str = ""
-    agrees: object = None
-    result: object = None
+Bound: TypeAlias = tuple[Value, ...]  #: the arguments of a launch
 
 
 class Warp:
     """One warp of a resident block, and its state between turns."""
 
-    def __init__(self, batch: ScheduledBatch, number: int):
+    def __init__(self, batch: ScheduledBatch, number: int, program: Program, bound: Bound):
         self.batch, self.number = batch, number
-        self.mask = _mask_of(batch, number)
+        self.mask = mask = _mask_of(batch, number)
         #: of its life, and of its last trip to global and shared memory
         self.steps = self.requests = 0
         self.entered = 0  #: loops that may wait, so far
@@ -77,12 +48,11 @@ class Warp:
         self.wait: Wait | None = None
         self.arrival: Arrival | None = None
         self.poll: Poll | None = None
-        self.coroutine: Coroutine | None = None
+        self.coroutine = Coroutine(lambda: program.run(program.frame(batch, bound, mask), mask))
 
-    def start(self, program, bound: tuple) -> None:
-        self.coroutine = Coroutine(
-            lambda: program.run(program.frame(self.batch, bound, self.mask), self.mask)
-        )
+    @property
+    def returned(self) -> Returned:
+        return self.batch.returned
 
     def sleep(self) -> None:
         """Sleep after a repeated trip until the one place that it read has another value."""
@@ -91,33 +61,130 @@ class Warp:
 
     @property
     def sleeps(self) -> bool:
-        return self.asleep is not None and self.asleep == np.asarray(self.poll.value).tobytes()
-
-    @property
-    def ended(self) -> bool:
-        return self.coroutine.ended
+        if self.asleep is None or self.poll is None:
+            return False
+        return self.asleep == np.asarray(self.poll.value).tobytes()
 
     def turn(self) -> None:
         """Go on until it waits, reaches a barrier or ends."""
         self.batch.running, self.wait, self.asleep = self, None, None
-        self.batch.recorder.rows = self.batch.recorded_rows
         self.coroutine.resume()
+
+    def trip(self, site: Site, mask: Mask, values: list[Value], number: int) -> None:
+        """Begin a trip of a loop that may wait; ``values``: those that decide what it does."""
+        if number == 0:
+            self.entered += 1
+            self.began[site.line] = mask
+        else:
+            lanes = None if mask.lanes is None else mask.lanes.tobytes()
+            state = (site, self.entered, lanes, tuple(map(_key, values)))
+            left = self.began[site.line].grid() & ~mask.grid()
+            self.wait = Wait(site, mask, state, self.poll, left)
+            self.coroutine.pause()
+        self.poll, self.requests = None, 0
+
+    def requested(self, request: Request) -> None:
+        """Note a request of global or shared memory."""
+        self.requests += 1
+        if self.poll is None and request.access != "store":
+            self.poll = Poll(request)
+
+    def meet(self, arrival: Arrival) -> Value:
+        """Wait at a barrier until the whole block is there; return the result of its vote."""
+        self.arrival = arrival
+        self.coroutine.pause()
+        return arrival.result
+
+
+class ScheduledRequests(Requests):
+    """The requests of a scheduled block; ``changes`` counts those that changed memory."""
+
+    def __init__(self, batch: ScheduledBatch):
+        super().__init__(batch.launch)
+        self.batch, self.changes = batch, 0
+
+    def request(
+        self, access: Access, array: Array, indices: list[Value], mask: Mask, site: Site
+    ) -> Request:
+        request = super().request(access, array, indices, mask, site)
+        if array.space in ("global", "shared"):
+            self.batch.running.requested(request)
+        return request
+
+    def store(
+        self, array: Array, indices: list[Value], value: Value, mask: Mask, site: Site
+    ) -> None:
+        request = self.request("store", array, indices, mask, site)
+        for observe in self.hooks.store:
+            observe(request)
+        before = np.asarray(array.load(request.offset, mask)).tobytes()
+        array.store(request.offset, value, mask)
+        self.changes += np.asarray(array.load(request.offset, mask)).tobytes() != before
+
+    def carry_out(
+        self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
+    ) -> Lanes | None:
+        before = memory[cells].tobytes()
+        old = carry_out(kind, memory, cells, operands, wanted)
+        self.changes += memory[cells].tobytes() != before
+        return old
+
+
+class ScheduledBarriers(Barriers):
+    """The barriers of a scheduled block: a warp that arrives waits for the others."""
+
+    def __init__(self, batch: ScheduledBatch):
+        super().__init__(batch.hooks, batch.returned)
+        self.batch = batch
+
+    def block(self, mask: Mask, site: Site) -> None:
+        self.batch.running.meet(Arrival(site, mask))
+
+    def vote(self, kind: str, agrees: Value, mask: Mask, site: Site) -> Value:
+        return self.batch.running.meet(Arrival(site, mask, kind, agrees))
+
+    @property
+    def all_arrived(self) -> bool:
+        warps = self.batch.resident
+        return bool(warps) and all(warp.arrival is not None for warp in warps)
+
+    def complete(self) -> None:
+        """Pass the barrier at which all resident warps have arrived.
+
+        Raises BarrierError if they are at different ones, or some threads at none."""
+        arrived = [(warp, warp.arrival) for warp in self.batch.resident if warp.arrival is not None]
+        site = min((arrival.site for _, arrival in arrived), key=lambda site: site.line)
+        here = [(warp, arrival) for warp, arrival in arrived if arrival.site is site]
+        lanes, agrees = (np.zeros(self.batch.group.shape, bool) for _ in range(2))
+        for warp, arrival in here:
+            first = warp.number * WARP_SIZE
+            for whole, part in ((lanes, arrival.mask.grid()), (agrees, arrival.agrees)):
+                columns = whole[:, first : first + WARP_SIZE]
+                part = np.broadcast_to(part, arrival.mask.group.shape)
+                columns[...] = part[:, : columns.shape[1]]
+        mask = masked(self.batch.group, lanes)
+        assert mask is not None  # a warp arrives with an active lane
+        super().block(mask, site)
+        kind = here[0][1].kind
+        result = votes(kind, agrees, mask) if kind else None
+        for warp, arrival in here:
+            arrival.result, warp.arrival = result, None
 
 
 class ScheduledBatch(Batch):
-    """One block of scheduled warps.
+    """One block of scheduled warps; ``running`` is the warp whose turn it is."""
 
-    ``running``: the warp whose turn it is; ``changes``: the number of changes of memory."""
+    memory: ScheduledRequests
+    barriers: ScheduledBarriers
 
-    def __init__(self, launch: Launch, number: int):
+    def __init__(self, launch: LaunchState, number: int, program: Program, bound: Bound):
         super().__init__(launch, number, 1)
-        self.recorded_rows, self.changes = self.recorder.rows, 0
-        self.resident = [Warp(self, n) for n in range(-(-launch.threads // WARP_SIZE))]
+        self.memory, self.barriers = ScheduledRequests(self), ScheduledBarriers(self)
+        warps = range(-(-launch.threads // WARP_SIZE))
+        self.resident = [Warp(self, number, program, bound) for number in warps]
         self.running = self.resident[0]
 
-    # --- loops ---
-
-    def step(self, site, mask: Mask, waits: bool = False, trip: int = 0) -> None:
+    def step(self, site: Site, mask: Mask, waits: bool = False, trip: int = 0) -> None:
         """Count a trip or a call against the budget of its warp."""
         warp = self.running
         warp.coroutine.check()
@@ -125,87 +192,16 @@ class ScheduledBatch(Batch):
         super().step(site, mask, waits, trip)
         warp.steps = self.steps
 
-    def wait(self, site, mask: Mask, frame, slots: tuple[int, ...], trip: int) -> None:
-        warp = self.running
-        if trip == 0:
-            warp.entered += 1
-            warp.began[site.line] = mask
-        else:
-            lanes = None if mask.lanes is None else mask.lanes.tobytes()
-            state = (site, warp.entered, lanes, tuple(_key(frame.values[slot]) for slot in slots))
-            left = warp.began[site.line].grid() & ~mask.grid()
-            warp.wait = Wait(site, mask, state, warp.poll, left)
-            warp.coroutine.pause()
-        warp.poll, warp.requests = None, 0
-
-    # --- barriers ---
-
-    def barrier(self, mask: Mask, site) -> None:
-        self._meet(Arrival(site, mask))
-
-    def voting_barrier(self, kind: str, agrees, mask: Mask, site):
-        return self._meet(Arrival(site, mask, kind, agrees))
-
-    def _meet(self, arrival: Arrival):
-        warp = self.running
-        warp.arrival = arrival
-        warp.coroutine.pause()
-        return arrival.result
-
-    @property
-    def all_arrived(self) -> bool:
-        return bool(self.resident) and all(warp.arrival is not None for warp in self.resident)
-
-    def pass_barrier(self) -> None:
-        """Pass the barrier at which all resident warps have arrived.
-
-        Raises BarrierError if they are at different ones, or some threads at none."""
-        site = min((warp.arrival.site for warp in self.resident), key=lambda site: site.line)
-        here = [warp for warp in self.resident if warp.arrival.site is site]
-        lanes, agrees = np.zeros(self.group.shape, bool), np.zeros(self.group.shape, bool)
-        for warp in here:
-            arrival, first = warp.arrival, warp.number * WARP_SIZE
-            for whole, part in ((lanes, arrival.mask.grid()), (agrees, arrival.agrees)):
-                columns = whole[:, first : first + WARP_SIZE]
-                part = np.broadcast_to(part, arrival.mask.group.shape)
-                columns[...] = part[:, : columns.shape[1]]
-        mask = masked(self.group, lanes)
-        Barriers.barrier(self, mask, site)
-        kind = here[0].arrival.kind
-        result = votes(kind, agrees, mask) if kind else None
-        for warp in here:
-            warp.arrival.result, warp.arrival = result, None
-
-    # --- memory ---
-
-    def request(self, array, indices: list, mask: Mask, site, kind: str) -> Place:
-        place = super().request(array, indices, mask, site, kind)
-        warp = self.running
-        if array.space in ("global", "shared"):
-            warp.requests += 1
-            if warp.poll is None and kind != "store":
-                warp.poll = Poll(array, place, mask)
-        return place
-
-    def store(self, array, indices: list, value, mask: Mask, site) -> None:
-        offset = self.request(array, indices, mask, site, "store").offset
-        before = np.asarray(array.load(offset, mask)).tobytes()
-        array.store(offset, value, mask)
-        self.changes += np.asarray(array.load(offset, mask)).tobytes() != before
-
-    def carry_out(
-        self, kind: str, memory: np.ndarray, cells: np.ndarray, operands: list, wanted: bool
-    ):
-        before = memory[cells].tobytes()
-        old = super().carry_out(kind, memory, cells, operands, wanted)
-        self.changes += memory[cells].tobytes() != before
-        return old
+    def wait(
+        self, site: Site, mask: Mask, values: list[Value], slots: tuple[int, ...], trip: int
+    ) -> None:
+        self.running.trip(site, mask, [values[slot] for slot in slots], trip)
 
 
 def stop(warps: Iterable[Warp]) -> None:
     """End warps wherever they are; interrupts meanwhile change nothing."""
     for warp in warps:
-        while warp.coroutine is not None and not warp.coroutine.gone:
+        while not warp.coroutine.gone:
             with suppress(KeyboardInterrupt):
                 warp.coroutine.stop()
 
@@ -215,10 +211,12 @@ def _mask_of(batch: Batch, number: int) -> Mask:
     if batch.group.threads <= WARP_SIZE:
         return batch.full
     lanes = np.arange(batch.group.threads)[None, :] // WARP_SIZE == number
-    return full(selection(masked(batch.group, lanes), by_block=False).inner)
+    warp = masked(batch.group, lanes)
+    assert warp is not None  # each warp of a block has a thread
+    return full(selection(warp, by_block=False).inner)
 
 
-def _key(value):
+def _key(value: Value) -> Value:
     """Return a value of a frame for comparison: equal only if every lane has the same bits."""
     if isinstance(value, tuple):
         return tuple(_key(item) for item in value)

@@ -19,7 +19,9 @@ from __future__ import annotations
 import math
 
 from warpwise.metrics import WARP_SIZE
-from warpwise.simt.machine.batch import Batch, Launch
+from warpwise.simt.machine.batch import Batch
+from warpwise.simt.machine.launch_state import LaunchState
+from warpwise.simt.machine.program import Program, run_batch
 from warpwise.simt.machine.progress import Progress
 from warpwise.simt.machine.scheduled_batch import ScheduledBatch, Warp, stop
 from warpwise.simt.machine.steps import endless, stuck
@@ -31,8 +33,9 @@ SHARE = 10  # these slower trips may be a tenth of max_steps
 class Scheduler:
     """The resident blocks of a launch, and the turns since one of them made progress."""
 
-    def __init__(self, program, launch: Launch, bound: tuple, bar: Progress):
-        self.program, self.launch, self.bound, self.bar = program, launch, bound, bar
+    def __init__(self, program: Program, launch: LaunchState, bar: Progress):
+        self.program, self.launch, self.bar = program, launch, bar
+        self.bound = launch.launch.arguments
         self.blocks, self.begun, self.room = math.prod(launch.grid), 0, RESIDENT_WARPS
         self.warps: list[Warp] = []
         self.running: Warp | None = None
@@ -52,17 +55,18 @@ class Scheduler:
             stop(sorted(self.warps, key=lambda warp: warp is not self.running))
 
     def _turn(self, warp: Warp) -> None:
-        block, before, changes = warp.batch, warp.wait, warp.batch.changes
+        memory, barriers, before = warp.batch.memory, warp.batch.barriers, warp.wait
+        changes = memory.changes
         self.running = warp
         warp.turn()
-        if warp.ended:
+        if warp.coroutine.ended:
             self._end(warp)
-        if block.all_arrived:
-            block.pass_barrier()
+        if barriers.all_arrived:
+            barriers.complete()
         if warp.wait is None:
             self.quiet = self.trips = 0
             return
-        changed = block.changes != changes
+        changed = memory.changes != changes
         if changed or before is None or warp.wait.state != before.state:
             self.quiet = 0
         else:
@@ -76,6 +80,7 @@ class Scheduler:
         self.warps.remove(warp)
         warp.batch.resident.remove(warp)
         if not warp.batch.resident:
+            warp.batch.end()
             self.bar.advance(1)
 
     # --- blocks ---
@@ -94,11 +99,13 @@ class Scheduler:
         return bool(self.warps)
 
     def _begin(self) -> None:
-        before, block = len(self.warps), ScheduledBatch(self.launch, self.begun)
+        before = len(self.warps)
+        block = ScheduledBatch(self.launch, self.begun, self.program, self.bound)
         self.warps += block.resident
         try:
             for warp in block.resident:
-                warp.start(self.program, self.bound)
+                warp.coroutine.start()
+            block.begin()
             self.begun += 1
         except RuntimeError:  # the system gives no more threads, or has none, as in a browser
             stop(block.resident)
@@ -111,7 +118,6 @@ class Scheduler:
         """Run a block by itself without threads, its warps in step.
 
         It can wait only for blocks before it."""
-        batch = Batch(self.launch, self.begun, 1)
-        self.program.run(self.program.frame(batch, self.bound, batch.full), batch.full)
+        run_batch(self.program, Batch(self.launch, self.begun, 1), self.bound)
         self.begun += 1
         self.bar.advance(1)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from warpwise.errors import StepLimitError
 from warpwise.metrics import WARP_SIZE
+from warpwise.simt.lanes.lane_group import Who
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.mask_errors import lanes_of
-from warpwise.simt.sanitizer.sanitized import element_index
+from warpwise.simt.machine.memory import element_index
+from warpwise.simt.machine.returned import Returned
+from warpwise.simt.machine.site import Site
+from warpwise.simt.machine.waits import Arrival, Poll, Wait
+from warpwise.simt.types import Lanes
 
 _CLOSER = "check that every path through the loop comes closer to its end"
 _WAITING = (
@@ -36,7 +42,18 @@ _NOBODY_COMES = (
 )
 
 
-def endless(most: int, site, mask: Mask, waits: bool) -> StepLimitError:
+class Stopped(Protocol):
+    """A scheduled warp between its turns."""
+
+    @property
+    def wait(self) -> Wait | None: ...
+    @property
+    def arrival(self) -> Arrival | None: ...
+    @property
+    def returned(self) -> Returned: ...
+
+
+def endless(most: int, site: Site, mask: Mask, waits: bool) -> StepLimitError:
     """Return the error of a kernel that exceeds its budget of steps.
 
     ``mask``: the lanes still in the loop, or calling the function, at ``site``; ``waits``: it may
@@ -52,16 +69,15 @@ def endless(most: int, site, mask: Mask, waits: bool) -> StepLimitError:
     )
 
 
-def stuck(warps: list, blocks_to_come: int) -> StepLimitError:
+def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> StepLimitError:
     """Return the error of a kernel whose resident ``warps`` can never go on.
 
     Each waits in a loop or at a barrier."""
-    lead = next(warp for warp in warps if warp.wait is not None)
-    wait = lead.wait
+    lead, wait = next((warp, warp.wait) for warp in warps if warp.wait is not None)
     here = [warp.wait for warp in warps if warp.wait is not None and warp.wait.site is wait.site]
     threads = sum(other.mask.threads for other in here)
     who, lanes = _first(wait.mask)
-    left = wait.left & ~lead.batch.exited_lanes(wait.mask.group)
+    left = wait.left & ~lead.returned.lanes(wait.mask.group)
     return StepLimitError(
         f"the kernel can never end: {_many(threads, 'thread', 'waits', 'wait')} in this loop, "
         f"`{_statement(wait.site.text)}`, first of them {lanes}"
@@ -71,7 +87,9 @@ def stuck(warps: list, blocks_to_come: int) -> StepLimitError:
     )
 
 
-def _circumstances(warps: list, wait, left: np.ndarray, blocks_to_come: int) -> Iterator[str]:
+def _circumstances(
+    warps: Sequence[Stopped], wait: Wait, left: Lanes, blocks_to_come: int
+) -> Iterator[str]:
     """Describe the value that they wait for, and where the other warps are."""
     if wait.poll is not None:
         yield f"they look at {_polled(wait.poll)}, and nobody changes it"
@@ -95,13 +113,13 @@ def _many(number: int, noun: str, one: str, several: str) -> str:
     return f"{number:,} {noun}s {several}" if number > 1 else f"{number:,} {noun} {one}"
 
 
-def _polled(poll) -> str:
+def _polled(poll: Poll) -> str:
     """Return the element that the first waiting lane reads, with its value."""
-    array, group = poll.array, poll.mask.group
-    lane = np.unravel_index(int(np.argmax(poll.mask.grid())), group.shape)
+    request, array, group = poll.request, poll.request.array, poll.request.mask.group
+    lane = np.unravel_index(int(np.argmax(request.mask.grid())), group.shape)
     offset, address, value = (
         np.broadcast_to(part, group.shape)[lane]
-        for part in (poll.place.offset, poll.place.addresses, poll.value)
+        for part in (request.offset, request.addresses, poll.value)
     )
     if array.root is not array:
         return f"{array.root.name} (byte {address - array.root.address}), which is {value}"
@@ -109,18 +127,18 @@ def _polled(poll) -> str:
     return f"{array.name}[{index}], which is {value}"
 
 
-def _first(mask: Mask) -> tuple[dict, str]:
+def _first(mask: Mask) -> tuple[Who, str]:
     """Return the place of the first active lane, and its warp's active lanes in words."""
     group, lanes, numbers = mask.group, mask.grid(), mask.group.thread_numbers
     row, column = (int(i) for i in np.unravel_index(int(np.argmax(lanes)), group.shape))
     first = column // WARP_SIZE * WARP_SIZE
     warp = lanes[row, first : first + WARP_SIZE]
-    who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
+    who: Who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
     number = numbers[row if len(numbers) > 1 else 0, column] // WARP_SIZE
     return who, f"{lanes_of(_word(warp))} of warp {number} of block {who['block']}"
 
 
-def _word(lanes: np.ndarray) -> int:
+def _word(lanes: Lanes) -> int:
     """Return lanes of one warp as bits."""
     return sum(1 << lane for lane in np.flatnonzero(lanes).tolist())
 

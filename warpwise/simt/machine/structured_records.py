@@ -9,28 +9,27 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from warpwise.simt.types import ELEMENTS
+from warpwise.simt.types import ELEMENTS, DType, KernelType
 
 MOST_LEAVES = 256
 
 
 @dataclass(frozen=True)
-class RecordType:
+class RecordType(KernelType):
     """One record of an array in some memory space."""
 
-    dtype: np.dtype
+    dtype: DType
     space: str
 
     def __str__(self) -> str:
-        return f"record with fields {', '.join(self.dtype.names)}"
+        return f"record with fields {', '.join(self.dtype.names or ())}"
 
 
-def is_known(dtype: np.dtype) -> bool:
+def is_known(dtype: DType) -> bool:
     """Return True if a kernel can hold elements of a type: numbers, or records of a few hundred."""
     if dtype.names is None:
         return dtype in ELEMENTS
@@ -48,22 +47,23 @@ def structure_of(value: object) -> object:
     return support.as_dtype(value)
 
 
-def _count(dtype: np.dtype) -> int:
+def _count(dtype: DType) -> int:
     if dtype.subdtype:
         return math.prod(dtype.shape) * _count(dtype.base)
-    return sum(_count(part) for part, *_ in dtype.fields.values()) if dtype.names else 1
+    return sum(_count(part) for part, *_ in dtype.fields.values()) if dtype.fields else 1
 
 
-def _parts(dtype: np.dtype) -> Iterator[np.dtype]:
-    for part, *_ in dtype.fields.values():
+def _parts(dtype: DType) -> Iterator[DType]:
+    for part, *_ in (dtype.fields or {}).values():
         yield from _parts(part.base) if part.base.names else (part,)
 
 
-def leaves(dtype: np.dtype, path: str = "", start: int = 0) -> list[tuple[str, np.dtype, int]]:
+def leaves(dtype: DType, path: str = "", start: int = 0) -> list[tuple[str, DType, int]]:
     """Return all numbers in a record: name, type, and bytes from the record's start."""
     found = []
-    for name in dtype.names:
-        part, offset = dtype.fields[name][:2]
+    fields: Mapping[str, tuple[Any, ...]] = dtype.fields or {}
+    for name in dtype.names or ():
+        part, offset = fields[name][:2]
         for i in range(math.prod(part.shape)):
             at = start + offset + i * part.base.itemsize
             label = f"{path}{name}[{i}]" if part.shape else f"{path}{name}"

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from warpwise.errors import KernelError, WarpMaskError
+from warpwise.simt.types import Lanes, Value
 from warpwise.traces import Trace
 
 ATTEMPTS = 4
@@ -38,10 +39,10 @@ class Attempt:
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(0)  # the same numbers in every attempt
 
-    def filled(self, value, lanes: np.ndarray) -> np.ndarray:
+    def filled(self, value: Value, lanes: Lanes) -> Lanes:
         """Return ``value`` with garbage in these lanes, ``(1, threads)`` or ``(rows, threads)``."""
         value = np.asarray(value)
-        drawn = self._random.integers(_LOW, _HIGH, lanes.shape)
+        drawn = np.asarray(self._random.integers(_LOW, _HIGH, lanes.shape))
         garbage = _garbage(self.number, drawn, value.dtype.kind == "f")
         return np.where(lanes, garbage.astype(value.dtype), value)
 
@@ -52,7 +53,7 @@ class Attempt:
             print(line)
 
 
-def _garbage(attempt: int, drawn: np.ndarray, floats: bool) -> np.ndarray:
+def _garbage(attempt: int, drawn: Lanes, floats: bool) -> Lanes:
     """Return garbage that differs between attempts.
 
     Large and positive; negative, of integers with every bit changed; zero, against absolute values;
@@ -63,7 +64,7 @@ def _garbage(attempt: int, drawn: np.ndarray, floats: bool) -> np.ndarray:
     return (large, -1 - large, 0 * drawn, drawn >> 8 | 1)[attempt]
 
 
-def settled(run: Callable[[Attempt], Trace], memories: list[np.ndarray]) -> Trace:
+def settled(run: Callable[[Attempt], Trace], memories: list[Lanes]) -> Trace:
     """Return the trace of a launch with shuffles, which ``run`` makes.
 
     ``memories``: the bytes of all arrays that it may write. Raises the WarpMaskError of the first

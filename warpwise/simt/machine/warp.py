@@ -1,15 +1,12 @@
 """Warp-level operations: shuffles, votes, matches and ``syncwarp``, with their masks checked.
 
 All warps of a lane group run at once. A lane's number is its column modulo 32, as compaction never
-takes a warp apart.
-``words`` are one integer for each warp, ``(rows, warps)``, with a bit for each lane; a row stands
-for all rows of the lane group where they are alike. Rules: CUDA C++ Programming Guide, "Warp Vote",
-"Warp Match" and "Warp Shuffle Functions"; PTX ISA, ``shfl.sync``."""
+takes a warp apart. Lanes as bits are described in ``members``. Rules: CUDA C++ Programming Guide,
+"Warp Vote", "Warp Match" and "Warp Shuffle Functions"; PTX ISA, ``shfl.sync``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,53 +19,41 @@ from warpwise.simt.machine.mask_errors import (
     outside_its_mask,
     undefined_source,
 )
+from warpwise.simt.machine.members import (
+    ALL_LANES,
+    Members,
+    arrived,
+    packed,
+    padded,
+    present,
+    seen,
+    spread,
+    words_of,
+)
+from warpwise.simt.machine.observer import Hooks
+from warpwise.simt.machine.returned import Returned
+from warpwise.simt.machine.site import Site
+from warpwise.simt.machine.undefined import Attempt
+from warpwise.simt.types import Lanes, Value
 
-ALL_LANES = 0xFFFFFFFF
 _LANES = np.arange(WARP_SIZE)
 
 
-@dataclass(frozen=True)
-class Members:
-    """The lanes that take part in a warp-level operation.
-
-    ``named``: the mask as 32 bits, an int or one for each lane."""
-
-    mask: Mask
-    named: object
-    arrived: np.ndarray  #: words of the active lanes
-
-    @cached_property
-    def lanes(self) -> np.ndarray:
-        """The active lanes, ``(1, threads)`` or ``(rows, threads)``."""
-        lanes, group = self.mask.lanes, self.mask.group
-        if lanes is None:
-            return np.ones((1, group.threads), bool) if group.filled is None else group.filled
-        return np.broadcast_to(lanes, (len(lanes), group.threads))
-
-    def each(self, words: np.ndarray):
-        """Return words as every lane sees them: the bits of its own mask.
-
-        Scalars and ``(rows, 1)`` where lanes do not differ."""
-        threads = self.mask.group.threads
-        if isinstance(self.named, np.ndarray):
-            return spread(words, threads) & self.named
-        return seen(words & self.named, threads)
-
-
 class Warps:
-    """The part of a batch that does warp-level operations; mixed into ``batch.Batch``."""
+    """The warp-level operations of a batch."""
 
-    def syncwarp(self, named, mask: Mask, site) -> None:
+    def __init__(self, hooks: Hooks, returned: Returned, attempt: Attempt):
+        self.hooks, self.returned, self.attempt = hooks, returned, attempt
+
+    def syncwarp(self, named: Value, mask: Mask, site: Site) -> None:
         """Let lanes that name one another meet; groups of a warp with masks of their own do not."""
         members = self.members(named, mask, site, "syncwarp")
-        if not isinstance(members.named, np.ndarray):
-            self.order.syncwarp(mask, members.lanes)
-            return
-        lowest = np.where(members.lanes, members.named & -members.named, 0)
-        for leader in np.unique(lowest[lowest > 0]):
-            self.order.syncwarp(mask, lowest == leader)
+        for observe in self.hooks.syncwarp:
+            observe(members, site)
 
-    def shuffle(self, kind: str, named, value, lane, mask: Mask, site):
+    def shuffle(
+        self, kind: str, named: Value, value: Value, lane: Value, mask: Mask, site: Site
+    ) -> Value:
         """Return the value that each lane reads from another.
 
         ``kind``: idx, up, down or xor; ``lane``: its number, or its distance."""
@@ -84,9 +69,9 @@ class Warps:
             shape = max(len(source), len(value)), value.shape[1]
             source, value = np.broadcast_to(source, shape), np.broadcast_to(value, shape)
             read = np.take_along_axis(value, np.minimum(source, value.shape[1] - 1), axis=1)
-        return read if undefined is None else self.launch.attempt.filled(read, undefined)
+        return read if undefined is None else self.attempt.filled(read, undefined)
 
-    def vote(self, kind: str, named, agrees, mask: Mask, site):
+    def vote(self, kind: str, named: Value, agrees: Value, mask: Mask, site: Site) -> Value:
         """Return the all, any, eq or ballot of the lanes that each mask names.
 
         ``agrees``: booleans."""
@@ -103,7 +88,7 @@ class Warps:
         everybody = members.each(np.broadcast_to(members.arrived, yes.shape))
         return _truth(votes == everybody if kind == "all" else (votes == everybody) | (votes == 0))
 
-    def match(self, kind: str, named, value, mask: Mask, site):
+    def match(self, kind: str, named: Value, value: Value, mask: Mask, site: Site) -> Value:
         """Return the lanes that have the same value, as int32; the ``kind`` is any or all.
 
         Of all: (the lanes, True) if all that take part have it, else (0, False)."""
@@ -115,7 +100,7 @@ class Warps:
         same = alike == everybody  # if one lane finds everybody like itself, all do
         return as_int32(np.where(same, everybody, 0)[()]), _truth(same)
 
-    def _alike(self, members: Members, value) -> np.ndarray:
+    def _alike(self, members: Members, value: Value) -> Lanes:
         """Return, for every lane, the word of the active lanes of its warp with the same value.
 
         One for every warp, if the value is the same in all its lanes."""
@@ -124,19 +109,19 @@ class Warps:
             return members.arrived
         value = value.view(f"i{value.itemsize}")  # the machine compares bits
         rows = max(len(value), len(members.lanes))
-        by_lane = _padded(np.broadcast_to(value, (rows, threads))).reshape(-1, WARP_SIZE)
-        there = _padded(np.broadcast_to(members.lanes, (rows, threads))).reshape(-1, 1, WARP_SIZE)
-        return _words((by_lane[:, :, None] == by_lane[:, None, :]) & there).reshape(rows, -1)[
+        by_lane = padded(np.broadcast_to(value, (rows, threads))).reshape(-1, WARP_SIZE)
+        there = padded(np.broadcast_to(members.lanes, (rows, threads))).reshape(-1, 1, WARP_SIZE)
+        return words_of((by_lane[:, :, None] == by_lane[:, None, :]) & there).reshape(rows, -1)[
             :, :threads
         ]
 
-    def active_lanes(self, mask: Mask):
+    def active_lanes(self, mask: Mask) -> Value:
         """``activemask``, as uint32."""
-        return np.asarray(seen(_arrived(mask), mask.group.threads)).astype(np.uint32)[()]
+        return np.asarray(seen(arrived(mask), mask.group.threads)).astype(np.uint32)[()]
 
     # --- masks ---
 
-    def members(self, named, mask: Mask, site, word: str) -> Members:
+    def members(self, named: Value, mask: Mask, site: Site, word: str) -> Members:
         """Check the masks of the active lanes. Raises WarpMaskError.
 
         ``word``: the operation, for messages."""
@@ -148,7 +133,7 @@ class Warps:
             )
         else:
             named = named.astype(np.int64) & ALL_LANES
-        members = Members(mask, named, _arrived(mask))
+        members = Members(mask, named, arrived(mask))
         if mask.lanes is None and type(named) is int and named == ALL_LANES:
             return members
         self._need_own_lane(members, site, word)
@@ -157,31 +142,31 @@ class Warps:
             self._need_one_mask(members, site, word)
         return members
 
-    def _need_own_lane(self, members: Members, site, word: str) -> None:
+    def _need_own_lane(self, members: Members, site: Site, word: str) -> None:
         outside = (members.named >> _lane(members.mask.group)) & 1 == 0
         if outside.any() and (outside := outside & members.lanes).any():
             raise outside_its_mask(members, outside, site, word)
 
-    def _need_named_lanes(self, members: Members, site, word: str) -> None:
+    def _need_named_lanes(self, members: Members, site: Site, word: str) -> None:
         """Raise for lanes that are named, have not returned and are elsewhere."""
         group = members.mask.group
         away = present(group) & ~members.arrived
         if not away.any():
             return
-        if self.exited is not None:
-            away = away & ~packed(self.exited_lanes(group))
+        if self.returned.anybody:
+            away = away & ~packed(self.returned.lanes(group))
         absent = spread(away, group.threads) & members.named  # as each lane sees it
         if absent.any():
             absent = np.where(members.lanes, absent, 0)
             if absent.any():
                 raise missing_lane(members, absent, site, word)
 
-    def _need_one_mask(self, members: Members, site, word: str) -> None:
+    def _need_one_mask(self, members: Members, site: Site, word: str) -> None:
         """Raise for lanes that name one another in different masks.
 
         Groups of a warp may have masks of their own."""
         named, lanes = np.broadcast_arrays(members.named, members.lanes)
-        named, lanes = (_padded(part).reshape(-1, WARP_SIZE) for part in (named, lanes))
+        named, lanes = (padded(part).reshape(-1, WARP_SIZE) for part in (named, lanes))
         low = np.where(lanes, named, ALL_LANES + 1).min(axis=1)
         high = np.where(lanes, named, -1).max(axis=1)
         mixed = np.flatnonzero(low < high)
@@ -196,9 +181,7 @@ class Warps:
             masks, pair = (int(named[warp, lane]), int(named[warp, other])), (lane, other)
             raise different_masks(members, int(mixed[warp]), pair, masks, site, word)
 
-    def _undefined(
-        self, members: Members, source: np.ndarray, beyond: bool, site
-    ) -> np.ndarray | None:
+    def _undefined(self, members: Members, source: Lanes, beyond: bool, site: Site) -> Lanes | None:
         """Return the lanes that read from one that does not take part, None if there are none.
 
         The first such read is kept: see ``undefined``. ``beyond``: some sources are no threads of
@@ -213,69 +196,24 @@ class Warps:
         inside = np.broadcast_to(np.minimum(source, threads - 1), shape)
         there = np.take_along_axis(np.broadcast_to(members.lanes, shape), inside, axis=1)
         there = there & (source < threads) & ((members.named >> source % WARP_SIZE) & 1 == 1)
-        bad = ~there & members.lanes
+        bad: Lanes = ~there & members.lanes
         if not bad.any():
             return None
-        attempt = self.launch.attempt
-        attempt.error = attempt.error or undefined_source(self, members, source, bad, site)
+        attempt, returned = self.attempt, self.returned
+        attempt.error = attempt.error or undefined_source(returned, members, source, bad, site)
         return bad
 
 
-def varies_by_lane(value, threads: int) -> bool:
+def varies_by_lane(value: Value, threads: int) -> bool:
     """Return False if a value is the same in all lanes of a warp."""
     return isinstance(value, np.ndarray) and value.shape[1] == threads and threads > 1
 
 
-def packed(lanes: np.ndarray) -> np.ndarray:
-    """Return booleans ``(rows, threads)`` as words."""
-    return _words(_padded(lanes).reshape(len(lanes), -1, WARP_SIZE))
-
-
-def spread(words: np.ndarray, threads: int) -> np.ndarray:
-    """Return words, or one for each lane already, as ``(rows, threads)``."""
-    return words if words.shape[1] == threads else np.repeat(words, WARP_SIZE, axis=1)[:, :threads]
-
-
-def seen(words: np.ndarray, threads: int):
-    """Return words as a value of the kernel.
-
-    A scalar where all are equal, ``(rows, 1)`` where a row is one warp."""
-    if len(words) == 1 and (words == words[0, 0]).all():
-        return words[0, 0]
-    return words if threads <= WARP_SIZE and words.shape[1] == 1 else spread(words, threads)
-
-
-def present(group: LaneGroup) -> np.ndarray:
-    """Return the words of the lanes that are threads."""
-    return _full_words(group.threads) if group.filled is None else packed(group.filled)
-
-
-@lru_cache(maxsize=64)
-def _full_words(threads: int) -> np.ndarray:
-    return packed(np.ones((1, threads), bool))
-
-
-def _arrived(mask: Mask) -> np.ndarray:
-    if mask.lanes is None:
-        return present(mask.group)
-    return packed(np.broadcast_to(mask.lanes, (len(mask.lanes), mask.group.threads)))
-
-
-def _words(bits: np.ndarray) -> np.ndarray:
-    """Return booleans ``(..., 32)`` as integers."""
-    return np.packbits(bits, axis=-1, bitorder="little").view("<u4")[..., 0].astype(np.int64)
-
-
-def _padded(values: np.ndarray) -> np.ndarray:
-    short = -values.shape[1] % WARP_SIZE
-    return np.pad(values, ((0, 0), (0, short))) if short else np.ascontiguousarray(values)
-
-
-def _lane(group: LaneGroup) -> np.ndarray:
+def _lane(group: LaneGroup) -> Lanes:
     return np.arange(group.threads)[None, :] % WARP_SIZE
 
 
-def sources(kind: str, lane, threads: int) -> tuple[np.ndarray, bool]:
+def sources(kind: str, lane: Value, threads: int) -> tuple[Lanes, bool]:
     """Return the column that each lane reads, and True if some may lie beyond the block.
 
     Columns are ``(1, threads)`` or ``(rows, threads)``. Only five bits of ``lane`` count; up and
@@ -287,12 +225,13 @@ def sources(kind: str, lane, threads: int) -> tuple[np.ndarray, bool]:
 
 
 @lru_cache(maxsize=256)
-def _fixed_sources(kind: str, lane: int, threads: int) -> tuple[np.ndarray, bool]:
+def _fixed_sources(kind: str, lane: int, threads: int) -> tuple[Lanes, bool]:
     source = _sources(kind, lane, threads)
     return source, bool((source >= threads).any())
 
 
-def _sources(kind: str, lane, threads: int) -> np.ndarray:
+def _sources(kind: str, lane: Value, threads: int) -> Lanes:
+    at: Lanes
     column = np.arange(threads)[None, :]
     own = column % WARP_SIZE
     if kind == "idx":
@@ -302,13 +241,14 @@ def _sources(kind: str, lane, threads: int) -> np.ndarray:
     else:
         at = own - lane if kind == "up" else own + lane
         at = np.where((at < 0) | (at >= WARP_SIZE), own, at)
-    return column - own + at
+    source: Lanes = column - own + at
+    return source
 
 
-def as_int32(words):
+def as_int32(words: Value) -> Value:
     """Return words as int32, whose highest bit is the sign."""
     return np.asarray(words).astype(np.uint32).view(np.int32)[()]
 
 
-def _truth(value):
+def _truth(value: Value) -> Value:
     return value if isinstance(value, np.ndarray) else bool(value)

@@ -18,6 +18,7 @@ import numpy as np
 
 from warpwise.simt.sanitizer.fences import THREAD_BITS
 from warpwise.simt.sanitizer.order import Order
+from warpwise.simt.types import Lanes
 
 #: For each kind of access, the kinds of earlier ones that it races with.
 RIVALS = {
@@ -46,16 +47,16 @@ class Touch:
 
     kind: str
     time: int
-    cells: np.ndarray
-    threads: np.ndarray
+    cells: Lanes
+    threads: Lanes
 
     @property
-    def entries(self) -> np.ndarray:
+    def entries(self) -> Lanes:
         """Time and thread in one integer; 0 stands for nobody."""
         return self.threads + (self.time << THREAD_BITS)
 
 
-def clashes(touch: Touch, earlier: np.ndarray, kind: str, order: Order, floor: int) -> list[Clash]:
+def clashes(touch: Touch, earlier: Lanes, kind: str, order: Order, floor: int) -> list[Clash]:
     """Return the races of an access with ``earlier`` entries of one kind, one per time of those.
 
     Entries before ``floor`` are ordered."""
@@ -66,7 +67,7 @@ def clashes(touch: Touch, earlier: np.ndarray, kind: str, order: Order, floor: i
     earlier, threads = earlier[at], touch.threads[at]
     times, others = earlier >> THREAD_BITS, earlier & _THREAD
     bad = order.unordered(threads, others, times)
-    found = []
+    found: list[Clash] = []
     while len(found) < MOST_CLASHES and bad.any():
         i = _farthest(np.flatnonzero(bad), threads, others, order)
         first = int(times[i]), int(others[i]), kind
@@ -76,7 +77,7 @@ def clashes(touch: Touch, earlier: np.ndarray, kind: str, order: Order, floor: i
     return found
 
 
-def _farthest(places: np.ndarray, threads: np.ndarray, others: np.ndarray, order: Order) -> int:
+def _farthest(places: Lanes, threads: Lanes, others: Lanes, order: Order) -> int:
     """Return the first place whose two threads are farthest apart: a fix there fixes all."""
     return int(places[np.argmax(order.distance(threads[places], others[places]))])
 
@@ -86,7 +87,8 @@ class Table:
 
     def __init__(self, kind: str, cells: int):
         self.kind, self.newest = kind, 0  #: time of the newest entry
-        self.last, self.other = np.zeros(cells, np.int64), None
+        self.last: Lanes = np.zeros(cells, np.int64)
+        self.other: Lanes | None = None
 
     def clashes(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
         """Return the races of an access with the entries here."""
@@ -117,7 +119,7 @@ class Table:
                 self._keep(cells[changed], before[changed], order)
         return found if self.kind == "store" else []
 
-    def _keep(self, cells: np.ndarray, entries: np.ndarray, order: Order) -> None:
+    def _keep(self, cells: Lanes, entries: Lanes, order: Order) -> None:
         """Keep entries beside the last ones, if they are no nearer to them than those kept now."""
         if self.other is None:
             self.other = np.zeros(len(self.last), np.int64)
@@ -143,7 +145,7 @@ class Table:
         self.other = None if self.other is None else np.repeat(self.other, pieces)
 
 
-def _repeated(entries: np.ndarray, times: int, step: int) -> np.ndarray:
+def _repeated(entries: Lanes, times: int, step: int) -> Lanes:
     return (entries + np.where(entries, step * np.arange(times)[:, None], 0)).reshape(-1)
 
 
@@ -151,10 +153,11 @@ class Tables:
     """The tables of some memory, by kind of access; made when first needed."""
 
     def __init__(self, cells: int):
-        self.cells, self.by_kind = cells, {}
+        self.cells = cells
+        self.by_kind: dict[str, Table] = {}
 
     def clashes(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
-        found = []
+        found: list[Clash] = []
         for kind in RIVALS[touch.kind]:
             if kind in self.by_kind:
                 found += self.by_kind[kind].clashes(touch, order, floor)

@@ -18,6 +18,7 @@ import numpy as np
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.types import Lanes, Value
 
 THREAD_BITS = 34  # of an entry; the rest, without the sign, is its time
 
@@ -39,14 +40,14 @@ class _Level:
         self.wide_ready, self.last, self.taken_by_block = np.zeros((3, blocks), np.int64)
         self.wide_given, self.wide_given_at = np.zeros((2, blocks), np.int64)
 
-    def fence(self, time: int, blocks: np.ndarray, threads: np.ndarray, barriers) -> None:
+    def fence(self, time: int, blocks: Lanes, threads: Lanes, barriers: Value) -> None:
         self.fenced[blocks, threads] = time
         self.wide[blocks, threads] = barriers
         met = self.met[blocks, threads]
         if met.any():
             self._cover_warps(blocks, threads, met)
 
-    def _cover_warps(self, blocks: np.ndarray, threads: np.ndarray, met: np.ndarray) -> None:
+    def _cover_warps(self, blocks: Lanes, threads: Lanes, met: Lanes) -> None:
         """Let a fence cover what the lanes of the thread's last syncwarp did before that."""
         first = threads - threads % WARP_SIZE
         for lane in range(WARP_SIZE):
@@ -54,7 +55,7 @@ class _Level:
             together = self.met[blocks, others] == met
             np.maximum.at(self.ready, (blocks[together], others[together]), met[together])
 
-    def syncwarp(self, time: int, blocks: np.ndarray, threads: np.ndarray) -> None:
+    def syncwarp(self, time: int, blocks: Lanes, threads: Lanes) -> None:
         """Let lanes that meet share: what one fenced all may give, what one has taken all know."""
         at = blocks, threads
         self.ready[at] = np.maximum(self.ready[at], self.fenced[at])
@@ -64,7 +65,7 @@ class _Level:
         np.maximum.at(most, warps, self.taken[at])
         self.taken[at], self.met[at] = most[warps], time
 
-    def atomic(self, entries: np.ndarray, blocks: np.ndarray, threads: np.ndarray) -> None:
+    def atomic(self, entries: Lanes, blocks: Lanes, threads: Lanes) -> None:
         at = blocks, threads
         self._give(self.given, self.given_at, at, self.fenced[at], entries)
         np.maximum.at(self.wide_ready, blocks, self.wide[at])
@@ -75,21 +76,25 @@ class _Level:
         self.taken[at] = entries
         np.maximum.at(self.last, blocks, entries)
 
-    def _give(self, given, given_at, at, covered, entries) -> None:
+    def _give(
+        self, given: Lanes, given_at: Lanes, at: Value, covered: Lanes, entries: Lanes
+    ) -> None:
         new = covered > given[at]
         given_at[at] = np.where(new, entries, given_at[at])
         given[at] = np.where(new, covered, given[at])
 
-    def barrier(self, blocks) -> None:
+    def barrier(self, blocks: slice | Lanes) -> None:
         self.ready[blocks] = self.fenced[blocks]
         self.wide_ready[blocks] = np.maximum(self.wide_ready[blocks], self.wide[blocks].max(axis=1))
         self.taken_by_block[blocks] = self.last[blocks]
 
-    def ordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def ordered(self, me: Lanes, other: Lanes, times: Lanes) -> Lanes:
         mine, his = me // self.block_threads, other // self.block_threads
         known = np.maximum(self.taken.reshape(-1)[me], self.taken_by_block[mine])
         own = (times < self.given.reshape(-1)[other]) & (self.given_at.reshape(-1)[other] <= known)
-        return own | (times < self.wide_given[his]) & (self.wide_given_at[his] <= known)
+        wide = (times < self.wide_given[his]) & (self.wide_given_at[his] <= known)
+        ordered: Lanes = own | wide
+        return ordered
 
 
 class Fences:
@@ -99,7 +104,7 @@ class Fences:
         self.block_threads = block_threads
         self.levels = {scope: _Level(blocks, block_threads) for scope in ("grid", "block")}
 
-    def fence(self, time: int, mask: Mask, scope: str, barriers) -> None:
+    def fence(self, time: int, mask: Mask, scope: str, barriers: int | Lanes) -> None:
         """Fence by the active lanes.
 
         ``barriers``: the time of the last barrier of each block of the batch, or of all."""
@@ -127,20 +132,21 @@ class Fences:
         for level in self.levels.values():
             level.syncwarp(time, blocks, threads)
 
-    def barrier(self, group: LaneGroup, rows: np.ndarray | None) -> None:
+    def barrier(self, group: LaneGroup, rows: Lanes | None) -> None:
         """Pass a block barrier. ``rows``: the blocks of the batch that do, None for all."""
         everyone = slice(group.first, group.first + group.rows)
         for level in self.levels.values():
             level.barrier(everyone if rows is None else group.first + rows)
 
-    def ordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def ordered(self, me: Lanes, other: Lanes, times: Lanes) -> Lanes:
         """Return True where what ``other`` did at ``times`` precedes what ``me`` does now.
 
         Three arrays of one length."""
         same = me // self.block_threads == other // self.block_threads
         grid, block = (self.levels[scope].ordered(me, other, times) for scope in ("grid", "block"))
-        return grid | same & block
+        ordered: Lanes = grid | same & block
+        return ordered
 
-    def _threads(self, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+    def _threads(self, mask: Mask) -> tuple[Lanes, Lanes]:
         numbers = mask.group.numbers[mask.grid()]
         return numbers // self.block_threads, numbers % self.block_threads

@@ -18,10 +18,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.lanes.touched import overlapping
+from warpwise.simt.machine.memory import GlobalArray, Memory, overlapping
+from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, clashes
 from warpwise.simt.sanitizer.fences import THREAD_BITS
 from warpwise.simt.sanitizer.order import Order
+from warpwise.simt.types import Lanes, Value
 
 MOST_STRETCHES = 32  # of one kind; more are kept by cell
 
@@ -50,7 +52,7 @@ class Stretch:
             return True
         return False
 
-    def entries(self, cells: np.ndarray) -> np.ndarray:
+    def entries(self, cells: Lanes) -> Lanes:
         """Return the last entries of some cells; 0 where it has not been."""
         here = (cells >= self.low) & (cells < self.high)
         first = max(bisect_right(self.starts, int(cells.min())) - 1, 0)
@@ -69,7 +71,7 @@ class GlobalShadow:
         self.stretches: dict[str, list[Stretch]] = {kind: [] for kind in RIVALS}
 
     def access(
-        self, kind: str, addresses, width: int, mask: Mask, site, order: Order
+        self, kind: str, addresses: Value, width: int, mask: Mask, site: Site, order: Order
     ) -> list[Clash]:
         """Note an access to elements of ``width`` bytes; return the races that it makes."""
         if width % self.unit:
@@ -90,7 +92,7 @@ class GlobalShadow:
             return found
         return found + self.tables.enter(touch, order, order.grid)
 
-    def _spread(self, addresses, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+    def _spread(self, addresses: Value, mask: Mask) -> tuple[Lanes, Lanes]:
         """Return the active lanes as flat arrays: cell and thread."""
         threads = mask.group.numbers
         cells = np.broadcast_to(addresses, threads.shape)
@@ -106,7 +108,7 @@ class GlobalShadow:
         return cells, threads
 
     def _against_stretches(self, touch: Touch, delta: int | None, order: Order) -> list[Clash]:
-        found = []
+        found: list[Clash] = []
         for kind in RIVALS[touch.kind]:
             for stretch in self.stretches[kind]:
                 if stretch.delta != delta:
@@ -145,22 +147,25 @@ class GlobalShadow:
         return True
 
 
-def shadows_of(arrays: Iterable, written: Iterable) -> dict[int, GlobalShadow]:
-    """Return a shadow for each of ``arrays`` that shares memory with one of ``written``, by ``id``.
+def shadows_of(
+    arrays: Iterable[GlobalArray], written: Iterable[GlobalArray]
+) -> dict[Memory, GlobalShadow]:
+    """Return a shadow for each of ``arrays`` that shares memory with one of ``written``.
 
     All of them are arguments of a launch."""
-    addresses, shadows = {array.address for array in written}, {}
-    for group in overlapping(list(arrays)):
+    addresses = {array.address for array in written}
+    shadows: dict[Memory, GlobalShadow] = {}
+    for group in overlapping(arrays):
         if addresses.isdisjoint(array.address for array in group):
             continue
         first = group[0].address
         unit = math.gcd(*(n for array in group for n in (array.cell, array.address - first)))
         shadow = GlobalShadow(first, -(-(max(array.end for array in group) - first) // unit), unit)
-        shadows |= {id(array): shadow for array in group}
+        shadows |= dict.fromkeys(group, shadow)
     return shadows
 
 
-def _delta(cells: np.ndarray, threads: np.ndarray) -> int | None:
+def _delta(cells: Lanes, threads: Lanes) -> int | None:
     """Return thread number less cell, if all agree and the cells have no gaps; threads ascend."""
     delta = int(threads[0] - cells[0])
     if int(threads[-1] - cells[-1]) != delta or int(threads[-1] - threads[0]) != len(threads) - 1:

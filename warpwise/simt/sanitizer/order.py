@@ -22,7 +22,10 @@ import numpy as np
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.members import Members
+from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.fences import THREAD_BITS, Fences
+from warpwise.simt.types import Lanes, Value
 
 _WARP_SHIFT = WARP_SIZE.bit_length() - 1
 LAST_TIME = (1 << (63 - THREAD_BITS)) - 1
@@ -33,8 +36,8 @@ class Clock:
 
     ``spent``: none are left, and no more races are reported."""
 
-    def __init__(self):
-        self.sites: list = [None]  #: those seen, each once
+    def __init__(self) -> None:
+        self.sites: list[Site] = []  #: those seen, each once
         self._numbers: dict[int, int] = {}
         self._at = array("I", [0])
 
@@ -46,16 +49,19 @@ class Clock:
     def spent(self) -> bool:
         return len(self._at) > LAST_TIME
 
-    def tick(self, site=None) -> int:
+    def tick(self, site: Site | None = None) -> int:
         """Return a new time, for an access at a site or for a sync."""
-        number = 0 if site is None else self._numbers.get(id(site))
+        self._at.append(0 if site is None else self._number(site))
+        return len(self._at) - 1
+
+    def _number(self, site: Site) -> int:
+        number = self._numbers.get(id(site))
         if number is None:
             number = self._numbers[id(site)] = len(self.sites)
             self.sites.append(site)
-        self._at.append(number)
-        return len(self._at) - 1
+        return number
 
-    def site(self, time: int):
+    def site(self, time: int) -> Site:
         """Return the site of the access at a time."""
         return self.sites[self._at[time]]
 
@@ -69,11 +75,11 @@ class Order:
         self.clock, self.group, self.fences = clock, group, fences
         self.warps = -(-group.threads // WARP_SIZE)
         self.grid: int = 0  #: time of the last sync of the grid
-        self.block: int | np.ndarray = 0  #: of the last barrier, or by row, ``(rows,)``
+        self.block: int | Lanes = 0  #: of the last barrier, or by row, ``(rows,)``
         #: of the last syncwarp of all lanes of a warp, or by warp, ``(1 or rows, warps)``
-        self.warp: int | np.ndarray = 0
+        self.warp: int | Lanes = 0
         #: time before which a lane knows what another did, ``(1 or rows, warps, 32, 32)``
-        self.lanes: np.ndarray | None = None
+        self.lanes: Lanes | None = None
 
     # --- what happens ---
 
@@ -90,10 +96,16 @@ class Order:
         if self.fences is not None:
             self.fences.barrier(self.group, rows)
 
-    def syncwarp(self, mask: Mask, named) -> None:
-        """A syncwarp: the active lanes of a warp that name the same mask meet.
+    def syncwarp(self, members: Members) -> None:
+        """A syncwarp: the active lanes of a warp that name the same mask meet."""
+        if not isinstance(members.named, np.ndarray):
+            self._syncwarp(members.mask, members.lanes)
+            return
+        lowest = np.where(members.lanes, members.named & -members.named, 0)
+        for leader in np.unique(lowest[lowest > 0]):
+            self._syncwarp(members.mask, lowest == leader)
 
-        ``named``: that mask, an int or one for each lane."""
+    def _syncwarp(self, mask: Mask, named: Value) -> None:
         time, group = self.clock.tick(), mask.group
         if self.fences is not None:
             self.fences.syncwarp(time, mask)
@@ -107,8 +119,8 @@ class Order:
         here = np.broadcast_to(True if mask.lanes is None else mask.lanes, shape)
         parts = (0 if alike else group.block_rows), group.thread_numbers, named
         rows, threads, names = (np.broadcast_to(part, shape)[here] for part in parts)
-        self._rows(1 if alike else group.rows)
-        self._meet(rows, threads // WARP_SIZE, threads % WARP_SIZE, names, time)
+        times = self._rows(1 if alike else group.rows)
+        self._meet(times, rows, threads // WARP_SIZE, threads % WARP_SIZE, names, time)
 
     def fence(self, mask: Mask, scope: str) -> None:
         """A ``threadfence``: ``scope`` is "block", "grid" or "system"."""
@@ -138,7 +150,7 @@ class Order:
         """The time before which all accesses of a block precede its next, in the whole batch."""
         return self.block if isinstance(self.block, int) else int(self.block.min())
 
-    def unordered(self, me: np.ndarray, other: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def unordered(self, me: Lanes, other: Lanes, times: Lanes) -> Lanes:
         """Return True where nothing orders ``other`` at ``times`` before what ``me`` does now."""
         size, block, his = self.group.block_threads, self._block_of(me), self._block_of(other)
         same, thread, others = block == his, me - block * size, other - his * size
@@ -146,25 +158,24 @@ class Order:
         found = times >= np.where(same, self._in_block(row, thread, others), self.grid)
         return found if self.fences is None else found & ~self.fences.ordered(me, other, times)
 
-    def _in_block(
-        self, rows: np.ndarray, threads: np.ndarray, others: np.ndarray
-    ) -> np.ndarray | int:
+    def _in_block(self, rows: Lanes, threads: Lanes, others: Lanes) -> Value:
         """Return the time before which the accesses of ``others`` precede those of ``threads`` now.
 
         Pairs of threads are of the same block."""
-        time = self.block if isinstance(self.block, int) else self.block[rows]
+        time: Value = self.block if isinstance(self.block, int) else self.block[rows]
         warp = threads >> _WARP_SHIFT
         together = warp == others >> _WARP_SHIFT
+        row: Value = rows
         if isinstance(self.warp, np.ndarray) or self.warp:
-            rows = rows if isinstance(self.warp, np.ndarray) and len(self.warp) > 1 else 0
-            own = self.warp if isinstance(self.warp, int) else self.warp[rows, warp]
+            row = rows if isinstance(self.warp, np.ndarray) and len(self.warp) > 1 else 0
+            own = self.warp if isinstance(self.warp, int) else self.warp[row, warp]
             time = np.where(together, np.maximum(time, own), time)
         if self.lanes is not None:
-            known = self.lanes[rows, warp, threads % WARP_SIZE, others % WARP_SIZE]
+            known = self.lanes[row, warp, threads % WARP_SIZE, others % WARP_SIZE]
             time = np.where(together, np.maximum(time, known), time)
         return time
 
-    def distance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def distance(self, a: Value, b: Value) -> Lanes:
         """Return how far apart threads are: -1 for one, 0 in a warp, 1 in a block, 2 beyond."""
         size, mine, his = self.group.block_threads, self._block_of(a), self._block_of(b)
         if size % WARP_SIZE:
@@ -172,43 +183,51 @@ class Order:
         warps = a >> _WARP_SHIFT != b >> _WARP_SHIFT
         return np.where(mine != his, 2, np.where(warps, 1, np.where(a != b, 0, -1)))
 
-    def _block_of(self, threads):
+    def _block_of(self, threads: Value) -> Value:
         """Return the blocks of some threads; shifts are many times faster than divisions."""
         size = self.group.block_threads
         return threads >> size.bit_length() - 1 if size & (size - 1) == 0 else threads // size
 
-    def _rows(self, rows: int) -> None:
-        """Keep the times of warps in at least as many rows."""
-        if isinstance(self.warp, int):
-            self.warp = np.full((rows, self.warps), self.warp, np.int64)
-        if rows > len(self.warp):
-            self.warp = np.repeat(self.warp, self.group.rows, axis=0)
+    def _rows(self, rows: int) -> Lanes:
+        """Keep the times of warps in at least as many rows, and return them."""
+        times = self.warp
+        if isinstance(times, int):
+            times = np.full((rows, self.warps), times, np.int64)
+        if rows > len(times):
+            times = np.repeat(times, self.group.rows, axis=0)
             if self.lanes is not None:
                 self.lanes = np.repeat(self.lanes, self.group.rows, axis=0)
+        self.warp = times
+        return times
 
     def _meet(
-        self, rows: np.ndarray, warps: np.ndarray, lanes: np.ndarray, names: np.ndarray, time: int
+        self, times: Lanes, rows: Lanes, warps: Lanes, lanes: Lanes, names: Lanes, time: int
     ) -> None:
         """Let the lanes of each warp that name one mask meet."""
         keys = (rows * self.warps + warps << 32) + names
         _, groups, met = np.unique(keys, return_inverse=True, return_counts=True)
         whole = met[groups] == np.minimum(WARP_SIZE, self.group.block_threads - warps * WARP_SIZE)
-        self.warp[rows[whole], warps[whole]] = time
+        times[rows[whole], warps[whole]] = time
         if whole.all():
             return
         if self.lanes is None:
-            self.lanes = np.zeros((*self.warp.shape, WARP_SIZE, WARP_SIZE), np.int64)
-        self._meet_partly(*(part[~whole] for part in (rows, warps, lanes, groups)), time)
-
-    def _meet_partly(self, rows, warps, lanes, groups, time: int) -> None:
-        """Let each lane of a group know what any of them knew, and what each of them did."""
-        known = np.zeros((int(groups.max()) + 1, WARP_SIZE), np.int64)
-        np.maximum.at(known, groups, self.lanes[rows, warps, lanes])
-        known[groups, lanes] = time
-        self.lanes[rows, warps, lanes] = known[groups]
+            self.lanes = np.zeros((*times.shape, WARP_SIZE, WARP_SIZE), np.int64)
+        part = ~whole
+        at = rows[part], warps[part], lanes[part]
+        _meet_partly(self.lanes, at, groups[part], time)
 
 
-def _whole_rows(mask: Mask) -> np.ndarray | None:
+def _meet_partly(lanes: Lanes, at: tuple[Lanes, Lanes, Lanes], groups: Lanes, time: int) -> None:
+    """Let each lane of a group know what any of them knew, and what each of them did.
+
+    ``lanes``: see ``Order.lanes``; ``at``: the row, warp and lane of each."""
+    known = np.zeros((int(groups.max()) + 1, WARP_SIZE), np.int64)
+    np.maximum.at(known, groups, lanes[at])
+    known[groups, at[2]] = time
+    lanes[at] = known[groups]
+
+
+def _whole_rows(mask: Mask) -> Lanes | None:
     """Return the blocks of the batch, by row, that have an active lane; None for all of them."""
     group = mask.group
     if group.whole and (mask.lanes is None or mask.lanes.shape[0] == 1):

@@ -9,29 +9,35 @@ memory."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch
 from warpwise.simt.sanitizer.order import Order
+from warpwise.simt.types import Lanes, Value
 
 MOST_READS = 128  # noted before they are looked up: each holds an array of offsets
 
 
 class Shadow:
-    """The shadow of some shared memory over a batch of blocks.
+    """The shadow of some shared memory over a batch of blocks, in cells of ``unit`` bytes.
 
     Offsets count cells; an element covers ``span`` of them."""
 
-    def __init__(self, cells: int, group: LaneGroup):
-        self.group, self.cells, self.by_block = group, cells, False
+    def __init__(self, memory_bytes: int, unit: int, group: LaneGroup):
+        cells = memory_bytes // unit
+        self.group, self.unit, self.cells, self.by_block = group, unit, cells, False
         self.written, self.complete = np.zeros((1, cells), bool), False
         self.tables = Tables(cells)
-        self.reads: list[tuple] = []
+        #: not looked up yet: offset, mask, time and span
+        self.reads: list[tuple[Value, Mask, int, int]] = []
         self.floor = 0  #: see ``Order.floor``
 
-    def unwritten(self, offset, mask: Mask, span: int = 1) -> tuple[int, int] | None:
+    def unwritten(self, offset: Value, mask: Mask, span: int = 1) -> tuple[int, int] | None:
         """Find an active lane that would read what nobody wrote: (thread in the launch, cell)."""
         if self.complete:
             return None
@@ -43,7 +49,7 @@ class Shadow:
         return int(threads[i]), int(places[i]) % self.cells
 
     def access(
-        self, kind: str, offset, mask: Mask, site, order: Order, span: int = 1
+        self, kind: str, offset: Value, mask: Mask, site: Site, order: Order, span: int = 1
     ) -> list[Clash]:
         """Note an access; return its races with earlier ones, or between lanes of one store."""
         if order.floor != self.floor:
@@ -59,7 +65,7 @@ class Shadow:
         found = self.tables.clashes(touch, order, self.floor)
         return self._within(found + self.tables.enter(touch, order, self.floor))
 
-    def wrote(self, kind: str, offset, mask: Mask, span: int) -> None:
+    def wrote(self, kind: str, offset: Value, mask: Mask, span: int) -> None:
         """Note only what an access wrote."""
         if not self.complete and kind == "store":
             self.written.reshape(-1)[self._spread(offset, mask, span)[0]] = True
@@ -70,7 +76,7 @@ class Shadow:
         if not self.complete:
             self.complete = bool(self.written.all())
 
-    def _read(self, offset, mask: Mask, time: int, order: Order, span: int) -> list[Clash]:
+    def _read(self, offset: Value, mask: Mask, time: int, order: Order, span: int) -> list[Clash]:
         self.reads.append((offset, mask, time, span))
         if len(self.reads) > MOST_READS:
             self._look_up_reads(order)
@@ -85,7 +91,9 @@ class Shadow:
             self.tables.enter(touch, order, self.floor)
         self.reads.clear()
 
-    def _touch(self, kind: str, offset, mask: Mask, time: int, order: Order, span: int) -> Touch:
+    def _touch(
+        self, kind: str, offset: Value, mask: Mask, time: int, order: Order, span: int
+    ) -> Touch:
         if order.by_row:
             self._go_by_block()
         return Touch(kind, time, *self._spread(offset, mask, span))
@@ -94,11 +102,12 @@ class Shadow:
         """Count cells from the start of their block's memory."""
         return [Clash(clash.cell % self.cells, clash.first, clash.second) for clash in found]
 
-    def _spread(self, offset, mask: Mask, span: int) -> tuple[np.ndarray, np.ndarray]:
+    def _spread(self, offset: Value, mask: Mask, span: int) -> tuple[Lanes, Lanes]:
         """Return the active lanes as flat arrays: cell and thread.
 
         Where one row serves all blocks, the threads are those of the first."""
-        lanes, group = () if mask.lanes is None else mask.lanes.shape, mask.group
+        lanes: tuple[int, ...] = () if mask.lanes is None else mask.lanes.shape
+        group = mask.group
         shape = np.broadcast_shapes(np.shape(offset), group.thread_numbers.shape, lanes)
         if shape[0] > 1 or not group.whole:
             self._go_by_block()
@@ -127,8 +136,10 @@ class Shadow:
         for table in self.tables.by_kind.values():
             table.repeat(rows, self.group.block_threads)
 
-    def split(self, pieces: int) -> None:
-        """Cut each cell into several, as a part of it is used alone."""
+    def split(self, part: int) -> None:
+        """Go on with cells of which ``part`` bytes are a whole number."""
+        pieces = self.unit // math.gcd(part, self.unit)
+        self.unit //= pieces
         self.cells *= pieces
         self.written = np.repeat(self.written, pieces, axis=1)
         self.tables.cells *= pieces

@@ -1,0 +1,25 @@
+"""Sites: the places in a kernel's text at which things happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpwise.errors import Location
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in a kernel's text: the number that its line is counted under, and its location."""
+
+    line: int
+    shown: int  #: the line's number in its own file: see ``frontend.kernel.Numbering``
+    file: str
+    text: str
+    function: str
+
+    def where(
+        self,
+        block: tuple[int, int, int] | None = None,
+        thread: tuple[int, int, int] | None = None,
+    ) -> Location:
+        return Location(self.file, self.shown, self.text, block, thread, self.function)

@@ -1,0 +1,1 @@
+"""Observers that come with every launch: the counters, and the recorder of events."""

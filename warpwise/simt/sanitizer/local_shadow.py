@@ -1,0 +1,69 @@
+"""The shadow of local memory: the parts of each thread's array that were written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from warpwise.simt.lanes.lane_group import LaneGroup
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.memory import Memory
+from warpwise.simt.machine.observer import Request
+from warpwise.simt.types import Lanes, Value
+
+
+class LocalShadow:
+    """The shadow of one local array of all threads of a batch, of lane group ``group``.
+
+    ``unit``: bytes of a cell; ``complete``: everything was written."""
+
+    def __init__(self, array: Memory, group: LaneGroup):
+        self.unit, self.lanes, self.complete = array.cell, group.rows * group.threads, False
+        cells = array.memory_bytes // self.unit
+        self.written = np.zeros((cells, group.rows, group.threads), bool)
+
+    def wrote(self, request: Request) -> None:
+        """Note a store."""
+        if self.complete:
+            return
+        mask, written = request.mask, self.written.reshape(-1)
+        for cells in self._cells(request):
+            if mask.lanes is None and mask.group.whole and isinstance(cells, int):
+                self.written[cells] = True
+                continue
+            places = self._places(cells, mask)
+            written[places if mask.lanes is None else places[mask.grid()]] = True
+
+    def unwritten(self, request: Request) -> Lanes | None:
+        """Return the active lanes that would read unwritten memory, ``(rows, threads)``."""
+        if self.complete:
+            return None
+        mask, written = request.mask, self.written.reshape(-1)
+        there = [written.take(self._places(cells, mask)) for cells in self._cells(request)]
+        missing: Lanes = ~np.logical_and.reduce(there) & mask.grid()
+        if missing.any():
+            return missing
+        self.complete = bool(self.written.all())
+        return None
+
+    def _cells(self, request: Request) -> Iterator[Value]:
+        """Yield each cell of the elements that are accessed, lane-shaped."""
+        array = request.array
+        if array.cell % self.unit:
+            self._split(array.cell)
+        at = array.place(request.offset, request.mask)
+        if array.step != self.unit:
+            at = at * array.step // self.unit
+        for part in range(max(array.dtype.itemsize // self.unit, 1)):
+            yield at + part
+
+    def _places(self, cells: Value, mask: Mask) -> Lanes:
+        places: Lanes = np.multiply(cells, self.lanes) + mask.group.places
+        return places
+
+    def _split(self, part: int) -> None:
+        """Go on with cells of which ``part`` bytes are a whole number."""
+        part = math.gcd(part, self.unit)
+        self.written, self.unit = np.repeat(self.written, self.unit // part, axis=0), part

@@ -1,0 +1,201 @@
+"""The sanitizer: an observer that turns what the shadows of memory find into errors and races."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from warpwise.errors import Location, UnwrittenReadError
+from warpwise.races import Access, Race
+from warpwise.simt.frontend.written import has_fence
+from warpwise.simt.lanes.lane_group import LaneGroup, Shape
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.members import Members
+from warpwise.simt.machine.memory import Array, Memory, element_index
+from warpwise.simt.machine.observer import Launch, Observer, Request, Scope
+from warpwise.simt.machine.site import Site
+from warpwise.simt.sanitizer.entries import Clash
+from warpwise.simt.sanitizer.fences import Fences
+from warpwise.simt.sanitizer.global_shadow import GlobalShadow, shadows_of
+from warpwise.simt.sanitizer.local_shadow import LocalShadow
+from warpwise.simt.sanitizer.order import Clock, Order
+from warpwise.simt.sanitizer.shared_shadow import Shadow
+from warpwise.simt.types import Value
+from warpwise.traces import unlinear
+
+MAX_RACES = 16
+SCOPES = ("warp", "block", "grid")
+
+
+@dataclass
+class _Batch:
+    """What is known of one batch: the order of its accesses, and its shared and local memory."""
+
+    group: LaneGroup
+    order: Order
+    shared: dict[Memory, Shadow] = field(default_factory=dict)
+    local: dict[Memory, LocalShadow] = field(default_factory=dict)
+
+
+class Sanitizer(Observer):
+    """Finds ``races``, and raises UnwrittenReadError for a read of what nobody has written."""
+
+    launch: Launch
+
+    def __init__(self) -> None:
+        self.races: list[Race] = []
+        self.race_sites: set[tuple[object, ...]] = set()
+        self.clock = Clock()
+        self.fences: Fences | None = None  #: of a kernel that has some
+        #: of global arrays that the kernel may write
+        self.shadows: dict[Memory, GlobalShadow] = {}
+        self.batches: dict[int, _Batch] = {}  #: by their first block
+
+    def launch_begins(self, launch: Launch) -> None:
+        self.launch = launch
+        self.shadows = shadows_of(launch.memory, launch.written)
+        if has_fence(launch.kernel):
+            blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
+            self.fences = Fences(blocks, launch.threads)
+
+    def batch_begins(self, group: LaneGroup) -> None:
+        self.batches[group.first] = _Batch(group, Order(self.clock, group, self.fences))
+
+    def batch_ends(self, group: LaneGroup) -> None:
+        del self.batches[group.first]
+
+    # --- what orders accesses ---
+
+    def barrier(self, scope: Scope, mask: Mask, site: Site) -> None:
+        order = self._order(mask)
+        if scope == "grid":
+            order.grid_sync()
+        else:
+            order.barrier(mask)
+
+    def syncwarp(self, members: Members, site: Site) -> None:
+        self._order(members.mask).syncwarp(members)
+
+    def fence(self, scope: str, mask: Mask) -> None:
+        self._order(mask).fence(mask, scope)
+
+    def _order(self, mask: Mask) -> Order:
+        return self.batches[mask.group.first].order
+
+    # --- accesses ---
+
+    def load(self, request: Request) -> None:
+        self._access(request)
+
+    def store(self, request: Request) -> None:
+        self._access(request)
+
+    def atomic(self, request: Request) -> None:
+        self._access(request)
+
+    def _access(self, request: Request) -> None:
+        space, batch = request.array.space, self.batches[request.mask.group.first]
+        if space == "shared":
+            self._shared(request, batch)
+        elif space == "global":
+            self._global(request, batch.order)
+        elif space == "local":
+            self._local(request, batch)
+
+    @property
+    def _looking(self) -> bool:
+        """True if another race could still be reported."""
+        return len(self.races) < MAX_RACES and not self.clock.spent
+
+    def _local(self, request: Request, batch: _Batch) -> None:
+        root = request.array.root
+        shadow = batch.local.get(root)
+        if shadow is None:
+            shadow = batch.local[root] = LocalShadow(root, batch.group)
+        if request.access == "store":
+            shadow.wrote(request)
+            return
+        missing = shadow.unwritten(request)
+        if missing is not None:
+            where = request.site.where(**request.mask.group.first_of(missing))
+            raise unwritten(request.array, where)
+
+    def _shared(self, request: Request, batch: _Batch) -> None:
+        array, mask, site, kind = request.array, request.mask, request.site, request.access
+        root, order = array.root, batch.order
+        shadow = batch.shared.get(root)
+        if shadow is None:
+            shadow = batch.shared[root] = Shadow(root.memory_bytes, root.cell, batch.group)
+        first, span = _cells(request, shadow)
+        if kind != "store" and (missing := shadow.unwritten(first, mask, span)) is not None:
+            thread, cell = missing
+            index = ", ".join(map(str, element_index(root, cell * shadow.unit)))
+            through = "" if array.name == root.name else f" through {array.name}"
+            raise unwritten(root, site.where(*self._who(thread)), f"[{index}]", through)
+        if kind == "atomic":
+            order.atomic(mask, array.space)
+        if not self._looking:
+            shadow.wrote(kind, first, mask, span)
+            return
+        for clash in shadow.access(kind, first, mask, site, order, span):
+            self.note(root, clash, clash.cell * shadow.unit, order)
+
+    def _global(self, request: Request, order: Order) -> None:
+        array, mask, kind = request.array, request.mask, request.access
+        if kind == "atomic":
+            order.atomic(mask, array.space)
+        root, shadow = array.root, self.shadows.get(array.root)
+        if shadow is None or not self._looking:
+            return
+        width, addresses = array.dtype.itemsize, request.addresses
+        for clash in shadow.access(kind, addresses, width, mask, request.site, order):
+            at = shadow.address + clash.cell * shadow.unit - root.address
+            self.note(root, clash, at, order)
+
+    def note(self, array: Memory, clash: Clash, at: int, order: Order) -> None:
+        """Turn a clash ``at`` some byte of an array into a Race, once for each pair of lines."""
+        (first_time, _, first_kind), (second_time, _, second_kind) = clash.first, clash.second
+        lines = (self.clock.site(time).line for time in (first_time, second_time))
+        key = (array.name, *zip(lines, (first_kind, second_kind), strict=True))
+        if not self._looking or key in self.race_sites:
+            return
+        self.race_sites.add(key)
+        first, second = self._side(*clash.first), self._side(*clash.second)
+        scope = SCOPES[max(int(order.distance(clash.first[1], clash.second[1])), 0)]
+        index = element_index(array, at)
+        self.races.append(Race(array.name, array.space, index, first, second, scope))
+
+    def _side(self, time: int, thread: int, kind: str) -> Access:
+        site, writes = self.clock.site(time), kind != "load"
+        place = site.where().place
+        return Access(*self._who(thread), site.line, writes, kind == "atomic", place, site.text)
+
+    def _who(self, thread: int) -> tuple[Shape, Shape]:
+        """Return block and ``threadIdx`` of a thread, given its linear number in the launch."""
+        block, thread = divmod(thread, self.launch.threads)
+        return unlinear(block, self.launch.grid), unlinear(thread, self.launch.block)
+
+
+def _cells(request: Request, shadow: Shadow) -> tuple[Value, int]:
+    """Return the first cell of each element that is accessed, and how many cells it covers."""
+    array = request.array
+    if array.cell % shadow.unit:
+        shadow.split(array.cell)
+    width, unit = array.dtype.itemsize, shadow.unit
+    if array.root is array and width == unit:
+        return request.offset, 1
+    return (request.addresses - array.root.address) // unit, max(width // unit, 1)
+
+
+def unwritten(
+    array: Array, where: Location, element: str = "", through: str = ""
+) -> UnwrittenReadError:
+    others = ""
+    if array.space == "shared":
+        others = "; or did the thread that should have written it return early?"
+    return UnwrittenReadError(
+        f"{array.name}{element} is read{through}, but nothing was written there: "
+        f"{array.space} memory starts with whatever was left in it",
+        where,
+        "should this thread read at all? Check its guard and its index. "
+        f"If it should, write {array.name}{element} first{others}",
+    )
