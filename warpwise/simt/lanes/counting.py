@@ -59,6 +59,8 @@ def count_sectors(addresses: Lanes, lanes: Lanes | None, width: int) -> int:
 
 def _distinct(rows: Lanes) -> int:
     """Return the number of distinct values in each row, summed; ``_NOWHERE`` does not count."""
+    if len(rows) == 1:
+        return len({*rows[0].tolist()} - {_NOWHERE})
     steps = rows[:, 1:] != rows[:, :-1]
     if (rows[:, 1:] < rows[:, :-1]).any():
         rows = np.sort(rows, axis=1)

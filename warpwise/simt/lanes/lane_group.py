@@ -105,7 +105,7 @@ class LaneGroup:
             return self._full_row * (int(np.count_nonzero(lanes)) * (self.rows // rows))
         if columns % WARP_SIZE:
             lanes = np.concatenate([lanes, np.zeros((rows, -columns % WARP_SIZE), bool)], axis=1)
-        active = np.count_nonzero(lanes.reshape(-1, WARP_SIZE), axis=1)
+        active = lanes.reshape(-1, WARP_SIZE).sum(axis=1)
         profile = np.bincount(active, minlength=WARP_SIZE + 1)
         profile[0] = 0
         return profile * (self.rows // rows)

@@ -81,14 +81,26 @@ class Request:
     ``addresses``: bytes, lane-shaped. Of shared memory they count from the start of the block's, of
     local memory from the start of the array."""
 
-    __slots__ = ("access", "addresses", "array", "mask", "offset", "site")
+    __slots__ = ("_addresses", "access", "array", "mask", "offset", "site")
 
     def __init__(
-        self, access: Access, array: Array, offset: Value, addresses: Value, mask: Mask, site: Site
+        self,
+        access: Access,
+        array: Array,
+        offset: Value,
+        mask: Mask,
+        site: Site,
+        addresses: Value = None,
     ):
         self.access: Access = access
-        self.array, self.offset, self.addresses = array, offset, addresses
+        self.array, self.offset, self._addresses = array, offset, addresses
         self.mask, self.site = mask, site
+
+    @property
+    def addresses(self) -> Value:
+        if self._addresses is None:
+            self._addresses = self.array.address + self.offset * self.array.step
+        return self._addresses
 
 
 class Observer:
