@@ -1,7 +1,8 @@
 """Measure the speed of simulator, lab, grader, book and widgets, each beside its target.
 
     PYTHONPATH=tests python tools/bench.py [--json FILE] [simulator] [attention] [sanitizer]
-        [memory] [divergence] [lab] [grader] [workers] [nbgrader] [class] [book] [widgets]
+        [memory] [divergence] [programs] [lab] [grader] [workers] [nbgrader] [class] [book]
+        [widgets]
 
 A row that cannot be measured on this machine says why. The exit status is 1 if a figure misses its
 target."""
@@ -22,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from bench_grading import a_class, grader, nbgrader, workers
 from bench_kernels import divergence, flash_attention, memory, sanitizer, simulator
+from bench_programs import programs
 from bench_row import Row, seconds
 from bench_widgets import widgets
 
@@ -74,6 +76,7 @@ PARTS = {
     "sanitizer": sanitizer,
     "memory": memory,
     "divergence": divergence,
+    "programs": programs,
     "lab": lab,
     "grader": grader,
     "workers": workers,

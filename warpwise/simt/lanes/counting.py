@@ -65,6 +65,8 @@ def _within_sectors(addresses: Lanes, width: int) -> bool:
 
 def _distinct(rows: Lanes) -> int:
     """Return the number of distinct values in each row, summed; ``_NOWHERE`` does not count."""
+    if len(rows) == 1:
+        return len({*rows[0].tolist()} - {_NOWHERE})
     steps = rows[:, 1:] != rows[:, :-1]
     if (rows[:, 1:] < rows[:, :-1]).any():
         rows = np.sort(rows, axis=1)

@@ -130,7 +130,7 @@ def _profile(lanes: Lanes) -> Lanes:
     rows, columns = lanes.shape
     if columns % WARP_SIZE:
         lanes = np.concatenate([lanes, np.zeros((rows, -columns % WARP_SIZE), bool)], axis=1)
-    active = np.count_nonzero(lanes.reshape(-1, WARP_SIZE), axis=1)
+    active = lanes.reshape(-1, WARP_SIZE).sum(axis=1)
     profile = np.bincount(active, minlength=WARP_SIZE + 1)
     profile[0] = 0
     return profile

@@ -10,8 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
+from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.types import Lanes, Value
+
+_ONE_WARP = np.eye(WARP_SIZE + 1, dtype=np.int64)  #: its profile, by its number of active lanes
 
 
 class Mask:
@@ -23,6 +26,8 @@ class Mask:
     @cached_property
     def profile(self) -> Lanes:
         """Warps by their number of active lanes, ``(33,)``, without those that have none."""
+        if self.group.rows == 1 and self.group.threads <= WARP_SIZE:
+            return _ONE_WARP[self.threads]
         return self.group.profile(self.lanes)
 
     @cached_property
@@ -31,9 +36,15 @@ class Mask:
         return int(self.profile.sum())
 
     def grid(self) -> Lanes:
-        """Return the lanes as ``(rows, threads)``; read-only where that is a broadcast."""
+        """Return the lanes as ``(rows, threads)``, not to be written to."""
+        return self._grid
+
+    @cached_property
+    def _grid(self) -> Lanes:
         if self.lanes is None:
             return np.ones(self.group.shape, bool)
+        if self.lanes.shape == self.group.shape:
+            return self.lanes
         return np.broadcast_to(self.lanes, self.group.shape)
 
 
@@ -64,7 +75,8 @@ def split(mask: Mask, condition: Value) -> tuple[Mask | None, Mask | None]:
         return None, mask
     if taken.threads == mask.threads:
         return mask, None
-    return taken, masked(mask.group, ~condition if mask.lanes is None else ~condition & mask.lanes)
+    others = ~condition if mask.lanes is None else ~condition & mask.lanes
+    return taken, Mask(mask.group, others, mask.threads - taken.threads)
 
 
 def join(a: Mask | None, b: Mask | None) -> Mask | None:

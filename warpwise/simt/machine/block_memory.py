@@ -69,11 +69,15 @@ class LocalArray(Memory):
         return places
 
     def load(self, offset: Value, mask: Mask) -> Value:
-        if mask.group.whole and isinstance(offset, int):
-            return self.values[offset].copy()
+        if isinstance(offset, int):
+            plane = self.values[offset]
+            return plane.copy() if mask.group.whole else plane.take(mask.group.places)
         return self.values.reshape(-1).take(self._places(offset, mask.group))
 
     def store(self, offset: Value, value: Value, mask: Mask) -> None:
+        if isinstance(offset, int) and mask.group.whole:
+            np.copyto(self.values[offset], value, where=True if mask.lanes is None else mask.lanes)
+            return
         places = self._places(offset, mask.group)
         if mask.lanes is not None:
             places, value = places[mask.grid()], np.broadcast_to(value, places.shape)[mask.grid()]

@@ -81,10 +81,16 @@ class Request:
     access: Access  #: "load", "store" or "atomic"
     array: Array  #: ``array.space`` says which memory it lies in: global, shared, local or const
     offset: Value  #: steps of ``array.step`` bytes from the start of the array, lane-shaped
-    #: bytes, lane-shaped; from the start of a block's shared memory, or of a thread's local array
-    addresses: Value
     mask: Mask  #: the active lanes
     site: Site  #: where in the text: ``site.line``
+    _addresses: Value = None
+
+    @property
+    def addresses(self) -> Value:
+        """Bytes, lane-shaped; from the start of a block's shared memory, or of the local array."""
+        if self._addresses is None:
+            self._addresses = self.array.address + self.offset * self.array.step
+        return self._addresses
 
 
 class Observer:

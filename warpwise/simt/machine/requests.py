@@ -80,22 +80,22 @@ class Requests:
         self, access: Access, array: Array, indices: list[Value], mask: Mask, site: Site
     ) -> Request:
         """Check a request's bounds and alignment, and return it."""
-        key = self._place_key(array, indices, mask)
+        key = self._place_key(array, indices, mask) if array.space == "shared" else None
         place = self.places.get(key) if key else None
-        if place is None:
-            offset = self._offset(array, indices, mask, site)
-            place = Place(offset, array.address + offset * array.step)
-            if array.alignment > 1:
-                check_aligned(array, place.addresses, mask, site)
-            if key and len(self.places) < MAX_PLACES:
-                self.places[key] = place
-        return Request(access, array, place.offset, place.addresses, mask, site)
+        if place is not None:
+            return Request(access, array, place.offset, mask, site, place.addresses)
+        request = Request(access, array, self._offset(array, indices, mask, site), mask, site)
+        if array.alignment > 1:
+            check_aligned(array, request.addresses, mask, site)
+        if key and len(self.places) < MAX_PLACES:
+            self.places[key] = Place(request.offset, request.addresses)
+        return request
 
     def _place_key(self, array: Array, indices: list[Value], mask: Mask) -> tuple[int, ...] | None:
         """Return a key for a request that is the same in every block and trip, None for others.
 
         Its indices are ``threadIdx`` or plain integers, and all lanes are active."""
-        if array.space != "shared" or array.root is not array or mask.lanes is not None:
+        if array.root is not array or mask.lanes is not None:
             return None
         fixed = self.fixed
         for index in indices:
@@ -107,6 +107,8 @@ class Requests:
 
     def _offset(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
         """Return elements from the start of the array, with every active lane's index checked."""
+        if len(indices) == 1 and array.strides[0] == 1:
+            return self.checked(array, indices[0], array.shape[0], 0, mask, site)
         offset: Value = 0
         axes = zip(indices, array.shape, array.strides, strict=True)
         for axis, (index, size, stride) in enumerate(axes):
@@ -122,6 +124,8 @@ class Requests:
         ``size``: an int, or lanes of it for a view."""
         if type(size) is not int:
             return self._checked_by_lane(array, index, size, axis, mask, site)
+        if type(index) is int and 0 <= index < size:
+            return index
         if not isinstance(index, np.ndarray):
             index = int(index)
             if not -size <= index < size:
@@ -129,7 +133,8 @@ class Requests:
             return index if index >= 0 else index + size
         if index.dtype != np.int64:
             index = index.astype(np.int64)
-        if index.min() >= 0 and index.max() < size:
+        # negative ones are huge then
+        if int(np.maximum.reduce(index.view(np.uint64), axis=None)) < size:
             return index
         bad = (index < -size) | (index >= size)
         if mask.lanes is not None:

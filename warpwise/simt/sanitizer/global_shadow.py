@@ -1,9 +1,9 @@
 """The shadow of global memory, for the allocations that a kernel may write.
 
 Most accesses are regular: each thread touches the element whose number is its own, plus a constant.
-Such an access is kept as a stretch, and those of the next batches make it longer: a few numbers for
-each batch, whatever the size of the array. Everything else goes to tables with an entry for each
-cell, for which the system provides memory only in the pages that are used.
+Such an access of two threads or more is kept as a stretch, and those of the next batches make it
+longer: a few numbers for each batch, whatever the size of the array. Everything else goes to tables
+with an entry for each cell, for which the system provides memory only in the pages that are used.
 
 A cell is an element, or less where arrays of several types lie over the same memory.
 """
@@ -141,7 +141,7 @@ class GlobalShadow:
         low, high = int(touch.cells[0]), int(touch.cells[-1]) + 1
         if any(s.takes(low, high, touch.time) for s in stretches if s.delta == delta):
             return True
-        if len(stretches) >= MOST_STRETCHES:
+        if high - low == 1 or len(stretches) >= MOST_STRETCHES:
             return False
         stretches.append(Stretch(delta, low, high, [low], [touch.time]))
         return True

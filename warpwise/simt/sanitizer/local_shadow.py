@@ -23,11 +23,15 @@ class LocalShadow:
         self.unit, self.lanes, self.complete = array.cell, group.rows * group.threads, False
         cells = array.memory_bytes // self.unit
         self.written = np.zeros((cells, group.rows, group.threads), bool)
+        self.array = array
+        self.stored: dict[int, Mask] = {}  #: the lanes of the last store to an element of all lanes
 
     def wrote(self, request: Request) -> None:
         """Note a store."""
-        if self.complete:
+        if self.complete or self._same_lanes(request):
             return
+        if type(request.offset) is int and request.array is self.array:
+            self.stored[request.offset] = request.mask
         mask, written = request.mask, self.written.reshape(-1)
         for cells in self._cells(request):
             if mask.lanes is None and mask.group.whole and isinstance(cells, int):
@@ -38,7 +42,7 @@ class LocalShadow:
 
     def unwritten(self, request: Request) -> Lanes | None:
         """Return the active lanes that would read unwritten memory, ``(rows, threads)``."""
-        if self.complete:
+        if self.complete or self._same_lanes(request):
             return None
         mask, written = request.mask, self.written.reshape(-1)
         there = [written.take(self._places(cells, mask)) for cells in self._cells(request)]
@@ -47,6 +51,12 @@ class LocalShadow:
             return missing
         self.complete = bool(self.written.all())
         return None
+
+    def _same_lanes(self, request: Request) -> bool:
+        """Return True if the same lanes stored to this element last, which is one for all lanes."""
+        if type(request.offset) is not int or request.array is not self.array:
+            return False
+        return self.stored.get(request.offset) is request.mask
 
     def _cells(self, request: Request) -> Iterator[Value]:
         """Yield each cell of the elements that are accessed, lane-shaped."""

@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
+
 from warpwise import cuda
 
 ROOM = 32  # two coordinates of at most 16 corners
-N, M = 13, 11
+N, M = 24, 20
 
 
 @cuda.jit(device=True)
@@ -101,7 +102,7 @@ def check():
     boxes = random_boxes(rng, N)
     queries = np.concatenate([boxes[:2], random_boxes(rng, M - 2)])
     iou = np.zeros((N, M), np.float32)
-    rotated_iou[(2, 2), (8, 8)](boxes, queries, iou)
+    rotated_iou[(3, 3), (8, 8)](boxes, queries, iou)
     assert np.allclose(iou[[0, 1], [0, 1]], 1, atol=1e-4)
     inside = np.abs(sampled(boxes, queries) - iou)
     assert inside.max() < 0.05 and (iou > 0.05).sum() > 20
@@ -114,7 +115,7 @@ def random_boxes(rng, count):
 
 def sampled(boxes, queries):
     """Estimate the same from the points of a fine lattice that lie in both boxes."""
-    axis = np.linspace(-3, 7, 200)
+    axis = np.linspace(-3, 7, 100)
     x, y = np.meshgrid(axis, axis)
     a, b = (np.array([in_box(box, x, y) for box in them]) for them in (boxes, queries))
     both = np.einsum("aij,bij->ab", a, b)
