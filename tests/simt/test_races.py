@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import cuda
 
 from warpwise import trace
 from warpwise.simt import kernels_in
@@ -245,3 +246,19 @@ def test_the_oracle_and_the_sanitizer_agree_on_each_pair(kinds, other, scope):
     assert [side.atomic for side in (race.first, race.second)] == [
         kind == "atomic" for kind in kinds
     ]
+
+
+@cuda.jit
+def quarters(x, shift):
+    s = cuda.shared.array(32, np.int64)
+    t = cuda.threadIdx.x
+    s[t] = t
+    cuda.syncwarp(0xFF << (t // 8 * 8))
+    x[t] = s[(t + shift) % 8 + (t // 8 * 8 + shift // 8 * 8) % 32]
+
+
+@pytest.mark.parametrize(("shift", "races"), [(0, 0), (3, 0), (8, 1), (16, 1), (24, 1)])
+def test_quarters_of_a_warp_meet_among_themselves_only(shift, races):
+    """``shift``: how far away is the lane whose value is read; 8 and more are in other quarters."""
+    found = trace(quarters, 1, 32, np.zeros(32, np.int64), shift).races
+    assert [race.scope for race in found] == ["warp"] * races

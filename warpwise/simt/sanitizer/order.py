@@ -98,14 +98,7 @@ class Order:
 
     def syncwarp(self, members: Members) -> None:
         """A syncwarp: the active lanes of a warp that name the same mask meet."""
-        if not isinstance(members.named, np.ndarray):
-            self._syncwarp(members.mask, members.lanes)
-            return
-        lowest = np.where(members.lanes, members.named & -members.named, 0)
-        for leader in np.unique(lowest[lowest > 0]):
-            self._syncwarp(members.mask, lowest == leader)
-
-    def _syncwarp(self, mask: Mask, named: Value) -> None:
+        mask, named = members.mask, members.named
         time, group = self.clock.tick(), mask.group
         if self.fences is not None:
             self.fences.syncwarp(time, mask)
