@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.simt.types import ELEMENTS
+from warpwise.simt.types import ELEMENTS, KernelType
 
 MOST_LEAVES = 256
 
 
 @dataclass(frozen=True)
-class RecordType:
+class RecordType(KernelType):
     """One record of an array in some memory space."""
 
     dtype: np.dtype

@@ -1,4 +1,4 @@
-"""Random numbers: xoroshiro128+ with the same states and numbers as ``numba.cuda.random``.
+"""States of random numbers: xoroshiro128+, with the same numbers as ``numba.cuda.random``.
 
 The generator is David Blackman's and Sebastiano Vigna's
 (https://prng.di.unimi.it/xoroshiro128plus.c, constants 55, 14, 36, in the public domain). Thread
@@ -10,19 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpwise.simt.frontend.names import CudaName
-
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 
 _JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)  # the polynomial of 2**64 steps
 _WORD = 2**64
-
-#: The functions that kernels call; ``random_calls`` compiles them.
-xoroshiro128p_next = CudaName("random.xoroshiro128p_next")
-xoroshiro128p_uniform_float32 = CudaName("random.xoroshiro128p_uniform_float32")
-xoroshiro128p_uniform_float64 = CudaName("random.xoroshiro128p_uniform_float64")
-xoroshiro128p_normal_float32 = CudaName("random.xoroshiro128p_normal_float32")
-xoroshiro128p_normal_float64 = CudaName("random.xoroshiro128p_normal_float64")
 
 State = np.ndarray  #: uint64, (2, states): s0 and s1
 

@@ -13,48 +13,48 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import cached_property
+from functools import partial
 
+from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.device_calls import device_function
 from warpwise.simt.frontend.assigned import names_in
 from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.frontend.written import written_parameters
 from warpwise.simt.types import ArrayType
 
 
-class Waiting:
-    """Mixin of ``Compiler`` that looks for loops that may wait."""
+def loop_waits(c: Context, loop: ast.While) -> tuple[int, ...] | None:
+    """Return the slots of the variables that decide a trip; None if the loop cannot wait."""
+    found = waits(loop, partial(_may_be_written, c), partial(_is_atomic, c))
+    c.counts.waits |= found
+    if not found:
+        return None
+    names = deciding(loop)
+    slots = c.variables.slots.items()
+    return tuple(slot for key, slot in slots if key.partition(",")[0] in names)
 
-    def loop_waits(self, loop: ast.While) -> tuple[int, ...] | None:
-        """Return the slots of the variables that decide a trip; None if the loop cannot wait."""
-        reached, self.env = self.env, self.env or {}  # None after a loop without an end
-        found = waits(loop, self._may_be_written, self._is_atomic)
-        self.env = reached
-        self.waits |= found
-        if not found:
-            return None
-        names = deciding(loop)
-        return tuple(slot for key, slot in self.slots.items() if key.partition(",")[0] in names)
 
-    @cached_property
-    def _only_read(self) -> frozenset[str]:
-        """Parameters whose memory nobody writes; none in a device function: its caller might."""
-        if len(self.callers) > 1:
-            return frozenset()
-        return frozenset(self.kernel.parameters) - written_parameters(self.kernel)
+def _only_read(c: Context) -> frozenset[str]:
+    """Parameters whose memory nobody writes; none in a device function: its caller might."""
+    if len(c.callers) > 1:
+        return frozenset()
+    return frozenset(c.kernel.parameters) - written_parameters(c.kernel)
 
-    def _may_be_written(self, array: ast.expr, fixed: bool) -> bool:
-        """True for a global array which the kernel may write; ``fixed``: or a shared one."""
-        spaces = ("global", "shared") if fixed else ("global",)
-        names = names_in(array) - self._only_read
-        found = [t for name in names for t in self.types_of.get(name, ())]
-        return any(isinstance(t, ArrayType) and t.space in spaces for t in found)
 
-    def _is_atomic(self, node: ast.Call) -> bool:
-        function = self.static(node.func)
-        if isinstance(function, CudaName):
-            return function.path.startswith("atomic.")
-        device = self.device_function(function)
-        return device is not None and any(program.atomics for program in device.programs.values())
+def _may_be_written(c: Context, array: ast.expr, fixed: bool) -> bool:
+    """True for a global array which the kernel may write; ``fixed``: or a shared one."""
+    spaces = ("global", "shared") if fixed else ("global",)
+    names = names_in(array) - _only_read(c)
+    found = [t for name in names for t in c.variables.types_of.get(name, ())]
+    return any(isinstance(t, ArrayType) and t.space in spaces for t in found)
+
+
+def _is_atomic(c: Context, node: ast.Call) -> bool:
+    function = c.static(node.func)
+    if isinstance(function, CudaName):
+        return function.path.startswith("atomic.")
+    device = device_function(c, function)
+    return device is not None and any(program.atomics for program in device.programs.values())
 
 
 def waits(
