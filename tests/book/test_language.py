@@ -1,4 +1,4 @@
-"""The page of the kernel language: its tables, the names that work, and the refusals."""
+"""The table of the kernel language: its page, its examples, and the refusals."""
 
 import ast
 from typing import get_type_hints
@@ -59,7 +59,7 @@ def run(body: str, head: str = HEAD) -> np.ndarray:
     return out
 
 
-def test_the_page_is_what_the_tables_say():
+def test_the_page_is_what_the_table_says():
     assert language.PATH.read_text("utf-8") == language.page(), (
         "run: .venv/bin/python -m warpwise.book.language"
     )

@@ -8,6 +8,8 @@ so far make 2**k jumps at once."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
@@ -38,13 +40,15 @@ def init_xoroshiro128p_states_cpu(
     states["s0"], states["s1"] = made
 
 
-def init_xoroshiro128p_states(states, seed: int, subsequence_start: int = 0, stream=0) -> None:
+def init_xoroshiro128p_states(
+    states: Any, seed: int, subsequence_start: int = 0, stream: object = 0
+) -> None:
     """Fill an array of states in (simulated) device memory."""
     init_xoroshiro128p_states_cpu(getattr(states, "host_values", states), seed, subsequence_start)
 
 
 def create_xoroshiro128p_states(
-    n: int, seed: int, subsequence_start: int = 0, stream=0
+    n: int, seed: int, subsequence_start: int = 0, stream: object = 0
 ) -> np.ndarray:
     """Return states for ``n`` threads."""
     states = np.empty(n, xoroshiro128p_dtype)

@@ -211,7 +211,7 @@ def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
     if isinstance(t, VectorType):
         return f"one of its parts: {text}.x"
     if isinstance(t, RecordType):
-        return f"one of its fields: {text}.{t.dtype.names[0]}"
+        return f"one of its fields: {text}.{(t.dtype.names or ('',))[0]}"
     return on_result(node, tree) or "give it a number"
 
 
@@ -253,8 +253,8 @@ def on_pair(node: ast.Subscript, part: ast.expr, count: int, ndim: int, tree: as
     It has ``count`` indices, and the array has ``ndim`` dimensions."""
     array, pair = ast.unparse(node.value), ast.unparse(part)
     whole = ", ".join(f"{pair}[{k}]" for k in range(count))
-    apart = [whole if one is part else ast.unparse(one) for one in node.slice.elts]
-    given = [f"{pair}[0]" if one is part else ast.unparse(one) for one in node.slice.elts]
+    apart = [whole if one is part else ast.unparse(one) for one in _parts(node)]
+    given = [f"{pair}[0]" if one is part else ast.unparse(one) for one in _parts(node)]
     found = [f"{array}[{pair}]"] if count == ndim else []
     found += [f"{array}[{', '.join(apart)}]"] if len(given) - 1 + count == ndim else []
     found += [f"{array}[{', '.join(given)}]"] if len(given) == ndim else []
@@ -285,8 +285,11 @@ def on_count_of_indices(node: ast.Subscript, ndim: int, tree: ast.AST) -> str:
 
 
 def _indices(node: ast.Subscript) -> list[str]:
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return [ast.unparse(part) for part in parts]
+    return [ast.unparse(part) for part in _parts(node)]
+
+
+def _parts(node: ast.Subscript) -> list[ast.expr]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def on_outside(node: ast.expr, value: object) -> tuple[str, str]:

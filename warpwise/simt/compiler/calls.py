@@ -64,9 +64,9 @@ def call(c: Context, node: ast.Call) -> Code:
     if isinstance(function, CudaName):
         word = c.language.words.get(function.path)
         return refuse_cuda(c, node.func, function.path) if word is None else word(c, node)
-    is_value = isinstance(function, DeviceFunctionType)
-    device = function.kernel if is_value else device_function(c, function)
-    if device is not None:
+    if isinstance(function, DeviceFunctionType):
+        return call_device(c, node, function.kernel)
+    if (device := device_function(c, function)) is not None:
         return call_device(c, node, device)
     if node.keywords:
         named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg) or "**"

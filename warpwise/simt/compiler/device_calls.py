@@ -101,16 +101,22 @@ def _refuse_arguments(c: Context, node: ast.Call, kernel: Kernel, what: str) -> 
     c.refuse(node, f"{signature} {what}", f"call it as {signature}")
 
 
+def _known(kernel: Kernel, node: ast.expr) -> object:
+    """Return the value of a name outside or a constant; NotImplemented for anything else."""
+    try:
+        if isinstance(node, ast.Name):
+            return resolve(kernel.lookup(node.id))
+        value: object = constant(node, kernel.lookup)
+        return value
+    except (KeyError, NotConstant):
+        return NotImplemented
+
+
 def _default(kernel: Kernel, node: ast.expr) -> Code:
     """Compile a default value, which is known before the launch."""
     if isinstance(node, ast.Constant) and node.value is None:
         return constant_code(None)
-    value: object = NotImplemented
-    try:
-        named = isinstance(node, ast.Name)
-        value = resolve(kernel.lookup(node.id)) if named else constant(node, kernel.lookup)
-    except (KeyError, NotConstant):
-        pass
+    value = _known(kernel, node)
     if types.of_constant(value) is None:
         what = f"{kernel.name}: the default value {ast.unparse(node)} is no constant"
         try_this = "a number, a tuple of numbers, or None"

@@ -112,17 +112,17 @@ def for_(c: Context, node: ast.For) -> Step:
     number, line, site = loop.number, node.lineno, c.site(node)
 
     def uniform(frame: Frame, mask: Mask, numbers: range) -> Mask | None:
-        active: Mask | None = mask
-        batch, few = frame.batch, Narrowing(frame, loop)
+        active, batch, few = mask, frame.batch, Narrowing(frame, loop)
         for trip, k in enumerate(numbers):
             if few.wanted(active):
                 (active,) = few.narrow(active, None)
             batch.step(site, active, trip=trip)
             each(frame, active)
             put(frame, k, active)
-            active = _trip(frame, number, body, active)
-            if active is None:
-                break
+            on = _trip(frame, number, body, active)
+            if on is None:
+                return _after_loop(frame, loop, few.widen(None))
+            active = on
         return _after_loop(frame, loop, few.widen(active))
 
     def varying(frame: Frame, mask: Mask, k: Value, end: Value, by: Value) -> Mask | None:

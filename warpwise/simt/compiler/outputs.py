@@ -100,8 +100,9 @@ def _without_formatting(node: ast.expr) -> str | None:
         case ast.BinOp(left=ast.Constant(str() as text), op=ast.Mod(), right=ast.Tuple(values)):
             pass
         case ast.BinOp(left=ast.Constant(str() as text), op=ast.Mod() | ast.Add(), right=value):
-            is_str = isinstance(value, ast.Call) and ast.unparse(value.func) == "str"
-            values = value.args if is_str else [value]
+            values = [value]
+            if isinstance(value, ast.Call) and ast.unparse(value.func) == "str":
+                values = value.args
         case ast.Call(func=ast.Attribute(ast.Constant(str() as text), "format"), args=values):
             pass
         case _:

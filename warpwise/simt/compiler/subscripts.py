@@ -6,7 +6,7 @@ tuple. The bounds of a view are fixed when it is made. Assignment is in ``stores
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
+from typing import NoReturn, TypeGuard
 
 import numpy as np
 
@@ -34,8 +34,7 @@ def subscript(c: Context, node: ast.Subscript) -> Code:
 def place(c: Context, node: ast.Subscript) -> Element | Code:
     """Compile a subscript to an element of memory or a value."""
     owner = node.value
-    is_flat = isinstance(owner, ast.Attribute) and owner.attr == "flat"
-    if isinstance(owner, ast.Attribute) and is_flat and c.static(owner) is NotImplemented:
+    if _is_flat(owner) and c.static(owner) is NotImplemented:
         return _flat(c, node, owner.value)
     base = c.expression(owner)
     t, name = base.type, _text_in(node.slice)
@@ -244,6 +243,11 @@ def field(
     return Element(part.base, t.space, view, [])
 
 
+def _is_flat(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr == "flat"
+
+
 def _text_in(node: ast.expr) -> str | None:
-    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-    return node.value if is_text else None
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return None

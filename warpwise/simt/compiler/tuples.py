@@ -55,12 +55,12 @@ def tuple_item(c: Context, node: ast.Subscript, base: Code, t: TupleType) -> Cod
 
 def _part(c: Context, ends: ast.Slice, node: ast.Subscript, base: Code, t: TupleType) -> Code:
     nodes = ends.lower, ends.upper, ends.step
-    found = [None if end is None else c.constant(end) for end in nodes]
-    part = slice(*found)
-    if not all(end is None or isinstance(end, int) for end in found) or part.step == 0:
+    given = [None if end is None else c.constant(end) for end in nodes]
+    found = [end for end in given if end is None or isinstance(end, int)]
+    if len(found) < len(given) or found[2] == 0:
         what = f"{ast.unparse(node)}: the ends of a slice are integers, its step is not 0"
         c.refuse(node, what, "constants, such as t[1:]")
-    run = base.run
+    run, part = base.run, slice(*found)
     return Code(lambda f, m: run(f, m)[part], TupleType(t.items[part]))
 
 
