@@ -126,6 +126,27 @@ def test_a_widget(follow):
 
 
 @pytest.mark.slow
+def test_a_function_of_cuda(follow, copy):
+    recipe = follow("A function of CUDA", NAME="parity")
+    recipe.insert(
+        "warpwise/simt/builtins/bit_functions.py", '    Function("fma", ', samples.FUNCTION
+    )
+    recipe.insert("warpwise/simt/compiler/warp_calls.py", "def activemask(", samples.HANDLER)
+    words = "warpwise/simt/compiler/language/cuda_words.py"
+    recipe.insert(words, '    _gives("activemask", ', samples.ENTRY)
+    recipe.files("chapters/reference_language.md")
+    recipe.append("tests/simt/test_functions.py", samples.FUNCTION_TEST)
+    assert {
+        "test_parity_is_that_of_the_bits_and_of_the_lane",
+        "test_the_page_is_what_the_table_says",
+        "test_word_works[parity]",
+        "test_word_works[lane_parity]",
+    } == passed(recipe.prove())
+    page = (copy / "chapters/reference_language.md").read_text("utf-8")
+    assert "`cuda.lane_parity()`" in page and "`parity(a)`" in page
+
+
+@pytest.mark.slow
 def test_a_counter(follow):
     recipe = follow("A counter", NAME="barrier_threads")
     recipe.insert("warpwise/metrics/counters.py", "\n    def __post_init__", samples.FIELD)

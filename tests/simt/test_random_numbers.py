@@ -19,7 +19,7 @@ from warpwise.cuda.random import (
     xoroshiro128p_uniform_float32,
 )
 from warpwise.simt import kernels_in
-from warpwise.simt.compiler import random as ours
+from warpwise.simt.builtins import random_states as ours
 
 N = 37
 

@@ -14,7 +14,7 @@ from numba import cuda
 from warpwise import trace
 from warpwise.errors import BarrierError, OutOfBoundsError, StepLimitError
 from warpwise.simt import kernels_in
-from warpwise.simt.frontend.waiting import deciding
+from warpwise.simt.compiler.waiting import deciding
 from warpwise.simt.machine import scheduler
 
 

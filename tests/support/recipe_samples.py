@@ -206,6 +206,31 @@ def test_ruler_has_a_mark_for_each_lane():
     assert "ruler-mark {" in view._repr_html_()
 '''
 
+# --- a function of CUDA ---
+
+FUNCTION = """\
+    Function("parity", 1, lambda x: popc(x) & 1, one_of("u4(u4)"), op_class="integer"),
+"""
+HANDLER = """\
+def lane_parity(c: Context, node: ast.Call) -> Code:
+    exactly(c, node)
+    c.cost.add("integer")
+    return Code(lambda f, m: (m.group.lane & 1).astype(UINT32), UINT32)
+
+
+"""
+ENTRY = """\
+    _gives("lane_parity", "()", warp_calls.lane_parity, ""),
+"""
+FUNCTION_TEST = """
+
+def test_parity_is_that_of_the_bits_and_of_the_lane():
+    of_bits = computed("cuda.parity(a)", np.uint32, np.arange(8, dtype=np.uint32))
+    assert of_bits.tolist() == [0, 1, 1, 0, 1, 0, 0, 1]
+    of_lanes = computed("cuda.lane_parity() + 0 * a", np.uint32, np.arange(4, dtype=np.uint32))
+    assert of_lanes.tolist() == [0, 1, 0, 1]
+"""
+
 # --- a counter ---
 
 FIELD = """\

@@ -1,119 +1,20 @@
-"""The reference page of the kernel language, written from the simulator's own tables.
+"""The reference page of the kernel language, written from the simulator's own table.
 
-``python -m warpwise.book.language`` writes it. A test compares the page with these tables, runs
-every example, and checks that each refused construct is refused with the advice shown.
+``python -m warpwise.book.language`` writes it. A test compares the page with the table, runs every
+example, and checks that each refused construct is refused with the advice shown.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
-from textwrap import dedent
-from typing import cast
 
-from warpwise.simt.builtins import CUDA_FUNCTIONS
-from warpwise.simt.builtins.intrinsics import CASTS, FUNCTIONS
-from warpwise.simt.frontend.refused import REFUSED
-from warpwise.simt.frontend.words import CALLED, READ, VECTOR_TYPES
+from warpwise.simt.compiler.language.cuda_words import OF_NUMBERS, OF_VECTORS, READ, WORDS
+from warpwise.simt.compiler.language.functions import FUNCTIONS, PYTHON, TYPES
+from warpwise.simt.compiler.language.refused import REFUSED
+from warpwise.simt.compiler.language.syntax import SYNTAX
 
 PATH = Path(__file__).parents[2] / "chapters/reference_language.md"
-
-# Each feature of Python's syntax, and below it lines of a kernel that use it; ``x`` and ``out`` are
-# arrays, ``i`` is the thread's index.
-_SYNTAX = """
-assignment, also nested, unpacked, augmented and annotated
-    (a, b), c = (i, 1), 2
-    first = last = a
-    last += b
-    count: int = c
-if, elif, else; conditional expressions; chained comparisons
-    if 0 < i <= 3:
-        out[i] = 1 if x[i] > 2 else 0
-and, or, not: they give one of their values
-    v = i or 7
-    w = i and not x[i]
-a call under a condition, on a line of its own
-    i > 3 and cuda.atomic.add(out, 0, 1)
-    cuda.syncwarp() if SCALE < 1 else None
-short names for what CUDA, modules and Python give
-    t = cuda.threadIdx
-    add = cuda.atomic.add
-    small = min
-    add(out, t.x, small(i, 3))
-comparison with None, which is known before the launch
-    v = None
-    if v is None:
-        out[i] = 1
-membership in a tuple
-    if i in (1, 3):
-        out[i] = 1
-for over range
-    for k in range(i, 10, 2):
-        out[i] += k
-for over range of floating-point numbers: their fractions are cut off
-    for k in range(math.ceil(i / 4)):
-        out[i] += k
-for over an array
-    for v in x:
-        out[i] += v
-for over a tuple or a list of values of one type
-    for v in (1, 2, i):
-        out[i] += v
-enumerate and zip, also nested
-    for k, (a, b) in enumerate(zip(x, range(i)), 1):
-        out[i] += k * a * b
-while, break, continue; else after a loop
-    k = 0
-    while k < i:
-        k += 2
-        if k == 6:
-            break
-    else:
-        out[i] = k
-match on numbers, with alternatives, names and guards
-    match i:
-        case 0 | 1:
-            out[i] = 1
-        case n if n > 4:
-            out[i] = n
-        case _:
-            pass
-tuples: constant indices, len, sum, min, max, +
-    t = (i, 2) + (3,)
-    out[i] = t[0] + t[-1] + len(t) + sum(t) + max(t)
-functions within a kernel, and lambdas
-    def shifted(v, by=1):
-        return v + by + i
-    double = lambda v: 2 * v
-    out[i] = double(shifted(3))
-device functions with defaults, keywords and *values
-    out[i] = scaled(i, by=3) + scaled(*(i, 2))
-device functions as values and arguments
-    f = squared
-    out[i] = applied(f, i)
-device functions made from a lambda, outside the kernel
-    out[i] = halved(i)
-sizes of arrays: numbers, constants from outside, and names for one of these
-    n = WIDTH
-    tile = cuda.shared.array((n, 4), np.float32)
-    tile[0, 0] = 1
-    out[i] = tile.size
-assert, checked in every launch
-    assert i >= 0, 'never negative'
-raise, which ends the launch
-    if i < 0:
-        raise ValueError('negative')
-print of numbers, tuples and plain text
-    if i == 0:
-        print('first of', x.size, (i, x[i]))
-constants from outside, NumPy's types and text among them
-    if MODE == 'fast':
-        out[i] = SCALE * SIZES[1] + math.pi
-"""
-_BLOCKS = (block.partition("\n") for block in re.split(r"\n(?=\w)", _SYNTAX.strip()))
-#: Feature of Python's syntax -> lines of a kernel that use it.
-SYNTAX = {feature: dedent(lines) for feature, _, lines in _BLOCKS}
 
 _TOP = """# The kernel language
 
@@ -140,33 +41,31 @@ def page() -> str:
 
 
 def _examples() -> Iterable[str]:
-    for title, code in SYNTAX.items():
-        yield f"{title[0].upper()}{title[1:]}:\n\n```python\n{code}\n```\n"
+    for part in SYNTAX:
+        shown = f"{part.shown[0].upper()}{part.shown[1:]}"
+        yield f"{shown}:\n\n```python\n{part.lines}\n```\n"
 
 
 def _words() -> Iterable[str]:
-    own = [
-        f"`cuda.{path}{arguments}`"
-        for path, arguments in CALLED.items()
-        if path not in CUDA_FUNCTIONS and path not in VECTOR_TYPES
-    ]
-    yield f"Called: {', '.join(own)}.\n"
-    yield f"Read: {', '.join(f'`cuda.{path}`' for path in READ)}.\n"
-    yield f"Vector types: {_names(VECTOR_TYPES)}.\n"
+    yield f"Called: {_names(f'cuda.{word.name}{word.shown}' for word in WORDS)}.\n"
+    yield f"Read: {_names(f'cuda.{word.name}' for word in READ)}.\n"
+    yield f"Vector types: {_names(word.name for word in OF_VECTORS)}.\n"
 
 
 def _functions() -> Iterable[str]:
-    found = [f.name for f in FUNCTIONS.values()]
-    types = dict.fromkeys(cast(type, t).__name__ for t in CASTS)
-    python = "abs divmod len max min pow print round sum".split()
+    found = [entry.name for entry in FUNCTIONS.values()]
+    types = dict.fromkeys(entry.name.removeprefix("np.") for entry in TYPES.values())
+    python = [entry.name for entry in PYTHON.values()]
+    numpy = [name for name in _inside("np", found) if name not in types]
     yield f"Python: {_names(python)} of a tuple.\n"
     yield f"Types, which convert: {_names(types)}; of NumPy or Numba, under each of their names.\n"
     yield f"`math`: {_names(_inside('math', found))}.\n"
-    yield f"NumPy, of numbers: {_names(_inside('np', found))}.\n"
-    plain = [path for path in CUDA_FUNCTIONS if "." not in path]
-    yield f"`cuda`: {', '.join(f'`{path}{CALLED[path]}`' for path in plain)}.\n"
+    yield f"`cmath`: {_names(_inside('cmath', found))}.\n"
+    yield f"NumPy, of numbers: {_names(numpy)}.\n"
+    plain = [f"{word.name}{word.shown}" for word in OF_NUMBERS if "." not in word.name]
+    yield f"`cuda`: {_names(plain)}.\n"
     for part in ("fp16", "libdevice"):
-        yield f"`cuda.{part}`: {_names(_inside(part, CUDA_FUNCTIONS))}.\n"
+        yield f"`cuda.{part}`: {_names(_inside(part, [word.name for word in OF_NUMBERS]))}.\n"
 
 
 def _inside(part: str, names: Iterable[str]) -> list[str]:

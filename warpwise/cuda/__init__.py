@@ -20,11 +20,12 @@ from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.kernels import RaceWarning, SimulatedKernel
 from warpwise.cuda.numba_backend import backend
 from warpwise.errors import LaunchError
+from warpwise.simt.compiler.language import LANGUAGE
 from warpwise.simt.frontend.names import CudaName
-from warpwise.simt.frontend.words import TOP
 
 __all__ = ["DeviceArray", "RaceWarning", "SimulatedKernel", "backend"]
 
+TOP = LANGUAGE.vocabulary.top  #: CUDA's words
 #: Host names of ``numba.cuda`` as the simulator has them.
 HOST = {
     name: value for part in (arrays, device, kernels, streams) for name, value in part.HOST.items()

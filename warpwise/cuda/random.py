@@ -7,18 +7,16 @@ from typing import Any
 
 from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.numba_backend import backend
-from warpwise.simt.compiler import random as simulated
+from warpwise.simt.builtins import random_states as simulated
+from warpwise.simt.builtins.random_functions import RANDOM
+from warpwise.simt.frontend.names import CudaName
 
 NAMES = (
     "create_xoroshiro128p_states",
     "init_xoroshiro128p_states",
     "init_xoroshiro128p_states_cpu",
     "xoroshiro128p_dtype",
-    "xoroshiro128p_next",
-    "xoroshiro128p_uniform_float32",
-    "xoroshiro128p_uniform_float64",
-    "xoroshiro128p_normal_float32",
-    "xoroshiro128p_normal_float64",
+    *RANDOM,
 )
 
 
@@ -32,6 +30,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"cuda.random has no {name!r}; it has {', '.join(NAMES)}")
     if backend() == "gpu":
         return getattr(import_module("numba.cuda.random"), name)
+    if name in RANDOM:
+        return CudaName(f"random.{name}")
     return _create if name == "create_xoroshiro128p_states" else getattr(simulated, name)
 
 

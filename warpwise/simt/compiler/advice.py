@@ -8,18 +8,16 @@ from __future__ import annotations
 import ast
 import difflib
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Container, Hashable, Iterable, Mapping
 from itertools import islice
 from types import FunctionType, ModuleType
 
 import numpy as np
 
-from warpwise.simt.builtins.intrinsics import CASTS, FUNCTIONS
-from warpwise.simt.compiler.vectors import VectorType
+from warpwise.simt.compiler.entries import Vocabulary
+from warpwise.simt.compiler.value_types import VectorType
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName, resolve
-from warpwise.simt.frontend.refused import CUDA
-from warpwise.simt.frontend.words import AXES, CALLED, READ, TOP, VECTOR_TYPES
 from warpwise.simt.machine.structured_records import RecordType
 from warpwise.simt.types import NONE, SCALARS, ArrayType, TupleType, is_float, is_scalar
 
@@ -36,12 +34,6 @@ IMPORTS = {
     "cuda": "from warpwise import cuda",
 }
 MADE = ("array", "empty", "full", "ones", "zeros")
-MEMBERS = {
-    "atomic": "add(array, index, value)",
-    "cg": "this_grid()",
-    "shared": "array(shape, dtype)",
-    "local": "array(shape, dtype)",
-}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -53,30 +45,34 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return lower[found[0]] if found else ""
 
 
-def undefined(name: str, local: Iterable[str], outside: Mapping[str, object]) -> tuple[str, str]:
+def undefined(
+    name: str, local: Iterable[str], outside: Mapping[str, object], top: Iterable[str]
+) -> tuple[str, str]:
     """Return the message for an undefined name, and what to try.
 
-    ``outside``: names that the kernel sees, ``local``: its variables."""
+    ``outside``: names that the kernel sees, ``local``: its variables, ``top``: CUDA's."""
     what = f"{name} is not defined"
     if name in IMPORTS:
         return what, f"{IMPORTS[name]} at the top of the file, or in an earlier cell"
-    near = _meant(name, local, outside)
+    near = _meant(name, local, outside, tuple(top))
     if near:
         return f"{what}; did you mean {near}?", f"write {near}"
     return what, "define it before the kernel, or pass it as an argument"
 
 
-def _meant(name: str, local: Iterable[str], outside: Mapping[str, object]) -> str:
+def _meant(
+    name: str, local: Iterable[str], outside: Mapping[str, object], top: tuple[str, ...]
+) -> str:
     """Return the name that was probably meant, or ""."""
     modules = {k: v for k, v in outside.items() if isinstance(v, (ModuleType, CudaName))}
     cuda = next((k for k, v in modules.items() if resolve(v) == CudaName()), "cuda")
-    if name in TOP:
+    if name in top:
         return f"{cuda}.{name}"
     if name in {t.name for t in SCALARS}:
         return element_type(outside, name)
     public = [k for k in outside if not k.startswith("_")]
     near = nearest(name, local) or nearest(name, (*public, *PYTHON.split()))
-    word = "" if near else nearest(name, TOP)
+    word = "" if near else nearest(name, top)
     return f"{cuda}.{word}" if word else near
 
 
@@ -88,48 +84,48 @@ def element_type(outside: Mapping[str, object], name: str = "float32") -> str:
     return f"{numpy}.{name}"
 
 
-def unknown_attribute(base: object, attribute: str, written: str) -> tuple[str, str]:
+def unknown_attribute(
+    base: object, attribute: str, written: str, functions: Container[object]
+) -> tuple[str, str]:
     """Return the message for ``math.sqr`` and the like, and what to try.
 
-    ``written``: the text of ``base``."""
+    ``written``: the text of ``base``; ``functions``: those that a kernel can call."""
     names = vars(base) if isinstance(base, ModuleType) else {}
-    near = nearest(attribute, [k for k, v in names.items() if _can_be_used(v)])
+    near = nearest(attribute, [k for k, v in names.items() if _can_be_used(v, functions)])
     what = f"{written}.{attribute} is not defined"
     if near:
         return f"{what}; did you mean {written}.{near}?", f"write {written}.{near}"
     return what, f"{written} has nothing of this name: look it up in its documentation"
 
 
-def _can_be_used(value: object) -> bool:
-    if not isinstance(value, Hashable):
-        return False
-    return isinstance(value, float) or value in FUNCTIONS or value in CASTS
+def _can_be_used(value: object, functions: Container[object]) -> bool:
+    return isinstance(value, Hashable) and (isinstance(value, float) or value in functions)
 
 
-def unknown_cuda(path: str, written: str) -> tuple[str, str, bool]:
+def unknown_cuda(path: str, written: str, words: Vocabulary) -> tuple[str, str, bool]:
     """Return the message for ``cuda.<path>`` where it cannot be read or called, and what to try.
 
     The third value is True for a name that CUDA lacks."""
     prefix = written[: -len(path)] if written.endswith(path) else "cuda."
     first = path.partition(".")[0]
-    if path in CALLED:
-        return f"{written} is a function", f"call it: {written}{CALLED[path]}", False
-    if path in READ:
+    if path in words.called:
+        return f"{written} is a function", f"call it: {written}{words.called[path]}", False
+    if path in words.read:
         return f"{written} is a number and cannot be called", f"{written} without ()", False
-    if path in AXES:
+    if path in words.axes:
         what = f"{written} has three parts; a number is needed here"
         return what, f"{written}.x, .y or .z", False
-    if path in MEMBERS:
-        return f"{written} is no function and no value", f"{written}.{MEMBERS[path]}", False
-    if first in AXES:
+    if member := words.member(path):
+        return f"{written} is no function and no value", f"{written}.{member}", False
+    if first in words.axes:
         return f"{written} is not defined", f"{prefix}{first}.x, .y or .z", True
-    if first in CUDA:
-        return f"{written} is not known to the simulator", CUDA[first].instead, False
-    near = nearest(path, (*CALLED, *READ, *TOP))
+    if first in words.refused:
+        return f"{written} is not known to the simulator", words.refused[first].instead, False
+    near = nearest(path, (*words.called, *words.read, *words.top))
     if near:
         what = f"{written} is not defined; did you mean {prefix}{near}?"
-        return what, f"write {prefix}{near}{CALLED.get(near, '')}", True
-    known = ", ".join(word for word in TOP if word not in VECTOR_TYPES)
+        return what, f"write {prefix}{near}{words.called.get(near, '')}", True
+    known = ", ".join(word for word in words.top if word not in words.vectors)
     return f"{written} is not known to the simulator", f"known are {known}", False
 
 
@@ -189,13 +185,14 @@ def _on_call_of_a_value(node: ast.Call, t: object) -> str:
     return f"{text} is no function: is an operator such as * missing before the bracket?"
 
 
-def on_unused(node: ast.expr, function: object) -> str:
+def on_unused(node: ast.expr, function: object, called: Mapping[str, str]) -> str:
     """Suggest what to do about a value that no line uses.
 
-    ``function``: what the expression means, if that is known before the launch."""
+    ``function``: what the expression means, if that is known before the launch; ``called``: CUDA's
+    functions with their arguments."""
     text = ast.unparse(node)
-    if isinstance(function, CudaName) and function.path in CALLED:
-        return f"add brackets: {text}{CALLED[function.path]}"
+    if isinstance(function, CudaName) and function.path in called:
+        return f"add brackets: {text}{called[function.path]}"
     if isinstance(function, Kernel) or (callable(function) and not isinstance(function, CudaName)):
         return f"call it: {text}(...)"
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
@@ -214,7 +211,7 @@ def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
     if isinstance(t, VectorType):
         return f"one of its parts: {text}.x"
     if isinstance(t, RecordType):
-        return f"one of its fields: {text}.{t.dtype.names[0]}"
+        return f"one of its fields: {text}.{(t.dtype.names or ('',))[0]}"
     return on_result(node, tree) or "give it a number"
 
 
@@ -256,8 +253,8 @@ def on_pair(node: ast.Subscript, part: ast.expr, count: int, ndim: int, tree: as
     It has ``count`` indices, and the array has ``ndim`` dimensions."""
     array, pair = ast.unparse(node.value), ast.unparse(part)
     whole = ", ".join(f"{pair}[{k}]" for k in range(count))
-    apart = [whole if one is part else ast.unparse(one) for one in node.slice.elts]
-    given = [f"{pair}[0]" if one is part else ast.unparse(one) for one in node.slice.elts]
+    apart = [whole if one is part else ast.unparse(one) for one in _parts(node)]
+    given = [f"{pair}[0]" if one is part else ast.unparse(one) for one in _parts(node)]
     found = [f"{array}[{pair}]"] if count == ndim else []
     found += [f"{array}[{', '.join(apart)}]"] if len(given) - 1 + count == ndim else []
     found += [f"{array}[{', '.join(given)}]"] if len(given) == ndim else []
@@ -288,8 +285,11 @@ def on_count_of_indices(node: ast.Subscript, ndim: int, tree: ast.AST) -> str:
 
 
 def _indices(node: ast.Subscript) -> list[str]:
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return [ast.unparse(part) for part in parts]
+    return [ast.unparse(part) for part in _parts(node)]
+
+
+def _parts(node: ast.Subscript) -> list[ast.expr]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def on_outside(node: ast.expr, value: object) -> tuple[str, str]:

@@ -1,238 +1,118 @@
-"""Calls of functions in tables: Python's, those of ``math`` and NumPy, CUDA's own, and casts."""
+"""Calls: what a called name means, and Python's own functions, casts and functions of numbers."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import NoReturn
 
 import numpy as np
 
 from warpwise.simt import types
-from warpwise.simt.builtins.intrinsics import CASTS, FUNCTIONS, ROUND, ROUND_DIGITS, Function
+from warpwise.simt.builtins.intrinsics import ROUND, ROUND_DIGITS, Function
 from warpwise.simt.builtins.operations import unary_run
-from warpwise.simt.compiler import advice
+from warpwise.simt.compiler import advice, complex_numbers
+from warpwise.simt.compiler.arguments import (
+    arguments,
+    is_starred,
+    need_real,
+    numbers,
+    only_numbers,
+)
+from warpwise.simt.compiler.arithmetic import binary
+from warpwise.simt.compiler.attributes import method_call
 from warpwise.simt.compiler.closures import (
     Code,
+    Number,
+    Run,
     constant_code,
+    constant_number,
     converted,
     items_of,
     joined,
+    known,
     truth,
 )
+from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.device_calls import call_device, device_function
+from warpwise.simt.compiler.names import refuse_cuda
+from warpwise.simt.compiler.warp_calls import grid_sync_call
 from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.names import CudaName
-from warpwise.simt.types import BOOL, FLOAT64, INT64, ArrayType, TupleType, is_scalar
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.frame import Frame
+from warpwise.simt.types import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    ArrayType,
+    DType,
+    TupleType,
+    Type,
+    Value,
+)
 
-MAX_ARGUMENTS = 255
 NOT_FINITE = "inf -inf +inf nan infinity -infinity".split()
 
 
-class Calls:
-    """Mixin of ``Compiler`` for calls."""
-
-    def _Call(self, node: ast.Call) -> Code:
-        function = self.static(node.func)
-        if function is NotImplemented:
-            method = self.grid_sync_call(node) or self.method_call(node)
-            return method or self._refuse_call(node, function)
-        if isinstance(function, CudaName):
-            return self.cuda_call(node, function.path)
-        is_value = isinstance(function, DeviceFunctionType)
-        device = function.kernel if is_value else self.device_function(function)
-        if device is not None:
-            return self.call_device(node, device)
-        if node.keywords:
-            named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg) or "**"
-            what = f"{ast.unparse(node.func)} takes plain positional arguments here"
-            self.refuse(node, what, f"leave {named} out")
-        return self._plain_call(node, function)
-
-    def _plain_call(self, node: ast.Call, function: object) -> Code:
-        own = {
-            len: self._length,
-            min: self._extreme,
-            max: self._extreme,
-            abs: self._absolute,
-            pow: self._power,
-            sum: self._sum,
-            divmod: self._divmod,
-            round: self._round,
-            print: self.print_call,
-        }
-        try:
-            method, cast, known = own.get(function), CASTS.get(function), FUNCTIONS.get(function)
-        except TypeError:  # not hashable, and so none of them
-            return self._refuse_call(node, function)
-        if method is not None:
-            return method(node)
-        if cast is not None:
-            return self._cast(node, cast)
-        if (made := self.complex_call(node, function)) is not None:
-            return made
-        if known is not None:
-            return self.function_call(node, known)
-        return self._refuse_call(node, function)
-
-    def _refuse_call(self, node: ast.Call, function: object):
-        try_this = advice.on_call(node, function, self.env, self.kernel.names())
-        return self.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel", try_this)
-
-    def positional(self, node: ast.Call) -> list[Code]:
-        """Compile the positional arguments; ``*values`` of a tuple counts as its items."""
-        codes = []
-        for argument in node.args:
-            if not isinstance(argument, ast.Starred):
-                codes.append(self.expression(argument))
-                continue
-            values = self.expression(argument.value)
-            if not isinstance(values.type, TupleType):
-                what = f"{ast.unparse(argument)}: {types.described(values.type)}"
-                try_this = "only tuples can be: write the arguments out"
-                self.refuse(node, f"{what} cannot be taken apart in a call", try_this)
-            codes += items_of(values)
-            if len(codes) > MAX_ARGUMENTS:
-                what = f"a call with more than {MAX_ARGUMENTS} arguments"
-                self.refuse(node, what, "pass an array")
-        return codes
-
-    def _numbers(self, node: ast.Call) -> list[Code]:
-        if any(isinstance(a, ast.Starred) for a in node.args):
-            codes = self.positional(node)
-            bad = next((c for c in codes if not is_scalar(c.type)), None)
-            if bad is not None:
-                what = f"{ast.unparse(node)}: {types.described(bad.type)} where a number is needed"
-                self.refuse(node, what, "pass numbers")
-            return codes
-        return [self.scalar(a) for a in node.args]
-
-    def _arguments(self, node: ast.Call, count: int) -> list[Code]:
-        found = self._numbers(node)
-        if len(found) != count:
-            name = ast.unparse(node.func)
-            what = f"{name} takes {count} argument{'s' * (count != 1)} here, not {len(found)}"
-            self.refuse(node, what, f"{name}({', '.join('abcd'[:count])})")
-        return found
-
-    def function_call(self, node: ast.Call, function: Function) -> Code:
-        """Compile a call of a function that has a table entry."""
-        if node.keywords:
-            what = f"{ast.unparse(node.func)} takes plain positional arguments"
-            self.refuse(node, what, f"leave {node.keywords[0].arg or '**'}= out")
-        return self._apply(node, function, self._arguments(node, function.arity))
-
-    def _apply(self, node: ast.Call, function: Function, arguments: list[Code]) -> Code:
-        self.need_real(node, arguments)
-        signature = function.sign(*(a.type for a in arguments))
-        runs = [converted(a, t).run for a, t in zip(arguments, signature.arguments, strict=True)]
-        computed = signature.arguments[0]
-        self.cost.add(function.op_class) if function.op_class else self.cost.arithmetic(computed)
-        self.cost.flop(computed, function.flops)
-        if signature.result == FLOAT64:
-            self.notes.on_function(node, arguments)
-        return Code(_called(function.run, runs, signature.result), signature.result)
-
-    def _cast(self, node: ast.Call, rule: Callable) -> Code:
-        is_literal = bool(node.args) and isinstance(node.args[0], ast.Constant)
-        if is_literal and len(node.args) == 1 and isinstance(node.args[0].value, str):
-            return self._number_in_text(node, node.args[0].value)
-        (argument,) = self._arguments(node, 1)
-        t = rule(argument.type)
-        if t != BOOL:
-            self.need_real(node, [argument])
-        if not is_literal:
-            self.cost.add("conversion", int(argument.type != t))
-        if t == BOOL:
-            return truth(argument)
-        code = converted(argument, t)
-        if is_literal:
-            value = code.run(None, None)
-            return Code(lambda f, m: value, t)
-        return code
-
-    def _number_in_text(self, node: ast.Call, text: str) -> Code:
-        """Compile ``float("inf")``."""
-        if self.static(node.func) is float and text.strip().lower() in NOT_FINITE:
-            return constant_code(float(text))
-        what = f"{ast.unparse(node)}: a kernel has no strings"
-        return self.refuse(node, what, "write the number without quotes")
-
-    def _length(self, node: ast.Call) -> Code:
-        argument = self.expression(node.args[0]) if len(node.args) == 1 else None
-        if argument is not None and isinstance(argument.type, ArrayType):
-            run = argument.run
-            return Code(lambda f, m: run(f, m).shape[0], INT64)
-        if argument is not None and isinstance(argument.type, TupleType):
-            return constant_code(len(argument.type.items))
-        what = "len() takes an array or a tuple in a kernel"
-        return self.refuse(node, what, "len(x) of an array x; a number has no length")
-
-    def _values(self, node: ast.Call) -> list[Code]:
-        """Compile the numbers of ``max(a, b)``, and of ``max(values)`` for a tuple."""
-        if len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
-            values = self.expression(node.args[0])
-            if isinstance(values.type, TupleType) and all(map(is_scalar, values.type.items)):
-                return items_of(values)
-            return []
-        return self._numbers(node)
-
-    def _extreme(self, node: ast.Call) -> Code:
-        arguments = self._values(node)
-        is_starred = len(node.args) == 1 and isinstance(node.args[0], ast.Starred)
-        if not arguments or (is_starred and len(arguments) < 2):
-            what = f"{ast.unparse(node.func)} takes two or more numbers in a kernel"
-            self.refuse(node, what, "write a loop over the array")
-        self.need_real(node, arguments)
-        t = reduce(types.unify, (a.type for a in arguments))
-        runs = [converted(a, t).run for a in arguments]
-        self.cost.arithmetic(t, len(runs) - 1)
-        function = self.static(node.func)
-        ufunc = np.fmin if function is min else np.fmax
-
-        def run(frame, mask):
-            result = runs[0](frame, mask)
-            for part in runs[1:]:
-                value = part(frame, mask)
-                plain = type(result) is int and type(value) is int
-                result = function(result, value) if plain else ufunc(result, value)
-            return result
-
-        return Code(run, t)
-
-    def _sum(self, node: ast.Call) -> Code:
-        arguments = self._values(node) if len(node.args) == 1 else []
-        if not arguments:
-            self._refuse_call(node, sum)
-        return reduce(lambda a, b: self.binary(node, a, ast.Add(), b), arguments)
-
-    def _power(self, node: ast.Call) -> Code:
-        base, exponent = self._arguments(node, 2)
-        return self.binary(node, base, ast.Pow(), exponent)
-
-    def _divmod(self, node: ast.Call) -> Code:
-        a, b = self._arguments(node, 2)
-        parts = [self.binary(node, a, op, b) for op in (ast.FloorDiv(), ast.Mod())]
-        return joined(parts, TupleType(tuple(part.type for part in parts)))
-
-    def _round(self, node: ast.Call) -> Code:
-        function = ROUND_DIGITS if len(node.args) == 2 else ROUND
-        return self._apply(node, function, self._arguments(node, function.arity))
-
-    def _absolute(self, node: ast.Call) -> Code:
-        (argument,) = self._arguments(node, 1)
-        if types.is_complex(argument.type):
-            return self.complex_absolute(argument)
-        self.cost.arithmetic(argument.type)
-        code = converted(argument, types.absolute(argument.type))
-        return Code(unary_run(abs, code.run), code.type)
+def call(c: Context, node: ast.Call) -> Code:
+    function = c.static(node.func)
+    if function is NotImplemented:
+        method = grid_sync_call(c, node) or method_call(c, node)
+        return _refuse_call(c, node, function) if method is None else method
+    if isinstance(function, CudaName):
+        word = c.language.words.get(function.path)
+        return refuse_cuda(c, node.func, function.path) if word is None else word(c, node)
+    if isinstance(function, DeviceFunctionType):
+        return call_device(c, node, function.kernel)
+    if (device := device_function(c, function)) is not None:
+        return call_device(c, node, device)
+    if node.keywords:
+        named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg) or "**"
+        what = f"{ast.unparse(node.func)} takes plain positional arguments here"
+        c.refuse(node, what, f"leave {named} out")
+    try:
+        handler = c.language.functions.get(function)
+    except TypeError:  # not hashable, and so none of them
+        handler = None
+    return _refuse_call(c, node, function) if handler is None else handler(c, node)
 
 
-def _called(compute: Callable, runs: list[Callable], result) -> Callable:
+def _refuse_call(c: Context, node: ast.Call, function: object) -> NoReturn:
+    try_this = advice.on_call(node, function, c.variables.env, c.kernel.names())
+    c.refuse(node, f"{ast.unparse(node.func)} cannot be called in a kernel", try_this)
+
+
+# --- functions of numbers ---
+
+
+def function_call(c: Context, node: ast.Call, function: Function) -> Code:
+    """Compile a call of a function that has an entry in a table of ``builtins``."""
+    if node.keywords:
+        what = f"{ast.unparse(node.func)} takes plain positional arguments"
+        c.refuse(node, what, f"leave {node.keywords[0].arg or '**'}= out")
+    return _applied(c, node, function, arguments(c, node, function.arity))
+
+
+def _applied(c: Context, node: ast.Call, function: Function, found: Sequence[Number]) -> Code:
+    need_real(node, found)
+    signature = function.sign(*(a.type for a in found))
+    runs = [converted(a, t).run for a, t in zip(found, signature.arguments, strict=True)]
+    computed, result = signature.arguments[0], signature.result
+    c.cost.add(function.op_class) if function.op_class else c.cost.arithmetic(computed)
+    c.cost.flop(computed, function.flops)
+    if result == FLOAT64:
+        c.notes.on_function(node, found)
+    return Code(_called(function.run, runs, result), result)
+
+
+def _called(compute: Callable[..., Value], runs: list[Run], result: Type) -> Run:
     """Return the closure of ``compute``; uniform int64 and bool results are Python's own."""
     if result in (INT64, BOOL):
-        plain = int if result == INT64 else bool
+        plain: type[int] = int if result == INT64 else bool
 
-        def run_plain(frame, mask):
+        def run_plain(frame: Frame, mask: Mask) -> Value:
             value = compute(*(run(frame, mask) for run in runs))
             return value if isinstance(value, np.ndarray) else plain(value)
 
@@ -241,3 +121,113 @@ def _called(compute: Callable, runs: list[Callable], result) -> Callable:
         (only,) = runs
         return lambda frame, mask: compute(only(frame, mask))
     return lambda frame, mask: compute(*(run(frame, mask) for run in runs))
+
+
+def cast(c: Context, node: ast.Call, rule: Callable[[DType], DType]) -> Code:
+    """Compile ``int(x)``, ``np.float32(x)`` and the like; ``rule``: argument type -> result's."""
+    literal = node.args[0] if node.args and isinstance(node.args[0], ast.Constant) else None
+    if literal is not None and len(node.args) == 1 and isinstance(literal.value, str):
+        return _number_in_text(c, node, literal.value)
+    (argument,) = arguments(c, node, 1)
+    t = rule(argument.type)
+    if t != BOOL:
+        need_real(node, [argument])
+    if literal is None:
+        c.cost.add("conversion", int(argument.type != t))
+    if t == BOOL:
+        return truth(argument)
+    code = converted(argument, t)
+    return code if literal is None else Number(_always(known(code.run)), t)
+
+
+def _always(value: Value) -> Run:
+    return lambda frame, mask: value
+
+
+def _number_in_text(c: Context, node: ast.Call, text: str) -> Code:
+    """Compile ``float("inf")``."""
+    if c.static(node.func) is float and text.strip().lower() in NOT_FINITE:
+        return constant_number(float(text), FLOAT64)
+    what = f"{ast.unparse(node)}: a kernel has no strings"
+    c.refuse(node, what, "write the number without quotes")
+
+
+# --- Python's functions ---
+
+
+def length(c: Context, node: ast.Call) -> Code:
+    argument = c.expression(node.args[0]) if len(node.args) == 1 else None
+    if argument is not None and isinstance(argument.type, ArrayType):
+        run = argument.run
+        return Number(lambda f, m: run(f, m).shape[0], INT64)
+    if argument is not None and isinstance(argument.type, TupleType):
+        return constant_code(len(argument.type.items))
+    what = "len() takes an array or a tuple in a kernel"
+    c.refuse(node, what, "len(x) of an array x; a number has no length")
+
+
+def _values(c: Context, node: ast.Call) -> list[Number]:
+    """Compile the numbers of ``max(a, b)``, and of ``max(values)`` for a tuple."""
+    if len(node.args) != 1 or is_starred(node):
+        return numbers(c, node)
+    values = c.expression(node.args[0])
+    if not isinstance(values.type, TupleType):
+        return []
+    return only_numbers(items_of(values.run, values.type)) or []
+
+
+def extreme(
+    c: Context, node: ast.Call, on_ints: Callable[[int, int], int], ufunc: np.ufunc
+) -> Number:
+    """Compile ``min(a, b)`` and ``max(a, b)``."""
+    found = _values(c, node)
+    if not found or (len(node.args) == 1 and is_starred(node) and len(found) < 2):
+        what = f"{ast.unparse(node.func)} takes two or more numbers in a kernel"
+        c.refuse(node, what, "write a loop over the array")
+    need_real(node, found)
+    t = reduce(np.promote_types, (a.type for a in found))
+    runs = [converted(a, t).run for a in found]
+    c.cost.arithmetic(t, len(runs) - 1)
+
+    def run(frame: Frame, mask: Mask) -> Value:
+        result = runs[0](frame, mask)
+        for part in runs[1:]:
+            value = part(frame, mask)
+            plain = type(result) is int and type(value) is int
+            result = on_ints(result, value) if plain else ufunc(result, value)
+        return result
+
+    return Number(run, t)
+
+
+def sum_(c: Context, node: ast.Call) -> Code:
+    found = _values(c, node) if len(node.args) == 1 else []
+    if not found:
+        _refuse_call(c, node, sum)
+    return reduce(lambda a, b: binary(c, node, a, ast.Add(), b), found)
+
+
+def power(c: Context, node: ast.Call) -> Code:
+    base, exponent = arguments(c, node, 2)
+    return binary(c, node, base, ast.Pow(), exponent)
+
+
+def divmod_(c: Context, node: ast.Call) -> Code:
+    a, b = arguments(c, node, 2)
+    operators: list[ast.operator] = [ast.FloorDiv(), ast.Mod()]
+    parts: list[Code] = [binary(c, node, a, op, b) for op in operators]
+    return joined(parts, TupleType(tuple(part.type for part in parts)))
+
+
+def round_(c: Context, node: ast.Call) -> Code:
+    function = ROUND_DIGITS if len(node.args) == 2 else ROUND
+    return _applied(c, node, function, arguments(c, node, function.arity))
+
+
+def absolute(c: Context, node: ast.Call) -> Code:
+    (argument,) = arguments(c, node, 1)
+    if types.is_complex(argument.type):
+        return complex_numbers.absolute(c, argument)
+    c.cost.arithmetic(argument.type)
+    code = converted(argument, types.absolute(argument.type))
+    return Number(unary_run(abs, code.run), code.type)

@@ -7,21 +7,57 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias, overload
 
 from warpwise.simt import types
 from warpwise.simt.lanes.counting import Work
-from warpwise.simt.types import BOOL, TupleType, cast, is_scalar
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.frame import Frame
+from warpwise.simt.types import BOOL, DType, TupleType, Type, Value, cast, is_scalar
+
+Run: TypeAlias = Callable[[Frame, Mask], Value]  #: an expression
+Step: TypeAlias = Callable[[Frame, Mask], Mask | None]  #: a statement: the lanes that go on
+Put: TypeAlias = Callable[[Frame, Value, Mask], None]  #: an assignment of a value
+Charge: TypeAlias = Callable[[Frame, Mask], None]  #: counts one pass for the active lanes
 
 
 @dataclass(frozen=True)
 class Code:
-    """A compiled expression: ``run(frame, mask)`` and the type of its value.
+    """A compiled expression: its closure and the type of its value.
 
     ``constant``: the compiler knows that value."""
 
-    run: Callable
-    type: object
+    run: Run
+    type: Type
     constant: bool = False
+
+
+@dataclass(frozen=True)
+class Number(Code):
+    """A compiled expression whose value is one number."""
+
+    type: DType
+
+
+@dataclass(frozen=True)
+class Element:
+    """A number in memory: the closures of its array and of one index for each dimension."""
+
+    dtype: DType
+    space: str
+    array: Run
+    indices: list[Run]
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a loop runs over: the number of items, and the item of the trip in its hidden variable.
+
+    ``prepare``: closures that run before the first trip."""
+
+    count: Run  #: int or lanes
+    item: Callable[[], Code]
+    prepare: list[Charge] = field(default_factory=list)
 
 
 @dataclass
@@ -35,11 +71,11 @@ class Cost:
         """Add ``count`` operations of one of ``metrics.OPERATIONS``."""
         self.ops[op_class] = self.ops.get(op_class, 0) + count
 
-    def arithmetic(self, t, count: int = 1) -> None:
+    def arithmetic(self, t: Type, count: int = 1) -> None:
         """Add ``count`` operations on numbers of a type."""
         self.add(_float_class(t) or "integer", count)
 
-    def flop(self, t, count: int = 1) -> None:
+    def flop(self, t: Type, count: int = 1) -> None:
         """Add ``count`` floating-point operations, if the type is floating point."""
         name = _float_class(t)
         if name and count:
@@ -50,52 +86,92 @@ class Cost:
         return sum(self.ops.values())
 
 
-def _float_class(t) -> str:
-    return {types.FLOAT16: "fp16", types.FLOAT32: "fp32", types.FLOAT64: "fp64"}.get(t, "")
+_FLOAT_CLASSES: dict[Type, str] = {
+    types.FLOAT16: "fp16",
+    types.FLOAT32: "fp32",
+    types.FLOAT64: "fp64",
+}
 
 
-def charging(line: int, cost: Cost) -> Callable:
+def _float_class(t: Type) -> str:
+    return _FLOAT_CLASSES.get(t, "")
+
+
+def uncounted(frame: Frame, mask: Mask) -> None:
+    """Count nothing: the pass is counted elsewhere, or costs nothing."""
+
+
+def charging(line: int, cost: Cost) -> Charge:
     """Return the closure that counts one pass over ``cost`` for the active lanes."""
     if not cost.slots:
-        return lambda frame, mask: None
+        return uncounted
     ops = [(f"op_{name}", count) for name, count in cost.ops.items()]
     flops = [(f"flops_{name}", count) for name, count in cost.flops.items()]
     work = Work(line, (*ops, *flops), cost.slots)
     return lambda frame, mask: frame.batch.issue(work, mask)
 
 
-def constant_code(value) -> Code:
+def known(run: Run) -> Value:
+    """Return the value of a closure of constants, which reads neither variables nor lanes."""
+    nothing: Any = None
+    return run(nothing, nothing)
+
+
+def constant_code(value: Value) -> Code:
+    """Compile a constant that a kernel can hold (``types.of_constant``)."""
     kind = types.of_constant(value)
     if is_scalar(kind):
-        value = cast(value, kind)
+        return constant_number(cast(value, kind), kind)
+    assert kind is not None
     return Code(lambda frame, mask: value, kind, constant=True)
 
 
-def converted(code: Code, to) -> Code:
+def constant_number(value: Value, t: DType) -> Number:
+    """Compile a constant that has the type ``t`` already."""
+    return Number(lambda frame, mask: value, t, constant=True)
+
+
+@overload
+def converted(code: Code, to: DType) -> Number: ...
+@overload
+def converted(code: Code, to: Type) -> Code: ...
+def converted(code: Code, to: Type) -> Code:
     """Return ``code`` with its value cast to a type that it can be unified with."""
+    if is_scalar(to):
+        if code.type != to:
+            return cast_number(code.run, to)
+        return code if isinstance(code, Number) else Number(code.run, to, code.constant)
     return code if code.type == to else cast_code(code.run, to)
 
 
-def cast_code(run: Callable, to) -> Code:
+def cast_number(run: Run, to: DType) -> Number:
+    """Cast the value of ``run``, any number."""
+    return Number(lambda frame, mask: cast(run(frame, mask), to), to)
+
+
+def cast_code(run: Run, to: Type) -> Code:
     """Cast the value of ``run`` from any type: tuples item by item, arrays unchanged."""
     if is_scalar(to):
-        return Code(lambda frame, mask: cast(run(frame, mask), to), to)
+        return cast_number(run, to)
     if isinstance(to, TupleType):
         return Code(lambda frame, mask: _cast_items(run(frame, mask), to), to)
     return Code(run, to)
 
 
-def _cast_items(values: tuple, to: TupleType) -> tuple:
+def _cast_items(values: tuple[Value, ...], to: TupleType) -> tuple[Value, ...]:
     return tuple(
         cast(v, t) if is_scalar(t) else _cast_items(v, t) if isinstance(t, TupleType) else v
         for v, t in zip(values, to.items, strict=True)
     )
 
 
-def items_of(code: Code) -> list[Code]:
+def items_of(run: Run, t: TupleType) -> list[Code]:
     """Return the items of a tuple, each as code of its own."""
-    run = code.run
-    return [Code(lambda f, m, i=i: run(f, m)[i], t) for i, t in enumerate(code.type.items)]
+
+    def item(i: int) -> Run:
+        return lambda f, m: run(f, m)[i]
+
+    return [Code(item(i), part) for i, part in enumerate(t.items)]
 
 
 def joined(codes: list[Code], t: TupleType) -> Code:
@@ -104,9 +180,9 @@ def joined(codes: list[Code], t: TupleType) -> Code:
     return Code(lambda f, m: tuple(run(f, m) for run in runs), t)
 
 
-def truth(code: Code) -> Code:
+def truth(code: Number) -> Number:
     """Return ``code`` as a condition."""
     if code.type == BOOL:
         return code
     run = code.run
-    return Code(lambda frame, mask: run(frame, mask) != 0, BOOL)
+    return Number(lambda frame, mask: run(frame, mask) != 0, BOOL)

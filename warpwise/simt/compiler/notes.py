@@ -7,12 +7,21 @@ constant that float32 holds exactly they cost nothing."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
-import numpy as np
-
-from warpwise.simt.compiler.closures import Code
-from warpwise.simt.types import FLOAT32, FLOAT64, ArrayType, is_float, is_integer, is_scalar
+from warpwise.simt.compiler.closures import Code, Number
+from warpwise.simt.frontend.kernel import Kernel, Node
+from warpwise.simt.types import (
+    FLOAT32,
+    FLOAT64,
+    ArrayType,
+    DType,
+    Type,
+    is_float,
+    is_integer,
+    is_scalar,
+)
 from warpwise.traces import Note
 
 
@@ -22,12 +31,15 @@ def about_float64(arguments: Iterable[object]) -> bool:
     return FLOAT32 in elements and FLOAT64 not in elements
 
 
+Place: TypeAlias = tuple[int, str]  #: the number and the text of a line
+
+
 class Notes:
     """The notes of one function while it is compiled, by place.
 
     ``element``: the name of float32 in the kernel's text."""
 
-    def __init__(self, kernel, element: str, found: Mapping | None = None):
+    def __init__(self, kernel: Kernel, element: str, found: Mapping[Place, Note] | None = None):
         self.kernel, self.element, self.found = kernel, element, dict(found or {})
 
     def copy(self) -> Notes:
@@ -41,12 +53,15 @@ class Notes:
     def all(self) -> tuple[Note, ...]:
         return tuple(sorted(self.found.values(), key=lambda note: note.line))
 
-    def on_operation(self, node: ast.AST, symbol: str, left: Code, right: Code, result) -> None:
+    def on_operation(
+        self, node: Node, symbol: str, left: Number, right: Number, result: Type
+    ) -> None:
         """Note a ``left symbol right`` in float64 of a float32, or of integers that are divided."""
         if result != FLOAT64 or not isinstance(node, (ast.BinOp, ast.AugAssign)):
             return
-        is_plain = isinstance(node, ast.BinOp)
-        sides = (node.left, node.right) if is_plain else (node.target, node.value)
+        sides = (
+            (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
+        )
         kinds = left.type, right.type
         if FLOAT32 in kinds:
             other = kinds.index(FLOAT32) ^ 1
@@ -57,7 +72,7 @@ class Notes:
             what = f"{_short(node)}: integers are divided in float64"
             self._add(node, what, f"{converted}, or // for a whole number")
 
-    def on_function(self, node: ast.Call, arguments: list[Code]) -> None:
+    def on_function(self, node: ast.Call, arguments: Sequence[Code]) -> None:
         """Note a function in float64 because of integers, or of a float64 beside a float32."""
         kinds = [a.type for a in arguments]
         if not all(map(is_scalar, kinds)) or (FLOAT64 in kinds and FLOAT32 not in kinds):
@@ -70,7 +85,7 @@ class Notes:
                 remedy += " makes a float32 of the integer"
             self._add(node, f"{_short(node)}: {call} is computed in float64", remedy)
 
-    def _remedy(self, node: ast.AST, side: ast.expr, t: np.dtype) -> str:
+    def _remedy(self, node: Node, side: ast.expr, t: DType) -> str:
         text = ast.unparse(side)
         if isinstance(node, ast.AugAssign) and side is node.target and isinstance(side, ast.Name):
             return f"give {text} its first value as float32: {text} = {self.element}(0)"
@@ -82,12 +97,12 @@ class Notes:
             return f"{self.element}({text})"
         return f"{self.element}({text}), or make {text} float32 where it gets its value"
 
-    def _add(self, node: ast.AST, what: str, try_this: str) -> None:
+    def _add(self, node: Node, what: str, try_this: str) -> None:
         where = self.kernel.where(node)
         place = where.line, where.text
         self.found.setdefault(place, Note(*place, what, try_this))
 
 
-def _short(node: ast.AST, most: int = 60) -> str:
+def _short(node: Node, most: int = 60) -> str:
     text = ast.unparse(node)
     return text if len(text) <= most else text[: most - 3] + "..."

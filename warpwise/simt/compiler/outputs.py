@@ -7,90 +7,87 @@ always checked; on a GPU only with ``debug=True``."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
 from warpwise.errors import KernelAssertionError
 from warpwise.simt import types
-from warpwise.simt.compiler.closures import Code, truth
+from warpwise.simt.compiler.closures import Code, Step, truth
+from warpwise.simt.compiler.context import Context
 from warpwise.simt.lanes.masks import Mask, split
-from warpwise.simt.types import BOOL, NONE, TupleType, is_float, is_scalar
+from warpwise.simt.machine.frame import Frame
+from warpwise.simt.types import BOOL, NONE, TupleType, Type, Value, is_float, is_scalar
 
 MAX_LINES = 1000  # of one launch
 MAX_VALUES = 32  # of one print: what the device's printf takes
 MAX_TEXT = 200  # characters of a string
 
+Text: TypeAlias = str | Callable[[int], str]  #: the same in every lane, or lane -> text
+Shown: TypeAlias = Callable[[Frame, Mask], Text]
 
-class Outputs:
-    """Mixin of ``Compiler`` for what a kernel prints and asserts."""
 
-    def print_call(self, node: ast.Call) -> Code:
-        if len(node.args) > MAX_VALUES:
-            what = f"print with {len(node.args)} values; {MAX_VALUES} are the most"
-            self.refuse(node, what, "print in several calls")
-        parts = [self._shown(argument) for argument in node.args]
-        self.cost.add("communication")
-        return Code(lambda frame, mask: _print(frame, mask, parts), NONE)
+def print_(c: Context, node: ast.Call) -> Code:
+    if len(node.args) > MAX_VALUES:
+        what = f"print with {len(node.args)} values; {MAX_VALUES} are the most"
+        c.refuse(node, what, "print in several calls")
+    parts = [_shown(c, argument) for argument in node.args]
+    c.cost.add("communication")
+    return Code(lambda frame, mask: _print(frame, mask, parts), NONE)
 
-    def _shown(self, node: ast.expr) -> Callable:
-        """Compile one argument: ``text(frame, mask)`` is text, or a function lane -> text."""
-        text = self.text_constant(node)
-        if text is not None:
-            return lambda frame, mask: text[:MAX_TEXT]
-        if (plain := _without_formatting(node)) is not None:
-            what = f"{ast.unparse(node)}: a kernel cannot format text"
-            self.refuse(node, what, f"print the values one after another: {plain}")
-        code = self.expression(node)
-        run, t = code.run, code.type
-        if not _printable(t):
-            what = f"{ast.unparse(node)} is {types.described(t)} and cannot be printed"
-            self.refuse(node, what, "print numbers and text")
-        return lambda frame, mask: _texts(run(frame, mask), t, mask)
 
-    def text_constant(self, node: ast.expr) -> str | None:
-        """Return a string that is known before the launch; None for anything else."""
-        if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, str) else None
-        if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.assigned:
-            value = self.static(node)
-            return value if isinstance(value, str) else None
-        return None
+def _shown(c: Context, node: ast.expr) -> Shown:
+    """Compile one argument of print."""
+    text = c.names.text(node)
+    if text is not None:
+        return lambda frame, mask: text[:MAX_TEXT]
+    if (plain := _without_formatting(node)) is not None:
+        what = f"{ast.unparse(node)}: a kernel cannot format text"
+        c.refuse(node, what, f"print the values one after another: {plain}")
+    code = c.expression(node)
+    run, t = code.run, code.type
+    if not _printable(t):
+        what = f"{ast.unparse(node)} is {types.described(t)} and cannot be printed"
+        c.refuse(node, what, "print numbers and text")
+    return lambda frame, mask: _texts(run(frame, mask), t, mask)
 
-    def _do_Assert(self, node: ast.Assert) -> Callable:
-        test, what = truth(self.scalar(node.test)), f"assert {ast.unparse(node.test)} does not hold"
-        if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
-            what += f": {node.msg.value[:MAX_TEXT]}"
-        elif node.msg is not None:
-            wanted = "the message of an assert must be plain text in quotes"
-            self.refuse(node, wanted, 'assert condition, "what went wrong"')
-        self.cost.add("control")
-        charge, condition, site = self._charge(node), test.run, self.site(node)
 
-        def do(frame, mask):
-            charge(frame, mask)
-            _, failed = split(mask, condition(frame, mask))
-            if failed is not None:
-                who = failed.group.first_of(failed.grid())
-                raise KernelAssertionError(
-                    what, site.where(**who), "look at what this thread has computed so far"
-                )
-            return mask
+def assert_(c: Context, node: ast.Assert) -> Step:
+    test, what = truth(c.scalar(node.test)), f"assert {ast.unparse(node.test)} does not hold"
+    if isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str):
+        what += f": {node.msg.value[:MAX_TEXT]}"
+    elif node.msg is not None:
+        wanted = "the message of an assert must be plain text in quotes"
+        c.refuse(node, wanted, 'assert condition, "what went wrong"')
+    c.cost.add("control")
+    charge, condition, site = c.charge(node), test.run, c.site(node)
 
-        return do
-
-    def _do_Raise(self, node: ast.Raise) -> Callable:
-        what, site = f"{ast.unparse(node)[:MAX_TEXT]} was reached", self.site(node)
-        self.env = None
-
-        def do(frame, mask):
+    def do(frame: Frame, mask: Mask) -> Mask:
+        charge(frame, mask)
+        _, failed = split(mask, condition(frame, mask))
+        if failed is not None:
+            who = failed.group.first_of(failed.grid())
             raise KernelAssertionError(
-                what,
-                site.where(**mask.group.first_of(mask.grid())),
-                "find out why this thread comes here",
+                what, site.where(**who), "look at what this thread has computed so far"
             )
+        return mask
 
-        return do
+    return do
+
+
+def raise_(c: Context, node: ast.Raise) -> Step:
+    what, site = f"{ast.unparse(node)[:MAX_TEXT]} was reached", c.site(node)
+    c.variables.here = None
+
+    def do(frame: Frame, mask: Mask) -> NoReturn:
+        raise KernelAssertionError(
+            what,
+            site.where(**mask.group.first_of(mask.grid())),
+            "find out why this thread comes here",
+        )
+
+    return do
 
 
 def _without_formatting(node: ast.expr) -> str | None:
@@ -103,8 +100,9 @@ def _without_formatting(node: ast.expr) -> str | None:
         case ast.BinOp(left=ast.Constant(str() as text), op=ast.Mod(), right=ast.Tuple(values)):
             pass
         case ast.BinOp(left=ast.Constant(str() as text), op=ast.Mod() | ast.Add(), right=value):
-            is_str = isinstance(value, ast.Call) and ast.unparse(value.func) == "str"
-            values = value.args if is_str else [value]
+            values = [value]
+            if isinstance(value, ast.Call) and ast.unparse(value.func) == "str":
+                values = value.args
         case ast.Call(func=ast.Attribute(ast.Constant(str() as text), "format"), args=values):
             pass
         case _:
@@ -113,13 +111,13 @@ def _without_formatting(node: ast.expr) -> str | None:
     return f"print({', '.join([*([repr(label)] if label else []), *map(ast.unparse, values)])})"
 
 
-def _printable(t) -> bool:
+def _printable(t: Type) -> bool:
     if isinstance(t, TupleType):
         return all(map(_printable, t.items))
     return is_scalar(t) and t.kind in "biuf"
 
 
-def _print(frame, mask: Mask, parts: list[Callable]) -> None:
+def _print(frame: Frame, mask: Mask, parts: Sequence[Shown]) -> None:
     launch = frame.batch.launch
     free = MAX_LINES - launch.printed
     if free < 0:
@@ -135,7 +133,7 @@ def _print(frame, mask: Mask, parts: list[Callable]) -> None:
     launch.printed += len(places)
 
 
-def _texts(value, t, mask: Mask) -> Callable:
+def _texts(value: Value, t: Type, mask: Mask) -> Callable[[int], str]:
     """Return the function lane -> text; lanes are numbered through the lane group."""
     if isinstance(t, TupleType):
         parts = [_texts(v, item, mask) for v, item in zip(value, t.items, strict=True)]

@@ -5,18 +5,18 @@ all happen to be equal. Otherwise the counters would depend on which blocks run 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE
+from warpwise.simt.compiler.closures import Charge
 from warpwise.simt.lanes.masks import Mask, join, split
 from warpwise.simt.machine.frame import Frame
+from warpwise.simt.types import Value
 
 _MANY = np.iinfo(np.int64).max
 
 
-def in_ragged_warps(mask: Mask, first, end, by):
+def in_ragged_warps(mask: Mask, first: Value, end: Value, by: Value) -> Value:
     """Find the lanes of warps whose active lanes make different numbers of trips; False if none."""
     trips = np.maximum((end - first + by - np.sign(by)) // by, 0)
     group = mask.group
@@ -34,7 +34,7 @@ def in_ragged_warps(mask: Mask, first, end, by):
 
 
 def count_test(
-    frame: Frame, each: Callable, line: int, go: Mask | None, left: Mask | None, ragged
+    frame: Frame, each: Charge, line: int, go: Mask | None, left: Mask | None, ragged: Value
 ) -> None:
     """Count the test before a trip.
 

@@ -6,70 +6,74 @@ arrays of them; their parts cannot be assigned to."""
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
-from functools import partialmethod
 
 import numpy as np
 
 from warpwise.simt import types
-from warpwise.simt.compiler.closures import Code, converted
-from warpwise.simt.frontend import words
+from warpwise.simt.compiler.arguments import is_starred
+from warpwise.simt.compiler.closures import Code, Number, converted
+from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.value_types import VectorType
 from warpwise.simt.types import is_complex, is_scalar
 
 PARTS = "xyzw"
+_SIZES = (1, 2, 3, 4)
+_ALIASES = {
+    "char": "int8",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "longlong": "int64",
+    "uchar": "uint8",
+    "ushort": "uint16",
+    "uint": "uint32",
+    "ulong": "uint64",
+    "ulonglong": "uint64",
+    "float": "float32",
+    "double": "float64",
+}
+_NUMBERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+_NAMED = {f"{t}x": t for t in _NUMBERS.split()} | _ALIASES
+#: Names below ``cuda``, ``float32x4`` or as in CUDA C++ ``float4`` -> the type that each makes.
+VECTORS = {f"{name}{n}": VectorType(np.dtype(t), n) for name, t in _NAMED.items() for n in _SIZES}
 
 
-@dataclass(frozen=True)
-class VectorType:
-    """``size`` numbers of one type; its values are tuples."""
-
-    dtype: np.dtype
-    size: int
-
-    def __str__(self) -> str:
-        return f"{self.dtype}x{self.size}"
-
-
-#: Names below ``cuda`` -> the vector types that they make.
-VECTORS = {name: VectorType(np.dtype(part), size) for name, (part, size) in words.VECTORS.items()}
-
-
-class Vectors:
-    """Mixin of ``Compiler`` for vector types, with a method for each of ``VECTORS``."""
-
-    def _vector(self, node: ast.Call, name: str) -> Code:
-        t = VECTORS[name]
-        complete = f"{ast.unparse(node.func)}({', '.join(PARTS[: t.size])})"
-        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-            self.refuse(node, f"{name} takes {t.size} plain numbers", complete)
-        parts = [part for argument in node.args for part in self._numbers_of(argument)]
-        if len(parts) != t.size:
-            made_of = f"{name} is made of {t.size} number{'s' * (t.size != 1)}"
-            self.refuse(node, f"{ast.unparse(node)}: {made_of}, not {len(parts)}", complete)
-        runs = [converted(part, t.dtype).run for part in parts]
-        self.cost.add("conversion", sum(part.type != t.dtype for part in parts))
-        return Code(lambda f, m: tuple(run(f, m) for run in runs), t)
-
-    def _numbers_of(self, node: ast.expr) -> list[Code]:
-        """Compile a number, or the numbers of another vector."""
-        code = self.expression(node)
-        run, t = code.run, code.type
-        if isinstance(t, VectorType):
-            return [Code(lambda f, m, i=i: run(f, m)[i], t.dtype) for i in range(t.size)]
-        if not is_scalar(t) or is_complex(t):
-            what = f"{ast.unparse(node)} is {types.described(t)}"
-            raise types.TypeMismatch(f"{what}, and a vector is made of numbers")
-        return [code]
-
-    def vector_part(self, node: ast.Attribute, base: Code) -> Code:
-        i = PARTS[: base.type.size].find(node.attr)
-        if i < 0 or len(node.attr) != 1:
-            known = ", ".join(f".{part}" for part in PARTS[: base.type.size])
-            what = f"{ast.unparse(node)}: a {base.type} has no {node.attr!r}"
-            self.refuse(node, what, f"it has {known}")
-        run = base.run
-        return Code(lambda f, m: run(f, m)[i], base.type.dtype)
+def vector(c: Context, node: ast.Call, name: str) -> Code:
+    """Compile ``cuda.float4(x, y, z, w)``, made of numbers and of smaller vectors."""
+    t = VECTORS[name]
+    complete = f"{ast.unparse(node.func)}({', '.join(PARTS[: t.size])})"
+    if node.keywords or is_starred(node):
+        c.refuse(node, f"{name} takes {t.size} plain numbers", complete)
+    parts = [part for argument in node.args for part in _numbers_of(c, argument)]
+    if len(parts) != t.size:
+        made_of = f"{name} is made of {t.size} number{'s' * (t.size != 1)}"
+        c.refuse(node, f"{ast.unparse(node)}: {made_of}, not {len(parts)}", complete)
+    runs = [converted(part, t.dtype).run for part in parts]
+    c.cost.add("conversion", sum(part.type != t.dtype for part in parts))
+    return Code(lambda f, m: tuple(run(f, m) for run in runs), t)
 
 
-for _name in VECTORS:
-    setattr(Vectors, f"_cuda_{_name}", partialmethod(Vectors._vector, name=_name))
+def _numbers_of(c: Context, node: ast.expr) -> list[Number]:
+    """Compile a number, or the numbers of another vector."""
+    code = c.expression(node)
+    if isinstance(code.type, VectorType):
+        return [_part(code, code.type, i) for i in range(code.type.size)]
+    if not is_scalar(code.type) or is_complex(code.type):
+        what = f"{ast.unparse(node)} is {types.described(code.type)}"
+        raise types.TypeMismatch(f"{what}, and a vector is made of numbers")
+    return [c.number(node, code)]
+
+
+def vector_part(c: Context, node: ast.Attribute, base: Code, t: VectorType) -> Number:
+    """Compile ``v.x``."""
+    i = PARTS[: t.size].find(node.attr)
+    if i < 0 or len(node.attr) != 1:
+        known = ", ".join(f".{part}" for part in PARTS[: t.size])
+        what = f"{ast.unparse(node)}: a {t} has no {node.attr!r}"
+        c.refuse(node, what, f"it has {known}")
+    return _part(base, t, i)
+
+
+def _part(base: Code, t: VectorType, i: int) -> Number:
+    run = base.run
+    return Number(lambda f, m: run(f, m)[i], t.dtype)

@@ -1,7 +1,8 @@
 """The names around a kernel: those of ``numba.cuda`` become ``CudaName``, Numba's types NumPy's.
 
 Objects are recognised by identity, so that aliased imports are seen through; names in text that
-does not run, by their import."""
+does not run, by their import. CUDA's words are those that Numba defines in a few modules, so that
+no list of them is needed here: the compiler says which ones a kernel can use."""
 
 from __future__ import annotations
 
@@ -13,11 +14,13 @@ import inspect
 import math
 import sys
 from types import ModuleType
+from typing import NoReturn
 
 import numpy as np
 
 from warpwise.errors import UnsupportedError
-from warpwise.simt.frontend.words import CALLED, TOP
+from warpwise.simt.builtins import CUDA_FUNCTIONS
+from warpwise.simt.builtins.random_functions import RANDOM
 from warpwise.simt.types import ELEMENTS
 
 MODULES = {"math": math, "cmath": cmath, "numpy": np, "enum": enum}
@@ -32,9 +35,14 @@ CUDA_MODULES = {
 CUDA_MODULES |= {
     "numba.types": "types",
     "numba.core.types": "types",
-    "warpwise.simt.compiler.random": "random",
 }
-_INNER = ("libdevice", "fp16", "random")  #: modules whose functions are recognised one by one
+#: Modules of Numba that define CUDA's words; the third those of its simulator.
+_WORDS = ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.simulator.vector_types")
+#: Modules below ``numba.cuda`` -> their functions that kernels call.
+_INNER = {
+    part: [path.removeprefix(f"{part}.") for path in CUDA_FUNCTIONS if path.startswith(f"{part}.")]
+    for part in ("libdevice", "fp16")
+} | {"random": list(RANDOM)}
 
 #: NumPy's name of a scalar type -> Numba's further names.
 _ALIASES = {
@@ -70,13 +78,13 @@ class CudaName:
             raise AttributeError(name)
         return CudaName(f"{self.path}.{name}" if self.path else name)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         what = f"{self} means something inside of a kernel only, and Python has called it"
         raise UnsupportedError(
             what, try_this="is @cuda.jit missing above the function that this line is in?"
         )
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, CudaName) and other.path == self.path
 
     def __hash__(self) -> int:
@@ -129,9 +137,10 @@ def _names_of(
         for name, t in TYPE_NAMES.items()
         if hasattr(numba.types, name)
     }
-    names |= {id(getattr(cuda, n)): CudaName(n) for n in (*TOP, "jit") if hasattr(cuda, n)}
-    for part, inner in zip(_INNER, parts, strict=True):
-        called = [path.partition(".")[2] for path in CALLED if path.startswith(f"{part}.")]
+    for name, value in vars(cuda).items() if cuda else ():
+        if name == "jit" or getattr(value, "__module__", None) in _WORDS:
+            names[id(value)] = CudaName(name)
+    for (part, called), inner in zip(_INNER.items(), parts, strict=True):
         found = {n: getattr(inner, n) for n in called if hasattr(inner, n)}
         names |= {id(value): CudaName(f"{part}.{n}") for n, value in found.items()}
     return names
@@ -166,7 +175,7 @@ class Package:
     def __init__(self, name: str):
         self.__name__ = name
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> object:
         value = from_import(self.__dict__["__name__"], name)
         if value is None:
             raise AttributeError(name)

@@ -27,7 +27,8 @@ class Mask:
     def profile(self) -> Lanes:
         """Warps by their number of active lanes, ``(33,)``, without those that have none."""
         if self.group.rows == 1 and self.group.threads <= WARP_SIZE:
-            return _ONE_WARP[self.threads]
+            one: Lanes = _ONE_WARP[self.threads]
+            return one
         return self.group.profile(self.lanes)
 
     @cached_property

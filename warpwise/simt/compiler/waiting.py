@@ -12,49 +12,49 @@ here."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.device_calls import device_function
 from warpwise.simt.frontend.assigned import names_in
 from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.frontend.written import written_parameters
 from warpwise.simt.types import ArrayType
 
 
-class Waiting:
-    """Mixin of ``Compiler`` that looks for loops that may wait."""
+def loop_waits(c: Context, loop: ast.While) -> tuple[int, ...] | None:
+    """Return the slots of the variables that decide a trip; None if the loop cannot wait."""
+    found = waits(loop, partial(_may_be_written, c), partial(_is_atomic, c))
+    c.counts.waits |= found
+    if not found:
+        return None
+    names = deciding(loop)
+    slots = c.variables.slots.items()
+    return tuple(slot for key, slot in slots if key.partition(",")[0] in names)
 
-    def loop_waits(self, loop: ast.While) -> tuple[int, ...] | None:
-        """Return the slots of the variables that decide a trip; None if the loop cannot wait."""
-        reached, self.env = self.env, self.env or {}  # None after a loop without an end
-        found = waits(loop, self._may_be_written, self._is_atomic)
-        self.env = reached
-        self.waits |= found
-        if not found:
-            return None
-        names = deciding(loop)
-        return tuple(slot for key, slot in self.slots.items() if key.partition(",")[0] in names)
 
-    @cached_property
-    def _only_read(self) -> frozenset[str]:
-        """Parameters whose memory nobody writes; none in a device function: its caller might."""
-        if len(self.callers) > 1:
-            return frozenset()
-        return frozenset(self.kernel.parameters) - written_parameters(self.kernel)
+def _only_read(c: Context) -> frozenset[str]:
+    """Parameters whose memory nobody writes; none in a device function: its caller might."""
+    if len(c.callers) > 1:
+        return frozenset()
+    return frozenset(c.kernel.parameters) - written_parameters(c.kernel)
 
-    def _may_be_written(self, array: ast.expr, fixed: bool) -> bool:
-        """True for a global array which the kernel may write; ``fixed``: or a shared one."""
-        spaces = ("global", "shared") if fixed else ("global",)
-        names = names_in(array) - self._only_read
-        found = [t for name in names for t in self.types_of.get(name, ())]
-        return any(isinstance(t, ArrayType) and t.space in spaces for t in found)
 
-    def _is_atomic(self, node: ast.Call) -> bool:
-        function = self.static(node.func)
-        if isinstance(function, CudaName):
-            return function.path.startswith("atomic.")
-        device = self.device_function(function)
-        return device is not None and any(program.atomics for program in device.programs.values())
+def _may_be_written(c: Context, array: ast.expr, fixed: bool) -> bool:
+    """True for a global array which the kernel may write; ``fixed``: or a shared one."""
+    spaces = ("global", "shared") if fixed else ("global",)
+    names = names_in(array) - _only_read(c)
+    found = [t for name in names for t in c.variables.types_of.get(name, ())]
+    return any(isinstance(t, ArrayType) and t.space in spaces for t in found)
+
+
+def _is_atomic(c: Context, node: ast.Call) -> bool:
+    function = c.static(node.func)
+    if isinstance(function, CudaName):
+        return function.path.startswith("atomic.")
+    device = device_function(c, function)
+    return device is not None and any(program.atomics for program in device.programs.values())
 
 
 def waits(
@@ -100,15 +100,19 @@ def _stored_names(loop: ast.While) -> set[str]:
 def _assigned_values(loop: ast.While) -> list[tuple[str, ast.expr]]:
     """Return each name that a loop assigns with each expression that is assigned to it."""
     found = []
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
-            targets = [node.target]
-        else:
-            continue
-        found += [(name, node.value) for target in targets for name in names_in(target)]
+    for targets, value in map(_assignment, ast.walk(loop)):
+        found += [(name, value) for target in targets for name in names_in(target)]
     return found
+
+
+def _assignment(node: ast.AST) -> tuple[Sequence[ast.expr], ast.expr]:
+    """Return the targets and the value of an assignment; no targets for anything else."""
+    match node:
+        case ast.Assign(targets, value):
+            return targets, value
+        case ast.AugAssign(target, _, value) | ast.AnnAssign(target, _, ast.expr() as value):
+            return [target], value
+    return [], ast.Constant(None)
 
 
 def deciding(loop: ast.While) -> set[str]:
@@ -120,10 +124,12 @@ def deciding(loop: ast.While) -> set[str]:
     pending: list[ast.AST] = [loop]
     while pending:
         node = pending.pop()
-        if _is_plain(node):
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                sources.setdefault(target.id, set()).update(names_in(node.value))
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        plain = _plain(node)
+        for name in plain:
+            sources.setdefault(name, set()).update(names_in(_assignment(node)[1]))
+        if plain:
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             read.add(node.id)
         else:
             pending += ast.iter_child_nodes(node)
@@ -134,15 +140,13 @@ def deciding(loop: ast.While) -> set[str]:
     return read & _stored_names(loop)
 
 
-def _is_plain(node: ast.AST) -> bool:
-    """True for an assignment to names of a value that reads no memory and calls nothing."""
-    if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or node.value is None:
-        return False
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+def _plain(node: ast.AST) -> list[str]:
+    """Return the names that are assigned a value which reads no memory and calls nothing."""
+    targets, value = _assignment(node)
     impure = (ast.Call, ast.Subscript, ast.NamedExpr)
-    if any(isinstance(n, impure) for n in ast.walk(node.value)):
-        return False
-    return all(isinstance(target, ast.Name) for target in targets)
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    is_pure = not any(isinstance(n, impure) for n in ast.walk(value))
+    return names if is_pure and len(names) == len(targets) else []
 
 
 def _leaves(node: ast.If) -> bool:

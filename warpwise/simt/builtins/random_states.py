@@ -1,4 +1,4 @@
-"""Random numbers: xoroshiro128+ with the same states and numbers as ``numba.cuda.random``.
+"""States of random numbers: xoroshiro128+, with the same numbers as ``numba.cuda.random``.
 
 The generator is David Blackman's and Sebastiano Vigna's
 (https://prng.di.unimi.it/xoroshiro128plus.c, constants 55, 14, 36, in the public domain). Thread
@@ -8,21 +8,14 @@ so far make 2**k jumps at once."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from warpwise.simt.frontend.names import CudaName
+import numpy as np
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 
 _JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)  # the polynomial of 2**64 steps
 _WORD = 2**64
-
-#: The functions that kernels call; ``random_calls`` compiles them.
-xoroshiro128p_next = CudaName("random.xoroshiro128p_next")
-xoroshiro128p_uniform_float32 = CudaName("random.xoroshiro128p_uniform_float32")
-xoroshiro128p_uniform_float64 = CudaName("random.xoroshiro128p_uniform_float64")
-xoroshiro128p_normal_float32 = CudaName("random.xoroshiro128p_normal_float32")
-xoroshiro128p_normal_float64 = CudaName("random.xoroshiro128p_normal_float64")
 
 State = np.ndarray  #: uint64, (2, states): s0 and s1
 
@@ -47,13 +40,15 @@ def init_xoroshiro128p_states_cpu(
     states["s0"], states["s1"] = made
 
 
-def init_xoroshiro128p_states(states, seed: int, subsequence_start: int = 0, stream=0) -> None:
+def init_xoroshiro128p_states(
+    states: Any, seed: int, subsequence_start: int = 0, stream: object = 0
+) -> None:
     """Fill an array of states in (simulated) device memory."""
     init_xoroshiro128p_states_cpu(getattr(states, "host_values", states), seed, subsequence_start)
 
 
 def create_xoroshiro128p_states(
-    n: int, seed: int, subsequence_start: int = 0, stream=0
+    n: int, seed: int, subsequence_start: int = 0, stream: object = 0
 ) -> np.ndarray:
     """Return states for ``n`` threads."""
     states = np.empty(n, xoroshiro128p_dtype)

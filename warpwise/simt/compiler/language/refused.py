@@ -1,67 +1,59 @@
 """Syntax and names that a kernel cannot use, with the advice that errors and the book give.
 
-Statements and expressions are keyed by the name of their node in Python's syntax tree, CUDA's words
-by their path below ``cuda``."""
+A test compiles every example, and checks that it is refused with this advice."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ast
 
+from warpwise.simt.compiler.entries import Refused
 
-@dataclass(frozen=True)
-class Refused:
-    """``shown``: its everyday name; ``example``: refused lines of a kernel; ``instead``: advice."""
-
-    shown: str
-    example: str
-    instead: str
-
-
-STATEMENTS = {
-    "Try": Refused(
+_STATEMENTS: dict[type[ast.AST], Refused] = {
+    ast.Try: Refused(
         "try", "try:\n    pass\nexcept ValueError:\n    pass", "check conditions with if"
     ),
-    "With": Refused(
+    ast.With: Refused(
         "with",
         "with x:\n    pass",
         "a kernel has no context managers: write the lines without with",
     ),
-    "ClassDef": Refused("class", "class A:\n    pass", "use arrays"),
-    "Import": Refused("import", "import os", "import at the top of the file"),
-    "ImportFrom": Refused(
+    ast.ClassDef: Refused("class", "class A:\n    pass", "use arrays"),
+    ast.Import: Refused("import", "import os", "import at the top of the file"),
+    ast.ImportFrom: Refused(
         "from ... import", "from os import path", "import at the top of the file"
     ),
-    "Delete": Refused("del", "del i", "leave the line out"),
-    "Global": Refused("global", "global n", "pass values as arguments"),
-    "Nonlocal": Refused(
+    ast.Delete: Refused("del", "del i", "leave the line out"),
+    ast.Global: Refused("global", "global n", "pass values as arguments"),
+    ast.Nonlocal: Refused(
         "nonlocal", "def f():\n    nonlocal i\n    return i\nv = f()", "pass values as arguments"
     ),
-    "Match": Refused(
+    ast.Match: Refused(
         "match with patterns of parts",
         "match i:\n    case (1, 2):\n        pass",
         "match numbers, | of them, names and _; or use if and elif",
     ),
 }
-EXPRESSIONS = {
-    "List": Refused("lists", "v = [1, 2]", "use a tuple, or cuda.local.array"),
-    "Dict": Refused("dictionaries", "v = {1: 2}", "use arrays and integer indices"),
-    "Set": Refused("sets", "v = {1, 2}", "use arrays and integer indices"),
-    "ListComp": Refused("list comprehensions", "v = [k for k in range(3)]", "write a loop"),
-    "GeneratorExp": Refused("generators", "v = (k for k in range(3))", "write a loop"),
-    "SetComp": Refused("set comprehensions", "v = {k for k in range(3)}", "write a loop"),
-    "DictComp": Refused(
+_EXPRESSIONS: dict[type[ast.AST], Refused] = {
+    ast.List: Refused("lists", "v = [1, 2]", "use a tuple, or cuda.local.array"),
+    ast.Dict: Refused("dictionaries", "v = {1: 2}", "use arrays and integer indices"),
+    ast.Set: Refused("sets", "v = {1, 2}", "use arrays and integer indices"),
+    ast.ListComp: Refused("list comprehensions", "v = [k for k in range(3)]", "write a loop"),
+    ast.GeneratorExp: Refused("generators", "v = (k for k in range(3))", "write a loop"),
+    ast.SetComp: Refused("set comprehensions", "v = {k for k in range(3)}", "write a loop"),
+    ast.DictComp: Refused(
         "dictionary comprehensions", "v = {k: k for k in range(3)}", "write a loop"
     ),
-    "Yield": Refused("yield", "v = yield", "write results into an array argument"),
-    "JoinedStr": Refused("f-strings", "v = f'{i}'", "a kernel has no strings: use numbers"),
-    "Await": Refused("await", "v = await x", "a kernel has no coroutines: leave await out"),
-    "NamedExpr": Refused(
+    ast.Yield: Refused("yield", "v = yield", "write results into an array argument"),
+    ast.JoinedStr: Refused("f-strings", "v = f'{i}'", "a kernel has no strings: use numbers"),
+    ast.Await: Refused("await", "v = await x", "a kernel has no coroutines: leave await out"),
+    ast.NamedExpr: Refused(
         "assignment within an expression", "v = (w := i)", "assign on a line of its own"
     ),
-    "Starred": Refused("* outside of a call", "v = (*x, 1)", "write the arguments out"),
+    ast.Starred: Refused("* outside of a call", "v = (*x, 1)", "write the arguments out"),
 }
 _CACHE_HINT = "index the array, such as x[i]: cache hints mean nothing to the simulator"
-CUDA = {
+#: CUDA's words, by their path below ``cuda``.
+REFUSED_CUDA = {
     "bf16": Refused(
         "cuda.bf16", "v = cuda.bf16.hadd(1, 2)", "float32 or cuda.fp16: NumPy has no bfloat16"
     ),
@@ -82,7 +74,7 @@ CUDA = {
     name: Refused(f"cuda.{name}", f"v = cuda.{name}(x, i)", _CACHE_HINT)
     for name in "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split()
 }
-CALLS = (
+_USES = (
     Refused("a device function that calls itself", "v = again(i)", "write a loop"),
     Refused(
         "reversed", "for k in reversed(range(3)):\n    pass", "count down: range(n - 1, -1, -1)"
@@ -127,4 +119,6 @@ CALLS = (
         "fadd_rn",
     ),
 )
-REFUSED: tuple[Refused, ...] = (*STATEMENTS.values(), *EXPRESSIONS.values(), *CALLS, *CUDA.values())
+#: Kinds of syntax.
+REFUSED_SYNTAX = _STATEMENTS | _EXPRESSIONS
+REFUSED: tuple[Refused, ...] = (*REFUSED_SYNTAX.values(), *_USES, *REFUSED_CUDA.values())

@@ -1,0 +1,68 @@
+"""Names and constants in a kernel: variables, and what is known before it runs."""
+
+from __future__ import annotations
+
+import ast
+from typing import NoReturn
+
+import numpy as np
+
+from warpwise.errors import UndefinedNameError, UnsupportedError
+from warpwise.simt import types
+from warpwise.simt.compiler import advice
+from warpwise.simt.compiler.array_calls import constant_array
+from warpwise.simt.compiler.closures import Code, cast_code, constant_code
+from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.device_calls import device_function, function_value
+from warpwise.simt.frontend.kernel import DeviceFunctionType
+from warpwise.simt.frontend.names import CudaName
+from warpwise.simt.types import Type
+
+
+def constant(c: Context, node: ast.Constant) -> Code:
+    if types.of_constant(node.value) is None:
+        c.refuse(node, f"a kernel cannot hold the constant {node.value!r}", "use numbers")
+    return constant_code(node.value)
+
+
+def name(c: Context, node: ast.Name) -> Code:
+    t = c.variables.env.get(node.id)
+    if isinstance(t, DeviceFunctionType):
+        return function_value(t.kernel)
+    if t is not None:
+        return _variable(c, node, t)
+    if node.id in c.variables.assigned:
+        what = f"{node.id} may be used before it has a value"
+        try_this = f"give {node.id} a value on every path to this line"
+        c.refuse(node, what, try_this, UndefinedNameError)
+    return static_code(c, node, c.static(node))
+
+
+def _variable(c: Context, node: ast.Name, t: Type) -> Code:
+    variable, site, slot = node.id, c.site(node), c.variables.slot(node.id)
+    code = Code(lambda frame, mask: frame.values[slot], t)
+    if (node.lineno, node.col_offset) in c.variables.unsure:
+        code = Code(lambda frame, mask: frame.value(slot, variable, mask, site), t)
+    return cast_code(code.run, t) if variable in c.variables.mixed else code
+
+
+def static_code(c: Context, node: ast.expr, value: object) -> Code:
+    """Compile a name known before the kernel runs: a constant, or one of CUDA's words."""
+    if isinstance(value, CudaName):
+        read = c.language.values.get(value.path)
+        return refuse_cuda(c, node, value.path) if read is None else read()
+    if isinstance(value, np.ndarray):
+        return constant_array(c, node, value)
+    if (device := device_function(c, value)) is not None:
+        return function_value(device)
+    if types.of_constant(value) is None:
+        kind, try_this = advice.on_outside(node, value)
+        c.refuse(node, f"{ast.unparse(node)} is {kind}, which a kernel cannot read", try_this)
+    return constant_code(value)
+
+
+def refuse_cuda(c: Context, node: ast.expr, path: str) -> NoReturn:
+    """Refuse ``cuda.<path>``: misspelled, unknown, or a function where a value is needed."""
+    words = c.language.vocabulary
+    what, try_this, is_missing = advice.unknown_cuda(path, ast.unparse(node), words)
+    c.refuse(node, what, try_this, UndefinedNameError if is_missing else UnsupportedError)

@@ -1,0 +1,78 @@
+"""The variables of a function while it is compiled.
+
+Types flow with the text: at every point a variable has the type that Numba would give it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from warpwise.errors import KernelTypeError
+from warpwise.simt import types
+from warpwise.simt.compiler.closures import Step
+from warpwise.simt.frontend.assigned import unsure_reads
+from warpwise.simt.frontend.kernel import Kernel, Node
+from warpwise.simt.types import Type
+
+Env: TypeAlias = dict[str, Type]  #: the types of the variables that have a value at some point
+
+
+@dataclass
+class Loop:
+    """A loop being compiled, and the types where break and continue leave it."""
+
+    number: int
+    by_block: bool = False  #: it has a barrier, so that blocks must stay whole
+    by_grid: bool = False  #: it has a sync of the grid, so that all blocks must stay
+    ends: list[Env | None] = field(default_factory=list)
+    again: list[Env | None] = field(default_factory=list)
+    orelse: Step | None = None  #: for lanes that did not leave by break
+
+
+class Variables:
+    """The types of a function's variables here and everywhere, and their slots in a frame.
+
+    ``mixed``: the names of variables that hold more than one type."""
+
+    def __init__(self, kernel: Kernel, mixed: frozenset[str]):
+        self.kernel, self.mixed = kernel, mixed
+        self.assigned = kernel.assigned.union(kernel.captured)
+        self.unsure = unsure_reads(kernel.tree, self.assigned, kernel.parameters)
+        self.here: Env | None = {}  #: None behind a statement that no lane goes on from
+        self.slots: dict[str, int] = {}
+        self.types_of: dict[str, set[Type]] = {}  #: all that a variable has anywhere
+
+    @property
+    def env(self) -> Env:
+        return {} if self.here is None else self.here
+
+    def bind(self, name: str, t: Type) -> int:
+        """Give a variable a type from here on; return its slot."""
+        self.env[name] = t
+        self.types_of.setdefault(name, set()).add(t)
+        return self.slot(name)
+
+    def slot(self, name: str) -> int:
+        """Return the slot of a variable of its present type.
+
+        Where ``x = x[i]`` is guarded, other lanes still have the array of that name."""
+        t = self.env[name]
+        return self.hidden(name if types.is_scalar(t) else f"{name}, {type(t).__name__}")
+
+    def hidden(self, key: str) -> int:
+        """Return the slot of a value that has no name in the text."""
+        return self.slots.setdefault(key, len(self.slots))
+
+    def joined(self, node: Node, a: Env | None, b: Env | None) -> Env | None:
+        """Return the types after two paths meet; a path that does not get here is None."""
+        if a is None or b is None:
+            return b if a is None else a
+        both = dict(a)
+        for name, t in b.items():
+            try:
+                both[name] = types.unify(both[name], t) if name in both else t
+            except types.TypeMismatch as error:
+                what, where = f"{name} is {error}", self.kernel.where(node)
+                raise KernelTypeError(what, where, error.try_this) from error
+            self.types_of[name].add(both[name])
+        return both
