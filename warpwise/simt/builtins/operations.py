@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.errors import ArithmeticFault
+from warpwise.messages import Words, message
 from warpwise.simt import types
 from warpwise.simt.types import INT64, wrap_int64
 
@@ -96,6 +97,7 @@ def guarded_division(op: Operation, left: Callable, right: Callable, site) -> Ca
 
     By a power of two they are a shift and a mask."""
     remainder = op.symbol == "%"
+    operation = Words("remainder" if remainder else "division")
 
     def run(frame, mask):
         a, b = left(frame, mask), right(frame, mask)
@@ -108,7 +110,7 @@ def guarded_division(op: Operation, left: Callable, right: Callable, site) -> Ca
         zero = mask.grid() & (np.asarray(b) == 0)
         if zero.any():
             raise ArithmeticFault(
-                f"integer {'remainder' if remainder else 'division'} by zero",
+                message("integer {operation} by zero", operation=operation),
                 site.where(**mask.group.first_of(zero)),
                 "divide only where the divisor is not 0",
             )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from warpwise.errors import KernelTypeError
+from warpwise.messages import Constant, Name, message
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.closures import Code, Cost, charging
@@ -154,7 +155,9 @@ def _indices(sizes: list[int], before: tuple = ()) -> Iterator[tuple[int, ...]]:
 def _need_length(array, count: int, mask, site) -> None:
     short = mask.grid() & (np.asarray(array.shape[0]) != count)
     if short.any():
-        what = f"{count} values do not fit {array.name}"
+        what = message(
+            "{count} values do not fit {array}", count=Constant(count), array=Name(array.name)
+        )
         raise KernelTypeError(
             what,
             site.where(**mask.group.first_of(short)),

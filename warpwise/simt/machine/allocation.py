@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from warpwise.errors import LaunchError
+from warpwise.messages import Constant, Limit, Name, Size, Words, message
 from warpwise.simt.machine.array_views import View, start
 from warpwise.simt.machine.block_memory import LocalArray, SharedArray
 from warpwise.simt.machine.derived_views import retyped
@@ -32,8 +33,14 @@ class Allocation:
             )
             if static > most:
                 raise LaunchError(
-                    f"{site.where().place}: {name} brings the block to {static:,} bytes of shared "
-                    f"memory; a block has {most:,}. Use smaller shapes or fewer arrays"
+                    message(
+                        "{place}: {array} brings the block to {static:,} bytes of shared "
+                        "memory; a block has {most:,}. Use smaller shapes or fewer arrays",
+                        place=Words(site.where().place),
+                        array=Name(name),
+                        static=Constant(static),
+                        most=Limit(most),
+                    )
                 )
             self._take(array, static, site)
             self.static_bytes = static
@@ -46,8 +53,14 @@ class Allocation:
         used = total // dtype.itemsize * dtype.itemsize
         if not used:
             raise LaunchError(
-                f"{site.where().place}: {name} is dynamic shared memory, and the launch asks for "
-                f"{total} bytes of it. kernel[blocks, threads, stream, bytes] asks for some"
+                message(
+                    "{place}: {array} is dynamic shared memory, and the launch asks for "
+                    "[[{total} bytes|too few bytes]] of it. "
+                    "kernel[blocks, threads, stream, bytes] asks for some",
+                    place=Words(site.where().place),
+                    array=Name(name),
+                    total=Size(total),
+                )
             )
         if _DYNAMIC not in self.shared:
             unit = dtype if used == total else np.dtype(np.uint8)
@@ -60,8 +73,13 @@ class Allocation:
             return root
         if dtype.names or root.dtype.names:
             raise LaunchError(
-                f"{site.where().place}: {name} and {root.name} are the same memory, "
-                "and records cannot share it here"
+                message(
+                    "{place}: {one} and {other} are the same memory, "
+                    "and records cannot share it here",
+                    place=Words(site.where().place),
+                    one=Name(name),
+                    other=Name(root.name),
+                )
             )
         key = (_DYNAMIC, dtype)
         if key not in self.views:
@@ -78,9 +96,15 @@ class Allocation:
         most, dynamic = self.launch.block_shared_limit, self.launch.dynamic_bytes
         if static + dynamic > most:
             raise LaunchError(
-                f"{site.where().place}: {static:,} bytes of static and {dynamic:,} of dynamic "
-                f"shared memory; a block can have {most:,} in all. "
-                "Use smaller shapes, or ask for fewer bytes at the launch"
+                message(
+                    "{place}: {static:,} bytes of static and [[{dynamic:,} of|some]] dynamic "
+                    "shared memory; a block can have {most:,} in all. "
+                    "Use smaller shapes, or ask for fewer bytes at the launch",
+                    place=Words(site.where().place),
+                    static=Constant(static),
+                    dynamic=Size(dynamic),
+                    most=Limit(most),
+                )
             )
         self.launch.shared_bytes = max(self.launch.shared_bytes, static + dynamic)
 

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from warpwise.errors import LaunchError
 from warpwise.simt.lanes.counting import by_warp
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.memory import read_only
 
 _NOWHERE = np.iinfo(np.int64).max
 _FAR = 1 << 62  # sums below it do not wrap
@@ -256,9 +256,7 @@ def _cells(array, addresses, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     at = root._positions(addresses - root.address, mask.group)
     memory = root.raw[: root.raw.size // width * width].view(array.dtype)
     if not memory.flags.writeable:
-        raise LaunchError(
-            f"{root.name} is a read-only array, and the kernel writes to it: pass a copy"
-        )
+        raise read_only(root)
     at = np.broadcast_to(at, mask.group.shape)
     return memory, (at.ravel() if mask.lanes is None else at[mask.grid()]) // width
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.errors import OutOfBoundsError
+from warpwise.messages import Index, Name, Size, Within, message
 from warpwise.simt.lanes.counting import count_sectors, count_wavefronts
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import check_aligned
@@ -113,13 +114,17 @@ class Requests(Sanitized):
         value, size = (
             int(np.broadcast_to(part, shape)[lane]) for part in (index, array.shape[axis])
         )
-        place = f"index {value} of axis {axis}" if array.ndim > 1 else f"index {value}"
-        needed = f"below {size}" if value >= 0 else "0 or more"
-        return OutOfBoundsError(
-            f"{place} is outside {array.name}, whose size there is {size}",
-            site.where(**mask.group.first_of(bad)),
-            f"guard the access, or mend the index: here it must be {needed} for every thread",
+        what = message(
+            "{index} is outside {array}[[, whose size there is {size}]]",
+            index=Index(value, axis if array.ndim > 1 else None),
+            array=Name(array.name),
+            size=Size(size),
         )
+        try_this = message(
+            "guard the access, or mend the index: here it must be {needed} for every thread",
+            needed=Within(f"below {size}" if value >= 0 else "0 or more"),
+        )
+        return OutOfBoundsError(what, site.where(**mask.group.first_of(bad)), try_this)
 
     # --- what a request counts ---
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from warpwise.errors import Location, UnwrittenReadError
+from warpwise.messages import Element, Name, Words, message
 from warpwise.races import Access, Race
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.sanitizer.entries import Clash
@@ -35,9 +36,9 @@ class Sanitized:
         shadow, (first, span) = array.shadow, array.cells(offset)
         if kind != "store" and (missing := shadow.unwritten(first, mask, span)) is not None:
             thread, cell = missing
-            index = ", ".join(map(str, element_index(array.root, cell * array.root.cell)))
-            through = "" if array.name == array.root.name else f" through {array.name}"
-            raise unwritten(array.root, site.where(*self._who(thread)), f"[{index}]", through)
+            index = element_index(array.root, cell * array.root.cell)
+            view = "" if array.name == array.root.name else array.name
+            raise unwritten(array.root, site.where(*self._who(thread)), index, view)
         if kind == "atomic":
             self.order.atomic(mask, array.space)
         if not self._looking:
@@ -79,17 +80,30 @@ class Sanitized:
         return unlinear(block, self.launch.grid), unlinear(thread, self.launch.block)
 
 
-def unwritten(array, where: Location, element: str = "", through: str = "") -> UnwrittenReadError:
-    others = ""
-    if array.space == "shared":
-        others = "; or did the thread that should have written it return early?"
-    return UnwrittenReadError(
-        f"{array.name}{element} is read{through}, but nothing was written there: "
-        f"{array.space} memory starts with whatever was left in it",
-        where,
-        "should this thread read at all? Check its guard and its index. "
-        f"If it should, write {array.name}{element} first{others}",
+def unwritten(
+    array, where: Location, index: tuple[int, ...] | None = None, view: str = ""
+) -> UnwrittenReadError:
+    """Return the error of a read where nothing was written.
+
+    ``index``: of the element, if it is known; ``view``: what it was read through."""
+    name = Name(array.name)
+    element = name if index is None else Element(name, index)
+    what = message(
+        "{element} is read{through}, but nothing was written there: "
+        "{space} memory starts with whatever was left in it",
+        element=element,
+        through=message(" through {view}", view=Name(view)) if view else Words(""),
+        space=Words(array.space),
     )
+    others = "; or did the thread that should have written it return early?"
+    try_this = message(
+        "should this thread read at all? Check its guard and its index. "
+        "If it should, write [[{element}|that element of {array}]] first{others}",
+        element=element,
+        array=name,
+        others=Words(others if array.space == "shared" else ""),
+    )
+    return UnwrittenReadError(what, where, try_this)
 
 
 def element_index(array, at: int) -> tuple[int, ...]:
