@@ -298,7 +298,7 @@ def test_shapes_are_told_as_dimensions():
     verdict = judge_value(np.ones((2, 2), np.float64), Call("a", (7,), 1.0))
     told = summary([verdict], [Call("a", (7,), 1.0)])
     assert told.detail == (
-        "the function returned an array of float64 with two dimensions, expected a float"
+        "the function returned an array of float64 with two dimensions; a float was asked for"
     )
     assert "shape (2, 2)" in verdict.detail
 

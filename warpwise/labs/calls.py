@@ -50,7 +50,9 @@ def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
     A call that takes more than CALL_SECONDS counts as endless, where ``limit`` can stop it."""
     name = name_of(function)
     if _is_kernel(function):
-        told = plain(f"{name} is a kernel; a plain Python function is asked for here")
+        told = message(
+            "{name} is a kernel; a plain Python function is asked for here", name=Name(name)
+        )
         return _failed(call, Reason.WRONG_TYPE, told, plain("remove @cuda.jit above it"))
     args = [arg.copy(order="K") if isinstance(arg, np.ndarray) else arg for arg in call.args]
     shown = _shown(call, name)
@@ -188,7 +190,7 @@ def _advice_on_type(value: Any, wanted: str | None, shape: tuple[int, ...]) -> s
 
 def _returned(told: Message, verb: str, value: Any, wanted: Any) -> Message:
     return message(
-        "{call} {verb} {value}, expected {wanted}",
+        "{call} {verb} {value}[[, expected {wanted}|; {wanted} was asked for]]",
         call=told,
         verb=Words(verb),
         value=_describe(value),

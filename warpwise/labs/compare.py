@@ -44,19 +44,11 @@ class Mismatch:
         )
 
     def _of_shapes(self, name: Value) -> Message:
-        got, want = Shape(self.got.shape), Shape(self.want.shape)
-        if got.hidden() == want.hidden():
-            return message(
-                "{array} has [[shape {got}, expected {want}|another shape than expected]]",
-                array=name,
-                got=got,
-                want=want,
-            )
         return message(
-            "{array} has [[shape {got}, expected {want}|{got}, expected {want}]]",
+            "{array} has [[shape {got}, expected {want}|another shape than was asked for]]",
             array=name,
-            got=got,
-            want=want,
+            got=Shape(self.got.shape),
+            want=Shape(self.want.shape),
         )
 
 

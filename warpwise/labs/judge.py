@@ -91,9 +91,10 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
     makes the verdict. A plain function is refused, for the grader knows kernels by their decorator.
     A kernel that takes more than ``max_steps`` steps in its loops counts as endless."""
     if inspect.isfunction(kernel):
-        told = f"{name_of(kernel)} is a plain function; a kernel is asked for here"
-        add = "write @cuda.jit above it"
-        return Verdict(False, Reason.WRONG_TYPE, plain(told), launch.label, remedy=plain(add))
+        name = Name(name_of(kernel))
+        told = message("{name} is a plain function; a kernel is asked for here", name=name)
+        add = plain("write @cuda.jit above it")
+        return Verdict(False, Reason.WRONG_TYPE, told, launch.label, remedy=add)
     args = [fresh(arg) for arg in launch.args]
     try:
         t = trace(kernel, launch.blocks, launch.threads, *args, max_steps=max_steps)
@@ -238,10 +239,15 @@ def _budget(launch: Launch, t: Trace) -> Mistake | None:
                 missed=Words(missed),
                 blame=_blame(t, counter),
             )
-            usual = f"bring {counter} down on the line that has most of it"
-            remedy = plain(advice.OVER_BUDGET.get(counter, usual))
-            return Reason.OVER_BUDGET + counter, detail, remedy
+            return Reason.OVER_BUDGET + counter, detail, _less_of(counter)
     return None
+
+
+def _less_of(counter: str) -> Message:
+    """Suggest how to keep the budget of a counter."""
+    if counter in advice.OVER_BUDGET:
+        return plain(advice.OVER_BUDGET[counter])
+    return message("bring {counter} down on the line that has most of it", counter=Name(counter))
 
 
 def _blame(t: Trace, counter: str) -> Message:

@@ -29,10 +29,10 @@ class Uses:
         """All lines below their headings; "" if none is known to write the array."""
         if not self.written:
             return ""
-        parts = [("written", self.written), ("read", self.read)]
-        return "\n".join(
-            "\n".join([f"  {self.array} is {how} on", *lines]) for how, lines in parts if lines
-        )
+        lines = [f"  {self.array} is written on", *self.written]
+        if self.read:
+            lines += [f"  {self.array} is read on", *self.read]
+        return "\n".join(lines)
 
 
 def uses(kernel: Kernel, array: str) -> Uses:

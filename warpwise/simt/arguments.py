@@ -14,7 +14,6 @@ from warpwise.messages import (
     TypeName,
     Words,
     message,
-    plain,
 )
 from warpwise.simt import types
 from warpwise.simt.frontend.kernel import Kernel
@@ -217,7 +216,7 @@ def _passed(args: tuple[object, ...]) -> Joined:
 def _described(value) -> Message:
     values = _as_array(value)
     if values is None:
-        return plain(f"a {type(value).__name__}")
+        return message("a {type}", type=TypeName(type(value).__name__))
     return message(
         "an array of {dtype} with [[shape {shape}|{shape}]]",
         dtype=TypeName(values.dtype),
