@@ -275,7 +275,7 @@ TOLD = {
         "it must be within the array for every thread",
     ],
     parted_barrier: ["only some threads of a block reach this barrier"],
-    no_end: ["the kernel did not end within 10 steps: threads are still in this loop"],
+    no_end: ["the kernel did not end within 10 steps: some threads are still in this loop"],
     shared_unwritten: ["an element of s is read", "write that element of s first"],
     holds_not: ["assert x.size < 50 does not hold"],
 }
@@ -295,12 +295,14 @@ def test_an_error_is_told_without_numbers_of_the_data(kernel):
 
 
 def test_shapes_are_told_as_dimensions():
-    verdict = judge_value(np.ones((2, 2), np.float64), Call("a", (7,), 1.0))
-    told = summary([verdict], [Call("a", (7,), 1.0)])
+    call = Call("a", (7,), (np.ones((7, 3)), 7))
+    verdict = judge_value(np.ones((2, 2)), call)
+    told = summary([verdict], [call])
     assert told.detail == (
-        "the function returned an array of float64 with two dimensions; a float was asked for"
+        "the function returned an array of float64 with two dimensions; "
+        "a tuple of an array of float64 with two dimensions, an int was asked for"
     )
-    assert "shape (2, 2)" in verdict.detail
+    assert "shape (2, 2)" in verdict.detail and "shape (7, 3)" in verdict.detail
 
 
 def test_counters_are_told_as_shares_unless_no_size_changes_them():

@@ -95,4 +95,5 @@ def is_poison(array: np.ndarray) -> np.ndarray:
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
-    return array.view(f"u{array.itemsize}")
+    bits: np.ndarray = array.view(f"u{array.itemsize}")
+    return bits

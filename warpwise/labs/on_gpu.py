@@ -159,7 +159,7 @@ def _milliseconds(cuda: Any, work: Callable[[], object]) -> float:
     work()
     stop.record()
     stop.synchronize()
-    return start.elapsed_time(stop)
+    return float(start.elapsed_time(stop))
 
 
 def time_lines(label: str, seconds: float, trace: Trace, device: Device | None) -> Iterator[str]:
@@ -262,4 +262,5 @@ def one_line(error: BaseException) -> str:
 
 def threads(case: Launch) -> int:
     """Return the number of threads of a launch."""
-    return prod(np.atleast_1d(case.blocks).tolist()) * prod(np.atleast_1d(case.threads).tolist())
+    blocks, threads = (prod(np.atleast_1d(n).tolist()) for n in (case.blocks, case.threads))
+    return int(blocks * threads)
