@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support import served_site
 from support.served_site import CHROMIUM_FLAGS, FOLDER, Site, build_once, served
 
@@ -28,6 +29,10 @@ SYSTEM = {"browser", "chromium", "sandbox", "site"}
 # Folder of tests: what it needs and only Linux has.
 LINUX_ONLY = {"grading": "the grader confines student code with bubblewrap, seccomp and rlimits"}
 ELSEWHERE = "not on this system: "  # begins the reason of a skip that CI accepts
+
+# On a busy machine an example can take any time.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -24,6 +24,9 @@ WarpwiseError
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+from warpwise.messages import Chosen, Elsewhere, Message, as_message, message
 
 
 class WarpwiseError(Exception):
@@ -31,13 +34,19 @@ class WarpwiseError(Exception):
 
     Catch it to print one line instead of a traceback."""
 
+    @property
+    def told(self) -> Message:
+        """The whole error; whatever does not say what its values are is private."""
+        return message("{said}", said=Chosen(str(self)))
+
 
 @dataclass(frozen=True)
 class Location:
     """A place in a kernel: file, line (from 1) and its text, and the thread if one is to blame.
 
     ``function`` is the kernel or device function that the line is in. A notebook's cell is a
-    ``file`` whose name has no suffix."""
+    ``file`` whose name has no suffix. In a message it is a value whose block and thread are
+    private."""
 
     file: str
     line: int
@@ -45,6 +54,7 @@ class Location:
     block: tuple[int, int, int] | None = None
     thread: tuple[int, int, int] | None = None
     function: str = ""
+    private: ClassVar[bool] = False
 
     @property
     def place(self) -> str:
@@ -61,20 +71,46 @@ class Location:
         place = self.place
         if self.thread is not None:
             place += f", block {self.block}, thread {self.thread}"
+        return self._quoted(place)
+
+    def open(self, spec: str = "") -> str:
+        return str(self)
+
+    def hidden(self, spec: str = "") -> str:
+        return self._quoted(self.place)
+
+    def _quoted(self, place: str) -> str:
         return f"{place}\n    {self.text}" if self.text else place
 
 
 class KernelError(WarpwiseError):
-    """A mistake in a kernel: what happened, where, and what to try."""
+    """A mistake in a kernel: what happened, where, and what to try.
 
-    def __init__(self, what: str, where: Location | None = None, try_this: str = "") -> None:
-        self.what, self.where, self.try_this = what, where, try_this
-        parts = [what]
-        if where is not None:
-            parts.append(f"  at {where}")
-        if try_this:
-            parts.append(f"  Try: {try_this}")
-        super().__init__("\n".join(parts))
+    Each of ``what`` and ``try_this`` is a message, or a text without private values. They are kept
+    as ``message`` and ``remedy``; the attributes of their own names are the open renderings."""
+
+    def __init__(
+        self, what: str | Message, where: Location | None = None, try_this: str | Message = ""
+    ) -> None:
+        self.message, self.where, self.remedy = as_message(what), where, as_message(try_this)
+        super().__init__(self.told.open())
+
+    @property
+    def what(self) -> str:
+        return self.message.open()
+
+    @property
+    def try_this(self) -> str:
+        return self.remedy.open()
+
+    @property
+    def told(self) -> Message:
+        """What happened, and where; the open rendering also says what to try."""
+        remedy = message("\n  Try: {try_this}", try_this=self.remedy)
+        advised = {"remedy": Elsewhere(remedy)} if self.try_this else {}
+        placed = {"where": self.where} if self.where else {}
+        ends = ("\n  at {where}" if placed else "") + ("{remedy}" if advised else "")
+        return Message("{what}" + ends, {"what": self.message, **placed, **advised})
 
 
 class UndefinedNameError(KernelError):
@@ -129,7 +165,15 @@ class StepLimitError(KernelError):
 class LaunchError(WarpwiseError, ValueError):
     """A launch that a GPU would refuse, or an argument that a model or a picture cannot take.
 
-    It is a ValueError as well."""
+    It is a ValueError as well. What it says is a message, or a text without private values."""
+
+    def __init__(self, what: str | Message) -> None:
+        self.message = as_message(what)
+        super().__init__(self.message.open())
+
+    @property
+    def told(self) -> Message:
+        return self.message
 
 
 class TraceError(WarpwiseError):

@@ -5,6 +5,18 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from warpwise.messages import (
+    Block,
+    Chosen,
+    Element,
+    Line,
+    Message,
+    Name,
+    Thread,
+    Words,
+    message,
+)
+
 
 @dataclass(frozen=True)
 class Access:
@@ -49,14 +61,46 @@ class Race:
     @property
     def what(self) -> str:
         """The race on one line, without the places."""
+        return self.message.open()
+
+    @property
+    def message(self) -> Message:
+        """The race on one line, whose hidden rendering tells no threads, lines or scope."""
         a, b = self.first, self.second
-        index = ", ".join(map(str, self.index))
         beside = {"warp": "of the same warp", "block": "of the same block"}
-        return (
-            f"race on {self.array}[{index}] in {self.space} memory: "
-            f"thread {a.thread} of block {a.block} {a.verb} on line {a.line}, "
-            f"thread {b.thread} {beside.get(self.scope, f'of block {b.block}')} {b.verb} "
-            f"on line {b.line}, and nothing orders the two"
+        return message(
+            "race on {element} in {space} memory: [[{one} of {block} {does} on line {line}, "
+            "{other} {beside} {also} on line {another}|two threads use it, at least one of them "
+            "writes]], and nothing orders the two",
+            element=Element(Name(self.array), self.index),
+            space=Words(self.space),
+            one=Thread(a.thread),
+            block=Block(a.block),
+            does=Chosen(a.verb),
+            line=Line(a.line),
+            other=Thread(b.thread),
+            beside=Chosen(beside.get(self.scope, f"of block {b.block}")),
+            also=Chosen(b.verb),
+            another=Line(b.line),
+        )
+
+    def told(self, uses: str) -> Message:
+        """The race and its places.
+
+        The pair of lines that meets first can depend on the data; ``uses``, all lines of the text
+        that use the array, stands instead in the hidden rendering."""
+        places, uses = (f"\n{text}" if text else "" for text in (self.places, uses))
+        return message(
+            "{race}[[{places}|{uses}]]", race=self.message, places=Chosen(places), uses=Words(uses)
+        )
+
+    @property
+    def remedy(self) -> Message:
+        """The first remedy to try; the hidden rendering knows only the memory's space."""
+        return message(
+            "[[{try_this}|{order}]]",
+            try_this=Chosen(self.try_this),
+            order=Words(_ANY_ORDER.get(self.space, _ANY_ORDER["global"])),
         )
 
     @property
@@ -119,6 +163,18 @@ _ORDER = {
     "grid": "blocks run in any order, and syncthreads does not reach across them: do the later "
     "part in a second launch, or after cuda.cg.this_grid().sync(); where an atomic counter finds "
     "the last block, cuda.threadfence() before that atomic",
+}
+
+#: by the array's space: what to try without a look at the two accesses
+_ANY_ORDER = {
+    "shared": "cuda.syncthreads() between writing an element and reading it in another thread, "
+    "where all threads of the block pass; in a loop, that means in every trip, and once more "
+    "before the array is written again. To combine the values of several threads, use "
+    "cuda.atomic.add",
+    "global": "let only one thread write each element, and no other read it; to combine the values "
+    "of several threads, use cuda.atomic.add. cuda.syncthreads() orders the threads of one block, "
+    "but blocks run in any order: what reads the results of other blocks belongs into a second "
+    "launch",
 }
 
 _ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}

@@ -534,7 +534,7 @@ def test_exercises_under_one_heading_are_told_by_the_heading_below():
     assert feedback.questions(load_lab(LAB))["copy_matrix"].title == "1. Copy a matrix"
 
 
-ASKED = "a tuple of an array of shape (3,), one number was asked for"
+ASKED = "a tuple of an array of one dimension, one number was asked for"
 BOTH = Call("both", (2, np.arange(3.0)), (np.arange(3.0) + 2, 2))
 
 

@@ -26,6 +26,7 @@ from warpwise.labs.compare import compare
 from warpwise.labs.exercise import InOut, Launch, Out
 from warpwise.labs.judge import fresh
 from warpwise.labs.source import Lab, load_lab, role, unmarked
+from warpwise.messages import Name
 
 ROOT = Path(__file__).parents[2]
 MOST_THREADS = 1500  # in a launch
@@ -133,7 +134,7 @@ def wrong(kernel, launch: Launch) -> str:
         compare(got, want, max(launch.rtol, 1e-6), launch.atol)
         for got, want in zip(outs, launch.want, strict=True)
     ]
-    return next((mismatch.say("output") for mismatch in found if mismatch), "")
+    return next((mismatch.say(Name("output")).open() for mismatch in found if mismatch), "")
 
 
 def main(stem: str, folder: Path) -> None:

@@ -19,10 +19,19 @@ from warpwise.grading import parts, sandbox, watch
 from warpwise.grading.inside.functions import NAME_BYTES
 from warpwise.grading.record import ENDED, STOPPED, TOO_LONG, TOO_SLOW, Finding
 from warpwise.grading.simulate import summary
-from warpwise.grading.student_safe import public
 from warpwise.labs.advice import A_NUMBER, AN_ARRAY, ENDLESS, ONE_TILE, OTHER_SHAPE, SEVERAL
 from warpwise.labs.calls import judge_value
 from warpwise.labs.exercise import Call, Reason, Verdict
+from warpwise.messages import (
+    NOTHING,
+    Extents,
+    Joined,
+    Limit,
+    Message,
+    Words,
+    message,
+    plain,
+)
 
 PYTHON_BYTES = 72 << 20  # twice the memory of Python, NumPy and the arguments
 DTYPES = {b"q": np.int64, b"d": np.float64, b"?": np.int64}
@@ -103,23 +112,23 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
     values, rest = _values(frames, call)
     if values:
         value = values if type(call.want) is tuple else values[0]
-        return public(judge_value(value, call)), rest
+        return judge_value(value, call), rest
     if done.stopped == "memory" and call.most_bytes is not None:
         return _too_much(call), b""
     reason, usual = STOPPED[done.stopped], parts.FUNCTIONS.limits
     details = {
-        TOO_LONG: f"used more than {usual.cpu_seconds:g} s of CPU time",
-        TOO_SLOW: f"gave no answer in {usual.wall_seconds:g} s",
+        TOO_LONG: message("used more than {most:g} s of CPU time", most=Limit(usual.cpu_seconds)),
+        TOO_SLOW: message("gave no answer in {most:g} s", most=Limit(usual.wall_seconds)),
     }
-    return _failed(call, reason, details.get(reason, ""), ADVICE.get(reason, "")), b""
+    return _failed(call, reason, details.get(reason, NOTHING), ADVICE.get(reason, "")), b""
 
 
-def _failed(call: Call, reason: str, detail: str, advice: str) -> Verdict:
-    return Verdict(False, reason, detail, call.label, advice=advice)
+def _failed(call: Call, reason: str, detail: Message, advice: str) -> Verdict:
+    return Verdict(False, reason, detail, call.label, remedy=plain(advice))
 
 
 def _too_much(call: Call) -> Verdict:
-    return _failed(call, Reason.TOO_MUCH_MEMORY, "", ONE_TILE)
+    return _failed(call, Reason.TOO_MUCH_MEMORY, NOTHING, ONE_TILE)
 
 
 def _named(kind: bytes, name: str, call: Call) -> Verdict:
@@ -128,18 +137,29 @@ def _named(kind: bytes, name: str, call: Call) -> Verdict:
     Only names that Python itself has are passed on."""
     if kind == b"e":
         told = name if name in ERRORS else "an error of its own"
-        return _failed(call, Reason.RAISED, f"raised {told}", ADVICE.get(told, ANY_ERROR))
-    said = [f"an array of shape {shape}" if shape else "one number" for shape in shapes(call)]
-    wanted = f"a tuple of {', '.join(said)}" if type(call.want) is tuple else said[0]
+        raised = message("raised {error}", error=Words(told))
+        return _failed(call, Reason.RAISED, raised, ADVICE.get(told, ANY_ERROR))
     if kind == b"s":
-        told = f"returned numbers of another shape; {wanted} was asked for"
-        return _failed(call, Reason.WRONG_RESULT, told, OTHER_SHAPE)
+        other = message("returned numbers of another shape; {asked}", asked=_asked_for(call))
+        return _failed(call, Reason.WRONG_RESULT, other, OTHER_SHAPE)
     told = name if name in TYPES else "an object of another type"
     advice = AN_ARRAY if shapes(call)[0] else A_NUMBER
     if type(call.want) is tuple:
-        advice = SEVERAL.format(len(said))
-    detail = f"returned {told}; {wanted} was asked for"
-    return _failed(call, Reason.WRONG_TYPE, detail, ADVICE.get(told, advice))
+        advice = SEVERAL.format(len(call.want))
+    returned = message("returned {type}; {asked}", type=Words(told), asked=_asked_for(call))
+    return _failed(call, Reason.WRONG_TYPE, returned, ADVICE.get(told, advice))
+
+
+def _asked_for(call: Call) -> Message:
+    """Say what a call should return."""
+    items = tuple(
+        message("an array of [[shape {shape}|{shape}]]", shape=Extents(shape))
+        if shape
+        else message("one number")
+        for shape in shapes(call)
+    )
+    several = Words("a tuple of " if type(call.want) is tuple else "")
+    return message("{several}{items} was asked for", several=several, items=Joined(items, ", "))
 
 
 def _values(frames: bytes, call: Call) -> tuple[tuple[Any, ...], bytes]:

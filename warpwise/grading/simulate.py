@@ -21,13 +21,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from warpwise.errors import GradingError, WarpwiseError
+from warpwise.errors import WarpwiseError
 from warpwise.grading import extract, hidden, store, watch
 from warpwise.grading.behaviour import behaviour
 from warpwise.grading.fingerprints import fingerprint
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
-from warpwise.grading.student_safe import public, shapes_blanked
 from warpwise.grading.warm import Warm
 from warpwise.labs import still
 from warpwise.labs.exercise import Case, Launch, Reason, Verdict, counter_value
@@ -36,6 +35,7 @@ from warpwise.simt import Kernel
 
 LIMITS = watch.Limits(cpu_seconds=20, wall_seconds=120, memory_bytes=2 << 30, result_bytes=1 << 20)
 RLIMITS = {"CPU": 30, "AS": 6 << 30, "FSIZE": 0, "NOFILE": 64, "CORE": 0}
+MOST_CHARACTERS = 2000  #: of a detail; a line of the student's own may be long
 PACKAGES = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.simulate")
 
@@ -142,15 +142,15 @@ def judge_answer(
 ) -> dict[str, Any]:
     """Return ``{"text": ...}`` for a host function, and ``{"finding": ...}`` otherwise."""
     try:
-        if answer.kind == "host":
-            text = extract.host_function(answer.text, answer.name, answer.others, given)
-            if text:
-                return {"text": text}
-            found = Finding(False, Reason.NOT_DONE)
-        else:
-            kernel = extract.kernel(answer.text, answer.name, answer.others, given)
-            found = finding(kernel, hidden.cases(tests, answer.id, seed))
-    except (GradingError, WarpwiseError) as error:
+        read = _read(answer, given)
+        if isinstance(read, str) and read:
+            return {"text": read}
+        found = (
+            finding(read, hidden.cases(tests, answer.id, seed))
+            if isinstance(read, Kernel)
+            else Finding(False, Reason.NOT_DONE)
+        )
+    except _UnreadableError as error:
         found = Finding(False, NOT_PYTHON, str(error))
     except MemoryError:
         found = Finding(False, STOPPED["memory"])
@@ -160,23 +160,38 @@ def judge_answer(
     return {"finding": asdict(found)}
 
 
+class _UnreadableError(Exception):
+    """A cell without the kernel or function that is asked for. It says so of the text alone."""
+
+
+def _read(answer: Answer, given: Sequence[str]) -> Kernel | str:
+    """Return an answer's kernel, or the text of a host function, "" for one not begun."""
+    try:
+        if answer.kind == "host":
+            return extract.host_function(answer.text, answer.name, answer.others, given)
+        return extract.kernel(answer.text, answer.name, answer.others, given)
+    except WarpwiseError as error:
+        raise _UnreadableError(str(error)) from error
+
+
 def finding(kernel: Kernel, cases: Sequence[Case]) -> Finding:
     """Judge a kernel on its cases, with a picture if it fails."""
     verdicts = judge(kernel, cases)
-    pairs = zip(verdicts, cases, strict=False)
-    found = summary([public(verdict, case) for verdict, case in pairs], cases)
+    found = summary(verdicts, cases)
     return found if found.passed else replace(found, picture=picture(verdicts))
 
 
 def summary(verdicts: Sequence[Verdict], cases: Sequence[Case]) -> Finding:
-    """Summarize the verdicts on an exercise's cases, of which the last is the first that failed."""
+    """Summarize the verdicts on an exercise's cases, of which the last is the first that failed.
+
+    Of its messages only the hidden renderings go on from here: into records and feedback."""
     last, counters = verdicts[-1], tuple(worst(verdicts, cases))
     passed = len(verdicts) == len(cases) and all(verdict.passed for verdict in verdicts)
-    found = Finding(passed, last.reason, last.detail, last.advice, cases=len(cases))
-    found = replace(found, counters=counters)
+    detail, advice = last.message.hidden()[:MOST_CHARACTERS], last.remedy.hidden()
+    found = Finding(passed, last.reason, detail, advice, cases=len(cases), counters=counters)
     if last.reason == Reason.NOT_DONE:
         return found
-    found = replace(found, detail=shapes_blanked(last.detail, cases), tried=len(verdicts))
+    found = replace(found, tried=len(verdicts))
     if passed:
         return found
     apart = behaviour(cases, len(verdicts) - 1, last.reason)

@@ -9,6 +9,7 @@ INTEGER_ARRAY = (
 )
 SEVERAL = "return {} values, with a comma between them"
 BY_HAND = "work this element out by hand, step by step as the exercise states it"
+SMALL_CASE = "work a small case out by hand, step by step as the exercise states it"
 OTHER_SHAPE = "look again at the shape that the exercise asks for"
 ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
 ENDLESS = "look for a loop whose condition never becomes false"

@@ -18,6 +18,23 @@ from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.exercise import Call, Reason, Verdict
 from warpwise.labs.limit import Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
+from warpwise.messages import (
+    NOTHING,
+    Chosen,
+    Datum,
+    Elsewhere,
+    Extents,
+    Joined,
+    Limit,
+    Message,
+    Name,
+    Size,
+    Source,
+    TypeName,
+    Words,
+    message,
+    plain,
+)
 from warpwise.simt import Kernel
 
 # for one call of a host function: long for arithmetic, and well within a grader's limit for a cell
@@ -33,28 +50,46 @@ def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
     A call that takes more than CALL_SECONDS counts as endless, where ``limit`` can stop it."""
     name = name_of(function)
     if _is_kernel(function):
-        told = f"{name} is a kernel; a plain Python function is asked for here"
-        return _failed(call, Reason.WRONG_TYPE, told, "remove @cuda.jit above it")
+        told = message(
+            "{name} is a kernel; a plain Python function is asked for here", name=Name(name)
+        )
+        return _failed(call, Reason.WRONG_TYPE, told, plain("remove @cuda.jit above it"))
     args = [arg.copy(order="K") if isinstance(arg, np.ndarray) else arg for arg in call.args]
+    shown = _shown(call, name)
     try:
         with at_most(CALL_SECONDS), Memory(call.most_bytes is not None) as memory:
             value = function(*args)
     except TimeIsUp as error:
-        told = f"{_shown(call, name)} gave no answer in {CALL_SECONDS} seconds"
-        return _failed(call, Reason.ENDLESS, told + _line_in(function, error), advice.ENDLESS)
+        told = message(
+            "{call} gave no answer in {limit} seconds{line}",
+            call=shown,
+            limit=Limit(CALL_SECONDS),
+            line=_line_in(function, error),
+        )
+        return _failed(call, Reason.ENDLESS, told, plain(advice.ENDLESS))
     except (Exception, SystemExit) as error:
-        told = f"{_shown(call, name)} raised {type(error).__name__}: {error}"
-        return _failed(call, Reason.RAISED, told + _line_in(function, error))
+        told = message(
+            "{call} raised [[{kind}: {error}|an error]]{line}",
+            call=shown,
+            kind=Datum(type(error).__name__),
+            error=Datum(str(error)),
+            line=_line_in(function, error),
+        )
+        return _failed(call, Reason.RAISED, told)
     for given, now in zip(call.args, args, strict=True):
         if isinstance(given, np.ndarray) and compare(now, given):
-            return _failed(call, Reason.INPUT_CHANGED, f"{_shown(call, name)} changed its argument")
+            changed = message("{call} changed its argument", call=shown)
+            return _failed(call, Reason.INPUT_CHANGED, changed)
     verdict = judge_value(value, call, name)
     if verdict.passed and memory.most_bytes > (call.most_bytes or inf):
-        held = (
-            f"held {memory.most_bytes:,} bytes at once; the budget is at most {call.most_bytes:,}"
+        told = message(
+            "the result is right, but {call} held [[{held:,} bytes at once; "
+            "the budget is at most {budget:,}|more memory at once than its budget]]",
+            call=shown,
+            held=Size(memory.most_bytes),
+            budget=Size(call.most_bytes),
         )
-        told = f"the result is right, but {_shown(call, name)} {held}"
-        return _failed(call, Reason.TOO_MUCH_MEMORY, told, advice.ONE_TILE)
+        return _failed(call, Reason.TOO_MUCH_MEMORY, told, plain(advice.ONE_TILE))
     return verdict
 
 
@@ -66,22 +101,26 @@ def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
     if type(call.want) is not tuple:
         return _judge_item(value, call.want, call, told)
     if type(value) is not tuple or len(value) != len(call.want):
-        detail = f"{told} returned {_describe(value)}, expected {_describe(call.want)}"
-        return _failed(call, Reason.WRONG_TYPE, detail, advice.SEVERAL.format(len(call.want)))
+        several = plain(advice.SEVERAL.format(len(call.want)))
+        detail = _returned(told, "returned", value, call.want)
+        return _failed(call, Reason.WRONG_TYPE, detail, several)
+    items = (
+        message("[[item {i} of {call}|an item of {call}]]", i=Size(i), call=told)
+        for i in range(len(value))
+    )
     found = (
-        _judge_item(item, want, call, f"item {i} of {told}")
-        for i, (item, want) in enumerate(zip(value, call.want, strict=True))
+        _judge_item(item, want, call, name)
+        for item, want, name in zip(value, call.want, items, strict=True)
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
 
 
-def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
+def _judge_item(value: Any, wanted: Any, call: Call, told: Message) -> Verdict:
     """Judge a number or an array, which messages call ``told``."""
     kind, asked = _kind(value), _kind(wanted)
-    verb = "is" if type(call.want) is tuple else "returned"
-    returned = f"{told} {verb} {_describe(value)}, expected {_describe(wanted)}"
+    returned = _returned(told, "is" if type(call.want) is tuple else "returned", value, wanted)
     if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
-        try_this = _advice_on_type(value, asked, np.shape(wanted))
+        try_this = plain(_advice_on_type(value, asked, np.shape(wanted)))
         return _failed(call, Reason.WRONG_TYPE, returned, try_this)
     got, want = np.asarray(value), np.asarray(wanted)
     if got.dtype.kind == "O":  # an integer of more than 64 bits
@@ -90,22 +129,27 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: str) -> Verdict:
         wrong = compare(got, want, call.rtol, call.atol)
     if wrong is None:
         return _passed(call)
-    if got.shape != want.shape:
-        try_this = advice.OTHER_SHAPE
-    elif causes.makes_nan(wrong):
-        try_this = causes.NAN
-    else:
-        try_this = advice.BY_HAND if want.shape else "work this case out by hand"
     detail = wrong.say(told) if want.shape else returned
-    return _failed(call, Reason.WRONG_RESULT, detail, try_this)
+    # the hidden rendering is empty: the reason says that the value is wrong
+    detail = message("{detail}", detail=Elsewhere(detail))
+    return _failed(call, Reason.WRONG_RESULT, detail, _advice_on_value(wrong))
+
+
+def _advice_on_value(wrong: Mismatch) -> Message:
+    """Suggest what to do about a wrong value; which values are wrong can tell of the data."""
+    if wrong.got.shape != wrong.want.shape:
+        return plain(advice.OTHER_SHAPE)
+    usual = advice.BY_HAND if wrong.want.shape else "work this case out by hand"
+    guess = causes.NAN if causes.makes_nan(wrong) else usual
+    return message("[[{guess}|{known}]]", guess=Chosen(guess), known=Words(advice.SMALL_CASE))
 
 
 def _passed(call: Call) -> Verdict:
-    return Verdict(True, Reason.PASSED, "", call.label, trace=call.trace)
+    return Verdict(True, Reason.PASSED, case=call.label, trace=call.trace)
 
 
-def _failed(call: Call, reason: str, detail: str, try_this: str = "") -> Verdict:
-    return Verdict(False, reason, detail, call.label, trace=call.trace, advice=try_this)
+def _failed(call: Call, reason: str, detail: Message, remedy: Message = NOTHING) -> Verdict:
+    return Verdict(False, reason, detail, call.label, trace=call.trace, remedy=remedy)
 
 
 def _is_kernel(target: Any) -> bool:
@@ -113,12 +157,13 @@ def _is_kernel(target: Any) -> bool:
     return isinstance(target, Kernel) or (of_numba and hasattr(target, "py_func"))
 
 
-def _line_in(function: Any, error: BaseException) -> str:
+def _line_in(function: Any, error: BaseException) -> Source:
     """The last line of the function's own cell or file that an error, or time's end, came from."""
     file = getattr(getattr(function, "__code__", None), "co_filename", "")
     frames = traceback.walk_tb(error.__traceback__)
     lines = [line for frame, line in frames if frame.f_code.co_filename == file]
-    return f"\n    line {lines[-1]}: {linecache.getline(file, lines[-1]).strip()}" if lines else ""
+    text = linecache.getline(file, lines[-1]).strip() if lines else ""
+    return Source(f"\n    line {lines[-1]}: {text}" if lines else "")
 
 
 def _kind(value: Any) -> str | None:
@@ -143,23 +188,48 @@ def _advice_on_type(value: Any, wanted: str | None, shape: tuple[int, ...]) -> s
     return ""
 
 
-def _describe(value: Any) -> str:
+def _returned(told: Message, verb: str, value: Any, wanted: Any) -> Message:
+    return message(
+        "{call} {verb} {value}[[, expected {wanted}|; {wanted} was asked for]]",
+        call=told,
+        verb=Words(verb),
+        value=_describe(value),
+        wanted=_describe(wanted),
+    )
+
+
+def _describe(value: Any) -> Message:
     """Describe a value for a message: its type and, for a number of reasonable length, itself."""
-    kind = type(value).__name__
+    kind = TypeName(type(value).__name__)
     if value is None:
-        return "None"
+        return plain("None")
     if type(value) is tuple and 0 < len(value) <= MOST_SHOWN:
-        return f"a tuple of {', '.join(map(_describe, value))}"
+        return message("a tuple of {items}", items=Joined(tuple(map(_describe, value)), ", "))
     if type(value) is np.ndarray:
-        short = value.size <= MOST_SHOWN and value.dtype.kind in "biuf"
-        shown = f" {value.tolist()}" if short else ""
-        return f"an array of {value.dtype} with shape {value.shape}{shown}"
+        return _describe_array(value)
     if _kind(value) is None:
-        return f"an object of type {kind[:40]}"
-    short = type(value) is not int or value.bit_length() <= 64
-    return f"the {kind} {value}" if short else f"an {kind} of {value.bit_length()} bits"
+        name = Datum(kind.open()[:40])  # student code chose it
+        return message("[[an object of type {name}|an object of another type]]", name=name)
+    if type(value) is int and value.bit_length() > 64:
+        bits = Size(value.bit_length())
+        return message("an {kind}[[ of {bits} bits]]", kind=kind, bits=bits)
+    article = Words("an" if kind.open()[0] in "aeiou" else "a")
+    return message(
+        "[[the {kind} {value}|{article} {kind}]]", kind=kind, value=Datum(value), article=article
+    )
 
 
-def _shown(call: Call, name: str) -> str:
-    args = (_describe(a) if isinstance(a, np.ndarray) else repr(a) for a in call.args)
-    return f"{name}({', '.join(args)})"
+def _describe_array(array: np.ndarray) -> Message:
+    short = array.size <= MOST_SHOWN and array.dtype.kind in "biuf"
+    return message(
+        "an array of {dtype} with [[shape {shape}{values}|{shape}]]",
+        dtype=TypeName(array.dtype),
+        shape=Extents(array.shape),
+        values=Datum(f" {array.tolist()}" if short else ""),
+    )
+
+
+def _shown(call: Call, name: str) -> Message:
+    """A call as messages show it; the hidden rendering is the function's name."""
+    args = (_describe(a).open() if isinstance(a, np.ndarray) else repr(a) for a in call.args)
+    return message("{function}[[({args})]]", function=Name(name), args=Datum(", ".join(args)))

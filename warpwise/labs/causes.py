@@ -1,7 +1,7 @@
 """Guess why an output is wrong, from the kernel's text and from the elements missing or wrong.
 
-A guess is asked for only once there is a mistake, and never shows a value of the case.
-"""
+A guess is asked for only once there is a mistake. Which one it is can tell of the data, though
+none shows a value of it: a student reads of a hidden case what follows from the text alone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import numpy as np
 
 from warpwise.labs.compare import Mismatch
 from warpwise.labs.exercise import Launch
+from warpwise.labs.uses import Uses
+from warpwise.messages import Chosen, Message, Words, message
 from warpwise.simt import Kernel
 from warpwise.traces import Trace
 
 LOOK = "look at the guard and at the index: which thread has this element?"
+LOOK_EVERYWHERE = "look at the guard and at the index: which thread has which element?"
 SWAPPED = (
     "the threads reach as far as the other axis is long: were x and y swapped? "
     "cuda.grid(2) returns x first, and x counts columns"
@@ -39,17 +42,20 @@ SOME_WRONG = (
     "some elements are right: work out by hand which thread writes the first wrong one, "
     "and where it reads from"
 )
+READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
+STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
+BY_HAND = (
+    "work out by hand an element of {name} near the beginning, one in the middle and the last: "
+    "which thread writes it, and what does that thread read?"
+)
 NEAR = 0.01  # relative error below which a number is close
 SAME = 1e-5  # relative difference below which two ratios are one
 
 
 def of_missing(kernel: Kernel, launch: Launch, name: str, missing: np.ndarray, t: Trace) -> str:
     """Advise on elements of the output ``name`` that were never written; ``missing`` marks them."""
-    if _rebinds(kernel, name):
-        only = f"{name} = ... only gives the name to something else"
-        return f"store with an index, {name}[...] = ...; {only}"
-    if _chains_bits(kernel):
-        return BITWISE
+    if surely := _surely(kernel, name):
+        return surely
     if not t.metrics.global_store_requests:
         if t.metrics.global_atomic_requests:
             return ATOMIC.format(name=name)
@@ -59,6 +65,26 @@ def of_missing(kernel: Kernel, launch: Launch, name: str, missing: np.ndarray, t
     if _looks_swapped(launch, missing):
         return SWAPPED
     return RETURNED if _returns_before_a_barrier(kernel) else LOOK
+
+
+def of_missing_by_text(kernel: Kernel, name: str, seen: Uses) -> str:
+    """Advise on missing elements without a look at them; ``seen``: the uses of the output."""
+    if surely := _surely(kernel, name):
+        return surely
+    if not seen.written and not seen.otherwise:
+        return f"no line stores to {name}: write {name}[...] = ..."
+    if seen.atomic and not seen.otherwise:
+        return ATOMIC.format(name=name)
+    look = RETURNED if _returns_before_a_barrier(kernel) else LOOK_EVERYWHERE
+    return (STORES.format(name=name) if seen.read else "") + look
+
+
+def _surely(kernel: Kernel, name: str) -> str:
+    """Advise on what the text alone shows to be wrong; "" if it shows nothing."""
+    if _rebinds(kernel, name):
+        only = f"{name} = ... only gives the name to something else"
+        return f"store with an index, {name}[...] = ...; {only}"
+    return BITWISE if _chains_bits(kernel) else ""
 
 
 def factor(got: np.ndarray, want: np.ndarray) -> float | None:
@@ -75,8 +101,13 @@ def factor(got: np.ndarray, want: np.ndarray) -> float | None:
     return first if np.allclose(ratios, first, rtol=SAME, atol=0) else None
 
 
-def of_wrong(name: str, wrong: Mismatch, one_factor: bool) -> str:
+def of_wrong(name: str, wrong: Mismatch, one_factor: bool) -> Message:
     """Advise on elements that were written and are wrong."""
+    guess, known = _guess(name, wrong, one_factor), BY_HAND.format(name=name)
+    return message("[[{guess}|{known}]]", guess=Chosen(guess), known=Words(known))
+
+
+def _guess(name: str, wrong: Mismatch, one_factor: bool) -> str:
     where = wrong.where
     if makes_nan(wrong):
         return NAN

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warpwise.messages import Datum, Element, Extents, Message, Part, Size, Words, message
+
 #: quiet NaNs that arithmetic does not produce by itself
 NAN_BITS = {2: 0x7E57, 4: 0x7FC57A1E, 8: 0x7FF857A1E57A1E57}
 INTEGER_BYTE = 0xA5  #: every byte of a poisoned integer
@@ -22,17 +24,37 @@ class Mismatch:
     want: np.ndarray
     where: np.ndarray
 
-    def say(self, name: str, was: bool = False) -> str:
+    def say(self, name: Part, was: bool = False) -> Message:
         """Describe the first wrong element, and how many there are; ``was`` for a changed input."""
         if self.got.shape != self.want.shape:
-            return f"{name} has shape {self.got.shape}, expected {self.want.shape}"
+            return self._of_shapes(name)
         first = tuple(np.argwhere(self.where)[0].tolist())
-        index = f"[{', '.join(map(str, first))}]" if first else ""
-        sides = (self.want[first].item(), self.got[first].item())
-        shown = (f"{side:.9g}" if isinstance(side, float) else side for side in sides)
-        told = "was {} and is now {}" if was else "should be {} and is {}"
-        count = f"{int(self.where.sum())} of {self.where.size} elements"
-        return f"{name}{index} {told.format(*shown)}; {count} are {'changed' if was else 'wrong'}"
+        want, got = (_shown(side[first].item()) for side in (self.want, self.got))
+        told = message("should be {want} and is {got}", want=want, got=got)
+        if was:
+            told = message("was {want} and is now {got}", want=want, got=got)
+        return message(
+            "[[{element} {told}; {wrong} of {size} elements are {state}|{array} is {state}]]",
+            element=Element(name, first),
+            told=told,
+            wrong=Size(int(self.where.sum())),
+            size=Size(self.where.size),
+            state=Words("changed" if was else "wrong"),
+            array=name,
+        )
+
+    def _of_shapes(self, name: Part) -> Message:
+        return message(
+            "{array} has [[shape {got}, expected {want}|another shape than was asked for]]",
+            array=name,
+            got=Extents(self.got.shape),
+            want=Extents(self.want.shape),
+        )
+
+
+def _shown(value: object) -> Datum:
+    """A number as messages show it."""
+    return Datum(f"{value:.9g}" if isinstance(value, float) else value)
 
 
 def compare(
@@ -74,4 +96,5 @@ def is_poison(array: np.ndarray) -> np.ndarray:
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
-    return array.view(f"u{array.itemsize}")
+    bits: np.ndarray = array.view(f"u{array.itemsize}")
+    return bits

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import LabError
+from warpwise.messages import NOTHING, Message
 from warpwise.metrics import MORE_IS_BETTER, NUMBERS, Metrics
 from warpwise.traces import Trace
 
@@ -117,16 +118,25 @@ Case = Launch | Call
 class Verdict:
     """The judge's decision on one case.
 
-    ``reason`` is one of the phrases of ``Reason``. ``detail`` says where, what was expected and
-    what came instead; it may show values of the case. ``advice`` never does."""
+    ``reason`` is one of the phrases of ``Reason``. ``message`` says where, what was expected and
+    what came instead, ``remedy`` what to try. ``detail`` and ``advice`` are these in full, for
+    whoever may see the case; of a hidden case only their hidden renderings leave the grader."""
 
     passed: bool
     reason: str
-    detail: str = ""
+    message: Message = NOTHING
     case: str = ""
     metrics: Metrics | None = None
     trace: Trace | None = field(default=None, repr=False, compare=False)
-    advice: str = ""
+    remedy: Message = NOTHING
+
+    @property
+    def detail(self) -> str:
+        return self.message.open()
+
+    @property
+    def advice(self) -> str:
+        return self.remedy.open()
 
 
 def counter_value(t: Trace, counter: str) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from warpwise import errors, trace
 from warpwise.labs import advice, causes
 from warpwise.labs.calls import judge_call
-from warpwise.labs.compare import Mismatch, compare, is_poison, poison
+from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.exercise import (
     OF_A_TRACE,
     Case,
@@ -29,7 +29,21 @@ from warpwise.labs.exercise import (
     within,
 )
 from warpwise.labs.lookup import is_stub, name_of
-from warpwise.metrics import WARP_SIZE, Metrics
+from warpwise.labs.uses import quoted, uses
+from warpwise.messages import (
+    NOTHING,
+    Chosen,
+    Datum,
+    Element,
+    Message,
+    Name,
+    Size,
+    Source,
+    Words,
+    message,
+    plain,
+)
+from warpwise.metrics import MORE_IS_BETTER, WARP_SIZE, Metrics
 from warpwise.simt import as_kernel
 from warpwise.traces import KINDS, Trace
 
@@ -49,7 +63,9 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.StepLimitError: Reason.ENDLESS,
     errors.LaunchError: "launch refused",
 }
-Mistake = tuple[str, str, str]  # reason, detail, advice
+#: of an output whose text reads it, or hands it on
+OR_READ = ", or computed from what it held before the launch"
+Mistake = tuple[str, Message, Message]  # reason, detail, advice
 
 
 def judge(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> tuple[Verdict, ...]:
@@ -74,9 +90,10 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
     makes the verdict. A plain function is refused, for the grader knows kernels by their decorator.
     A kernel that takes more than ``max_steps`` steps in its loops counts as endless."""
     if inspect.isfunction(kernel):
-        told = f"{name_of(kernel)} is a plain function; a kernel is asked for here"
-        add = "write @cuda.jit above it"
-        return Verdict(False, Reason.WRONG_TYPE, told, launch.label, advice=add)
+        name = Name(name_of(kernel))
+        told = message("{name} is a plain function; a kernel is asked for here", name=name)
+        add = plain("write @cuda.jit above it")
+        return Verdict(False, Reason.WRONG_TYPE, told, launch.label, remedy=add)
     args = [fresh(arg) for arg in launch.args]
     try:
         t = trace(kernel, launch.blocks, launch.threads, *args, max_steps=max_steps)
@@ -84,13 +101,15 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
         return _on_error(error, launch)
     names = _parameters(kernel, len(args))
     found = (
-        _race(t)
+        _race(kernel, t)
         or _inputs(launch, args, names)
         or _outputs(kernel, launch, args, names, t)
         or _budget(launch, t)
     )
-    passed, (reason, detail, try_this) = not found, found or (Reason.PASSED, "", "")
-    return Verdict(passed, reason, detail, launch.label, t.metrics, t, try_this)
+    if found is None:
+        return Verdict(True, Reason.PASSED, case=launch.label, metrics=t.metrics, trace=t)
+    reason, detail, remedy = found
+    return Verdict(False, reason, detail, launch.label, t.metrics, t, remedy)
 
 
 def fresh(arg: Any) -> Any:
@@ -113,24 +132,26 @@ def _parameters(kernel: Any, count: int) -> tuple[str, ...]:
 
 def _on_error(error: errors.WarpwiseError, case: Case) -> Verdict:
     reason = next((REASONS[kind] for kind in type(error).__mro__ if kind in REASONS), Reason.RAISED)
-    return Verdict(False, reason, str(error), case.label, advice=getattr(error, "try_this", ""))
+    remedy = error.remedy if isinstance(error, errors.KernelError) else NOTHING
+    return Verdict(False, reason, error.told, case.label, remedy=remedy)
 
 
 # Each of the four looks for one kind of mistake.
 
 
-def _race(t: Trace) -> Mistake | None:
+def _race(kernel: Any, t: Trace) -> Mistake | None:
     if not t.races:
         return None
     race = t.races[0]
-    return Reason.RACE, f"{race.what}\n{race.places}", race.try_this
+    return Reason.RACE, race.told(uses(as_kernel(kernel), race.array).listed), race.remedy
 
 
 def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> Mistake | None:
     for given, now, name in zip(launch.args, args, names, strict=True):
         if isinstance(given, np.ndarray) and (changed := compare(now, given)):
-            only = f"write only to the output; {name} is read-only here"
-            return Reason.INPUT_CHANGED, changed.say(name, was=True), only
+            array = Name(name)
+            only = message("write only to the output; {array} is read-only here", array=array)
+            return Reason.INPUT_CHANGED, changed.say(array, was=True), only
     return None
 
 
@@ -146,24 +167,54 @@ def _outputs(
         unwritten = is_poison(got) & wrong.where
         if unwritten.any():
             return Reason.NOT_WRITTEN, *_on_unwritten(kernel, launch, name, unwritten, t)
-        return Reason.WRONG_RESULT, *_on_wrong(name, wrong)
+        times = causes.factor(wrong.got, wrong.want)
+        detail = message("{wrong}{each}", wrong=wrong.say(Name(name)), each=_factor(times))
+        return Reason.WRONG_RESULT, detail, causes.of_wrong(name, wrong, times is not None)
     return None
+
+
+def _factor(times: float | None) -> Message:
+    """Say that all elements are off by one factor, if they are."""
+    return (
+        NOTHING
+        if times is None
+        else message("[[; each is {times:.6g} times what it should be]]", times=Datum(times))
+    )
 
 
 def _on_unwritten(
     kernel: Any, launch: Launch, name: str, unwritten: np.ndarray, t: Trace
-) -> tuple[str, str]:
-    """Detail and advice for an output that still holds its poison, or was computed from it."""
-    first = ", ".join(map(str, np.argwhere(unwritten)[0].tolist()))
-    count = f"{int(unwritten.sum())} of {unwritten.size} elements"
-    if _loads_from(name, t):
-        before = f"{name}[{first}] was computed from what the output held before the launch"
-        zeros = (
-            f"begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
+) -> tuple[Message, Message]:
+    """Detail and advice for an output that still holds its poison, or was computed from it.
+
+    Which of the two can depend on the data; the text says if it can be the second."""
+    seen = uses(as_kernel(kernel), name)
+    read_back = _loads_from(name, t)
+    element = Element(Name(name), tuple(np.argwhere(unwritten)[0].tolist()))
+    count, size = Size(int(unwritten.sum())), Size(unwritten.size)
+    detail = message(
+        "[[{element} {happened}|{array} is never written{or_read}]]",
+        element=element,
+        happened=message(
+            "was computed from what the output held before the launch; "
+            "so were {count} of {size} elements",
+            count=count,
+            size=size,
         )
-        return f"{before}; so were {count}", zeros
-    try_this = causes.of_missing(as_kernel(kernel), launch, name, unwritten, t)
-    return f"{name}[{first}] was never written; {count} are missing", try_this
+        if read_back
+        else message(
+            "was never written; {count} of {size} elements are missing", count=count, size=size
+        ),
+        array=Name(name),
+        or_read=Words(OR_READ if seen.read or seen.otherwise else ""),
+    )
+    guess = (
+        causes.READ_BACK.format(name=name)
+        if read_back
+        else causes.of_missing(as_kernel(kernel), launch, name, unwritten, t)
+    )
+    known = causes.of_missing_by_text(as_kernel(kernel), name, seen)
+    return detail, message("[[{guess}|{known}]]", guess=Chosen(guess), known=Words(known))
 
 
 def _loads_from(name: str, t: Trace) -> bool:
@@ -172,33 +223,45 @@ def _loads_from(name: str, t: Trace) -> bool:
     return bool((np.isin(t.records.array, numbers) & (t.records.kind == KINDS.index("load"))).any())
 
 
-def _on_wrong(name: str, wrong: Mismatch) -> tuple[str, str]:
-    times = causes.factor(wrong.got, wrong.want)
-    each = "" if times is None else f"; each is {times:.6g} times what it should be"
-    return wrong.say(name) + each, causes.of_wrong(name, wrong, times is not None)
-
-
 def _budget(launch: Launch, t: Trace) -> Mistake | None:
     for counter, limit in launch.budget.items():
         value = counter_value(t, counter)
         if not within(counter, value, limit):
-            budget = f"the budget is {bound(counter)} {figure(limit)}"
-            detail = f"the result is right, but {counter} is {figure(value)}; {budget}"
-            usual = f"bring {counter} down on the line that has most of it"
-            try_this = advice.OVER_BUDGET.get(counter, usual)
-            return Reason.OVER_BUDGET + counter, detail + _blame(t, counter), try_this
+            missed = "below" if counter in MORE_IS_BETTER else "over"
+            detail = message(
+                "the result is right, but {counter} is "
+                "[[{value}; the budget is {bound} {limit}|{missed} its budget]]{blame}",
+                counter=Name(counter),
+                value=Datum(figure(value)),
+                bound=Words(bound(counter)),
+                limit=Size(figure(limit)),
+                missed=Words(missed),
+                blame=_blame(t, counter),
+            )
+            return Reason.OVER_BUDGET + counter, detail, _less_of(counter)
     return None
 
 
-def _blame(t: Trace, counter: str) -> str:
+def _less_of(counter: str) -> Message:
+    """Suggest how to keep the budget of a counter."""
+    if counter in advice.OVER_BUDGET:
+        return plain(advice.OVER_BUDGET[counter])
+    return message("bring {counter} down on the line that has most of it", counter=Name(counter))
+
+
+def _blame(t: Trace, counter: str) -> Message:
     """The line that has most of a counter."""
     if not t.by_line or counter in OF_A_TRACE:
-        return ""
+        return NOTHING
     if counter == "warp_efficiency":
         line = max(t.by_line, key=lambda number: _idle_lanes(t.by_line[number]))
-        return f"\nmost of the idle lanes on\n{_quoted(t, line)}"
+        return message("\nmost of the idle lanes on\n{line}", line=_quoted(t, line))
     line = max(t.by_line, key=lambda number: getattr(t.by_line[number], counter))
-    return f"\nmost of it, {figure(getattr(t.by_line[line], counter))}, on\n{_quoted(t, line)}"
+    return message(
+        "\nmost of it[[, {most},]] on\n{line}",
+        most=Datum(figure(getattr(t.by_line[line], counter))),
+        line=_quoted(t, line),
+    )
 
 
 def _idle_lanes(m: Metrics) -> int:
@@ -206,5 +269,5 @@ def _idle_lanes(m: Metrics) -> int:
     return WARP_SIZE * m.warp_instructions - m.thread_instructions
 
 
-def _quoted(t: Trace, line: int) -> str:
-    return f"    line {line}: {t.source.get(line, '').strip()}"
+def _quoted(t: Trace, line: int) -> Source:
+    return Source(quoted(line, t.source.get(line, "").strip()))

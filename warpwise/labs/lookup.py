@@ -16,6 +16,7 @@ from typing import Any
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs.exercise import Reason, Verdict
+from warpwise.messages import plain
 from warpwise.simt import Kernel, as_kernel
 
 AGAIN = "fix that cell, run it, and then run this one again"
@@ -28,15 +29,15 @@ def problem(name: str, names: Mapping[str, Any]) -> Verdict | None:
     if error is not None:
         told = f"the cell that defines {name} has a syntax error on line {error.lineno}"
         told += f": {error.msg}" + (f"\n    {error.text.strip()}" if error.text else "")
-        return Verdict(False, Reason.NOT_PYTHON, told, advice=AGAIN)
+        return Verdict(False, Reason.NOT_PYTHON, plain(told), remedy=plain(AGAIN))
     if name not in names:
         told, advice = f"{name} is not defined", _advice(name, text)
-        return Verdict(False, Reason.NOT_DEFINED, told, advice=advice)
+        return Verdict(False, Reason.NOT_DEFINED, plain(told), remedy=plain(advice))
     if is_stub(names[name]) and _defines_more(name, text):
         told = f"the cell that defines {name} did not run to its end"
         told += f"; {name} is still the one from before"
         advice = f"read the error below that cell; {AGAIN}"
-        return Verdict(False, Reason.RAISED, told, advice=advice)
+        return Verdict(False, Reason.RAISED, plain(told), remedy=plain(advice))
     return None
 
 

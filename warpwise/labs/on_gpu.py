@@ -24,6 +24,7 @@ from warpwise.errors import MeasureError
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.exercise import Case, InOut, Launch, Out, Verdict
 from warpwise.labs.judge import fresh
+from warpwise.messages import Words
 from warpwise.model.bound import bound, duration
 from warpwise.simt import Kernel
 from warpwise.traces import Trace
@@ -118,7 +119,7 @@ def _wrong(case: Launch, outputs: Iterable[np.ndarray]) -> str:
     """Describe the first wrong output of a launch; "" if none is wrong."""
     for got, want in zip(outputs, case.want, strict=True):
         if mismatch := differs(got, want, case.rtol, case.atol):
-            return f"{case.label}: {mismatch.say('the output')}"
+            return f"{case.label}: {mismatch.say(Words('the output')).open()}"
     return ""
 
 

@@ -8,6 +8,16 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import LaunchError
+from warpwise.messages import (
+    Constant,
+    Extents,
+    Joined,
+    Message,
+    Name,
+    TypeName,
+    Words,
+    message,
+)
 from warpwise.simt import types
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.signatures import Parameter
@@ -42,11 +52,14 @@ def _as_signed(
                 for p, value in zip(signature, bound, strict=True)
             )
     texts = (", ".join(str(p or "...") for p in signature) for signature in kernel.signatures)
-    compiled = f"{kernel.name} is compiled for {' or '.join(f'({text})' for text in texts)}"
-    passed = ", ".join(map(_described, args))
-    raise LaunchError(
-        f"{compiled}, and the launch passes {passed}: mend the signature, or leave it out"
+    what = message(
+        "{kernel} is compiled for {signatures}, and the launch passes {passed}: "
+        "mend the signature, or leave it out",
+        kernel=Name(kernel.name),
+        signatures=TypeName(" or ".join(f"({text})" for text in texts)),
+        passed=_passed(args),
     )
+    raise LaunchError(what)
 
 
 def _fits(parameter: Parameter | None, value: Value) -> bool:
@@ -96,9 +109,12 @@ def _bound(kernel: Kernel, name: str, value: Any, space: _Allocations) -> Value:
     if values is None:
         return _scalar(kernel, name, value)
     if not is_known(values.dtype):
-        raise LaunchError(
-            f"{name} is an array of {values.dtype}, which the simulator does not know"
+        what = message(
+            "{name} is an array of {dtype}, which the simulator does not know",
+            name=Name(name),
+            dtype=TypeName(values.dtype),
         )
+        raise LaunchError(what)
     return argument(name, values, space.address(values))
 
 
@@ -120,8 +136,13 @@ def _fields(value: tuple[Any, ...]) -> tuple[object, ...]:
 def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> View:
     """Bind a record, which is passed by value: the kernel reads a copy of it."""
     if not is_known(value.dtype) or not value.dtype.names:
-        what = f"{kernel.name}: argument {name} is a record of {value.dtype}"
-        raise LaunchError(f"{what}, which the simulator does not know")
+        what = message(
+            "{kernel}: argument {name} is a record of {dtype}, which the simulator does not know",
+            kernel=Name(kernel.name),
+            name=Name(name),
+            dtype=TypeName(value.dtype),
+        )
+        raise LaunchError(what)
     values = np.array([value])
     values.flags.writeable = False
     array = argument(name, values, space.address(values))
@@ -133,9 +154,15 @@ def _scalar(kernel: Kernel, name: str, value: Any) -> Value:
         value = value[()]
     kind = types.of_constant(value)
     if kind is None or not types.is_scalar(kind):
-        what = f"{kernel.name}: argument {name} is a {type(value).__name__}"
-        try_this = _instead(kernel, name, value)
-        raise LaunchError(f"{what}; a kernel takes arrays and numbers. Try: {try_this}")
+        what = message(
+            "{kernel}: argument {name} is a {type}; a kernel takes arrays and numbers. "
+            "Try: {instead}",
+            kernel=Name(kernel.name),
+            name=Name(name),
+            type=TypeName(type(value).__name__),
+            instead=Words(_instead(kernel, name, value)),
+        )
+        raise LaunchError(what)
     return types.cast(value, kind)
 
 
@@ -172,24 +199,39 @@ def type_of(value: Value) -> Type:
     return found
 
 
-def _on_count(kernel: Kernel, args: tuple[Any, ...]) -> str:
+def _on_count(kernel: Kernel, args: tuple[Any, ...]) -> Message:
     count = len(kernel.parameters)
-    passed = ", ".join(map(_described, args)) or "nothing"
+    passed = _passed(args) if args else Words("nothing")
     if kernel.parameters[:1] == ("self",):
-        return (
-            f"{kernel.name} has the parameter self, and a kernel belongs to no object: the launch "
-            f"passes {passed}. Try: define {kernel.name} outside of the class, or as @staticmethod "
-            "above @cuda.jit, without self"
+        return message(
+            "{kernel} has the parameter self, and a kernel belongs to no object: the launch "
+            "passes {passed}. Try: define {kernel} outside of the class, or as @staticmethod "
+            "above @cuda.jit, without self",
+            kernel=Name(kernel.name),
+            passed=passed,
         )
-    takes = f"takes {count} argument{'s' * (count != 1)}, and the launch passes {len(args)}"
-    return (
-        f"{kernel.name}({', '.join(kernel.parameters)}) {takes}: {passed}. "
-        "Give the kernel one parameter for each, in this order"
+    return message(
+        "{kernel}({parameters}) takes {count} argument{s}, and the launch passes {given}: "
+        "{passed}. Give the kernel one parameter for each, in this order",
+        kernel=Name(kernel.name),
+        parameters=Name(", ".join(kernel.parameters)),
+        count=Constant(count),
+        s=Words("s" * (count != 1)),
+        given=Constant(len(args)),
+        passed=passed,
     )
 
 
-def _described(value: object) -> str:
+def _passed(args: tuple[object, ...]) -> Joined:
+    return Joined(tuple(map(_described, args)), ", ")
+
+
+def _described(value: object) -> Message:
     values = _as_array(value)
     if values is None:
-        return f"a {type(value).__name__}"
-    return f"an array of {values.dtype} with shape {values.shape}"
+        return message("a {type}", type=TypeName(type(value).__name__))
+    return message(
+        "an array of {dtype} with [[shape {shape}|{shape}]]",
+        dtype=TypeName(values.dtype),
+        shape=Extents(values.shape),
+    )

@@ -11,6 +11,7 @@ import numpy as np
 
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
+from warpwise.messages import Datum, Extents, Limit, Name, Size, Words, message
 from warpwise.races import Race
 from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
@@ -98,10 +99,19 @@ def dimensions(value: object, what: str) -> Shape:
     parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     whole = all(isinstance(p, numbers.Integral) and not isinstance(p, bool) for p in parts)
     if not (whole and 1 <= len(parts) <= 3):
-        wanted = "an integer or a tuple of one to three integers"
-        raise LaunchError(f"{what} must be {wanted}, not {value!r}")
+        wrong = message(
+            "{what} must be an integer or a tuple of one to three integers[[, not {given}]]",
+            what=Words(what),
+            given=Datum(repr(value)),
+        )
+        raise LaunchError(wrong)
     if min(parts) < 1:
-        raise LaunchError(f"{what} must be at least 1 in every dimension, not {value!r}")
+        wrong = message(
+            "{what} must be at least 1 in every dimension[[, not {given}]]",
+            what=Words(what),
+            given=Datum(repr(value)),
+        )
+        raise LaunchError(wrong)
     x, y, z = (int(part) for part in (*parts, 1, 1)[:3])
     return x, y, z
 
@@ -109,17 +119,37 @@ def dimensions(value: object, what: str) -> Shape:
 def _check_limits(grid: Shape, block: Shape, shared_bytes: int, device: Device) -> None:
     threads, most = block[0] * block[1] * block[2], device.threads_per_block
     if threads > most:
-        counted = f"a block of {block} has {threads:,} threads"
-        raise LaunchError(f"{counted}; a block can have at most {most:,}")
+        what = message(
+            "a block [[of {block} has {threads:,} threads|has too many threads]]; "
+            "a block can have at most {most:,}",
+            block=Extents(block),
+            threads=Size(threads),
+            most=Limit(most),
+        )
+        raise LaunchError(what)
     for name, size, limit in (("block", block, device.block_dim), ("grid", grid, device.grid_dim)):
         if any(n > most for n, most in zip(size, limit, strict=True)):
-            raise LaunchError(f"a {name} of {size} is larger than the limit {limit}")
+            what = message(
+                "[[a {name} of {size}|the {name}]] is larger than the limit {limit}",
+                name=Words(name),
+                size=Datum(size),
+                limit=Limit(limit),
+            )
+            raise LaunchError(what)
     if not isinstance(shared_bytes, numbers.Integral) or shared_bytes < 0:
-        raise LaunchError(f"dynamic shared memory is a number of bytes, not {shared_bytes!r}")
+        given = Datum(repr(shared_bytes))
+        what = message("dynamic shared memory is a number of bytes[[, not {given}]]", given=given)
+        raise LaunchError(what)
     most = device.sm.shared_bytes_per_block
     if shared_bytes > most:
-        asked = f"{shared_bytes:,} bytes of dynamic shared memory"
-        raise LaunchError(f"{asked}; a block can have {most:,} on {device.name}")
+        what = message(
+            "[[{asked:,} bytes of|too much]] dynamic shared memory; "
+            "a block can have {most:,} on {device}",
+            asked=Size(shared_bytes),
+            most=Limit(most),
+            device=Name(device.name),
+        )
+        raise LaunchError(what)
 
 
 def _trace(

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from warpwise.errors import ArithmeticFault
+from warpwise.messages import Words, message
 from warpwise.simt import types
 from warpwise.simt.types import INT64, DType, Value, wrap_int64
 
@@ -100,6 +101,7 @@ def guarded_division(op: Operation, left: Run, right: Run, site: Any) -> Run:
 
     By a power of two they are a shift and a mask."""
     remainder = op.symbol == "%"
+    operation = Words("remainder" if remainder else "division")
 
     def run(frame: Any, mask: Any) -> Value:
         a, b = left(frame, mask), right(frame, mask)
@@ -112,7 +114,7 @@ def guarded_division(op: Operation, left: Run, right: Run, site: Any) -> Run:
         zero = mask.grid() & (np.asarray(b) == 0)
         if zero.any():
             raise ArithmeticFault(
-                f"integer {'remainder' if remainder else 'division'} by zero",
+                message("integer {operation} by zero", operation=operation),
                 site.where(**mask.group.first_of(zero)),
                 "divide only where the divisor is not 0",
             )

@@ -12,6 +12,7 @@ from typing import NoReturn
 import numpy as np
 
 from warpwise.errors import KernelTypeError
+from warpwise.messages import Constant, Name, message
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.closures import Code, Cost, Element, Put, Run, charging
@@ -209,7 +210,9 @@ def _indices(sizes: list[int], before: tuple[int, ...] = ()) -> Iterator[tuple[i
 def _need_length(array: Value, count: int, mask: Mask, site: Site) -> None:
     short = mask.grid() & (np.asarray(array.shape[0]) != count)
     if short.any():
-        what = f"{count} values do not fit {array.name}"
+        what = message(
+            "{count} values do not fit {array}", count=Constant(count), array=Name(array.name)
+        )
         raise KernelTypeError(
             what,
             site.where(**mask.group.first_of(short)),

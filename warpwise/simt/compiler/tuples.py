@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from warpwise.errors import OutOfBoundsError
+from warpwise.messages import Constant, Source, message
 from warpwise.simt import types
 from warpwise.simt.compiler.arguments import only_numbers
 from warpwise.simt.compiler.arithmetic import comparison
@@ -78,10 +79,13 @@ def _chosen_item(c: Context, node: ast.Subscript, base: Code, t: TupleType) -> C
         values, i = run(frame, mask), at(frame, mask)
         bad = mask.grid() & ((np.asarray(i) < -count) | (np.asarray(i) >= count))
         if bad.any():
-            what = f"{ast.unparse(node)}: the tuple has {count} items, and the index is outside"
-            raise OutOfBoundsError(
-                what, site.where(**mask.group.first_of(bad)), f"an index from 0 to {count - 1}"
+            what = message(
+                "{text}: the tuple has {count} items, and the index is outside",
+                text=Source(ast.unparse(node)),
+                count=Constant(count),
             )
+            try_this = message("an index from 0 to {last}", last=Constant(count - 1))
+            raise OutOfBoundsError(what, site.where(**mask.group.first_of(bad)), try_this)
         if not isinstance(i, np.ndarray):
             return values[int(i)]
         found = values[0]

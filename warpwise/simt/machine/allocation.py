@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from warpwise.errors import LaunchError
+from warpwise.messages import Constant, Limit, Name, Size, Words, message
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.machine.array_views import View, start
 from warpwise.simt.machine.block_memory import LocalArray, SharedArray
@@ -44,8 +45,14 @@ class Arrays:
             )
             if static > most:
                 raise LaunchError(
-                    f"{site.where().place}: {name} brings the block to {static:,} bytes of shared "
-                    f"memory; a block has {most:,}. Use smaller shapes or fewer arrays"
+                    message(
+                        "{place}: {array} brings the block to {static:,} bytes of shared "
+                        "memory; a block has {most:,}. Use smaller shapes or fewer arrays",
+                        place=Words(site.where().place),
+                        array=Name(name),
+                        static=Constant(static),
+                        most=Limit(most),
+                    )
                 )
             self._take(array, static, site)
             self.static_bytes = static
@@ -58,8 +65,14 @@ class Arrays:
         used = total // dtype.itemsize * dtype.itemsize
         if not used:
             raise LaunchError(
-                f"{site.where().place}: {name} is dynamic shared memory, and the launch asks for "
-                f"{total} bytes of it. kernel[blocks, threads, stream, bytes] asks for some"
+                message(
+                    "{place}: {array} is dynamic shared memory, and the launch asks for "
+                    "[[{total} bytes|too few bytes]] of it. "
+                    "kernel[blocks, threads, stream, bytes] asks for some",
+                    place=Words(site.where().place),
+                    array=Name(name),
+                    total=Size(total),
+                )
             )
         if _DYNAMIC not in self.shared_arrays:
             unit: DType = dtype if used == total else np.dtype(np.uint8)
@@ -72,8 +85,13 @@ class Arrays:
             return root
         if dtype.names or root.dtype.names:
             raise LaunchError(
-                f"{site.where().place}: {name} and {root.name} are the same memory, "
-                "and records cannot share it here"
+                message(
+                    "{place}: {one} and {other} are the same memory, "
+                    "and records cannot share it here",
+                    place=Words(site.where().place),
+                    one=Name(name),
+                    other=Name(root.name),
+                )
             )
         key = (_DYNAMIC, dtype)
         if key not in self.views:
@@ -90,9 +108,15 @@ class Arrays:
         most, dynamic = self.launch.device.sm.shared_bytes_per_block, self.launch.dynamic_bytes
         if static + dynamic > most:
             raise LaunchError(
-                f"{site.where().place}: {static:,} bytes of static and {dynamic:,} of dynamic "
-                f"shared memory; a block can have {most:,} in all. "
-                "Use smaller shapes, or ask for fewer bytes at the launch"
+                message(
+                    "{place}: {static:,} bytes of static and [[{dynamic:,} of|some]] dynamic "
+                    "shared memory; a block can have {most:,} in all. "
+                    "Use smaller shapes, or ask for fewer bytes at the launch",
+                    place=Words(site.where().place),
+                    static=Constant(static),
+                    dynamic=Size(dynamic),
+                    most=Limit(most),
+                )
             )
         self.launch.shared_bytes = max(self.launch.shared_bytes, static + dynamic)
 

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from warpwise.errors import UnsupportedError
+from warpwise.messages import Name, message
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Array, GlobalArray, Memory, dtype_name
 from warpwise.simt.machine.selection import Selection
@@ -113,7 +114,11 @@ class View:
         layout, theirs = ((v.strides, v.step, v.dtype) for v in (self, new))
         if new.root is not self.root or layout != theirs:
             raise UnsupportedError(
-                f"this stands for {new.name} in some threads and for {self.name} in others",
+                message(
+                    "this stands for {one} in some threads and for {other} in others",
+                    one=Name(new.name),
+                    other=Name(self.name),
+                ),
                 None if site is None else site.where(),
                 "choose between elements, not between arrays",
             )

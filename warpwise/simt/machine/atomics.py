@@ -14,9 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from warpwise.errors import LaunchError
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.memory import Array
+from warpwise.simt.machine.memory import Array, read_only
 from warpwise.simt.types import DType, Lanes, Value
 
 _FAR = 1 << 62  # sums below it do not wrap
@@ -220,9 +219,7 @@ def memory_of(array: Array, addresses: Value, mask: Mask) -> tuple[Lanes, Lanes]
     at = root.positions(addresses - root.address, mask.group)
     memory = root.raw[: root.raw.size // width * width].view(array.dtype)
     if not memory.flags.writeable:
-        raise LaunchError(
-            f"{root.name} is a read-only array, and the kernel writes to it: pass a copy"
-        )
+        raise read_only(root)
     at = np.broadcast_to(at, mask.group.shape)
     return memory, (at.ravel() if mask.lanes is None else at[mask.grid()]) // width
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise.errors import BarrierError
+from warpwise.messages import Block, Chosen, Size, Thread, message
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.observer import Hooks
 from warpwise.simt.machine.returned import Returned
@@ -57,8 +58,14 @@ class Barriers:
         missing[:row] = False
         who = mask.group.first_of(missing)
         raise BarrierError(
-            f"only {arrived} of {threads} threads of block {who['block']} reach this barrier; "
-            f"thread {who['thread']} does not",
+            message(
+                "only [[{arrived} of {threads} threads of {block}|some threads of a block]] "
+                "reach this barrier[[; {thread} does not]]",
+                arrived=Size(arrived),
+                threads=Size(threads),
+                block=Block(who["block"]),
+                thread=Thread(who["thread"]),
+            ),
             site.where(**who),
             "move the barrier out of the branch or loop, "
             "so that all threads of the block pass it equally often",
@@ -71,8 +78,15 @@ class Barriers:
         returned = (missing & self.returned.lanes(mask.group)).any()
         why = "has returned from the kernel" if returned else "does not"
         return BarrierError(
-            f"only {mask.threads:,} of the grid's {total:,} threads reach this sync; "
-            f"thread {who['thread']} of block {who['block']} {why}",
+            message(
+                "only [[{arrived:,} of the grid's {threads:,} threads|some threads of the grid]] "
+                "reach this sync[[; {thread} of {block} {why}]]",
+                arrived=Size(mask.threads),
+                threads=Size(total),
+                thread=Thread(who["thread"]),
+                block=Block(who["block"]),
+                why=Chosen(why),
+            ),
             site.where(**who),
             "move the sync out of the branch or loop, and guard the work instead of returning "
             "early: all threads of the grid must pass it",

@@ -11,6 +11,7 @@ import math
 
 from warpwise.devices import Device
 from warpwise.errors import LaunchError
+from warpwise.messages import Limit, Name, Size, message
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.launch_state import LaunchState
@@ -93,13 +94,23 @@ def _check_cooperative(launch: LaunchState, blocks: int, device: Device) -> None
     most = device.sms * min(device.sm.blocks, device.sm.warps // warps)
     if blocks > most:
         raise LaunchError(
-            f"{blocks:,} blocks of {launch.threads:,} threads cannot be on {device.name} at once, "
-            f"and a kernel that syncs its grid needs that: at most {most:,} can. "
-            "Launch fewer blocks, and let each thread go over several elements"
+            message(
+                "[[{blocks:,} blocks of {threads:,} threads|so many blocks]] cannot be on {device} "
+                "at once, and a kernel that syncs its grid needs that[[: at most {most:,} can]]. "
+                "Launch fewer blocks, and let each thread go over several elements",
+                blocks=Size(blocks),
+                threads=Size(launch.threads),
+                device=Name(device.name),
+                most=Size(most),
+            )
         )
     if blocks * launch.threads > GRID_LANES:
         raise LaunchError(
-            f"a kernel that syncs its grid runs with at most {GRID_LANES:,} threads here, "
-            f"not {blocks * launch.threads:,}: "
-            "launch fewer blocks, and let each thread go over several elements"
+            message(
+                "a kernel that syncs its grid runs with at most {most:,} threads here"
+                "[[, not {threads:,}]]: "
+                "launch fewer blocks, and let each thread go over several elements",
+                most=Limit(GRID_LANES),
+                threads=Size(blocks * launch.threads),
+            )
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from warpwise.errors import UnsupportedError
+from warpwise.messages import Extents, Name, Size, TypeName, message
 from warpwise.simt.machine.array_views import View, start
 from warpwise.simt.machine.memory import Array, c_strides, dtype_name
 from warpwise.simt.machine.site import Site
@@ -126,21 +127,36 @@ def retyped(array: Array, dtype: DType, site: Site) -> View:
     if old != new:
         if not shape or strides[-1] != old or np.any(np.remainder(shape[-1] * old, new)):
             raise UnsupportedError(
-                f"{array.name} cannot be seen as {dtype}: "
-                "its last axis is no whole number of them without gaps",
+                message(
+                    "{array} cannot be seen as {dtype}: "
+                    "its last axis is no whole number of them without gaps",
+                    array=Name(array.name),
+                    dtype=TypeName(dtype),
+                ),
                 site.where(),
                 "take a part without a step, of the right length",
             )
         if view.space == "local" and new > view.root.step:
             raise UnsupportedError(
-                f"{array.name} is local memory, and cannot be seen as wider elements",
+                message(
+                    "{array} is local memory, and cannot be seen as wider elements",
+                    array=Name(array.name),
+                ),
                 site.where(),
-                f"make it of {dtype}, and see it as {array.dtype}",
+                message(
+                    "make it of {wide}, and see it as {narrow}",
+                    wide=TypeName(dtype),
+                    narrow=TypeName(array.dtype),
+                ),
             )
         shape, strides = (*shape[:-1], shape[-1] * old // new), (*strides[:-1], new)
         if any(n % new for n in strides[:-1]) and view.space == "local":
             raise UnsupportedError(
-                f"{array.name} cannot be seen as {dtype}",
+                message(
+                    "{array} cannot be seen as {dtype}",
+                    array=Name(array.name),
+                    dtype=TypeName(dtype),
+                ),
                 site.where(),
                 "take a part of one dimension",
             )
@@ -169,17 +185,23 @@ def reshaped(array: Array, shape: tuple[Value, ...], site: Site) -> View:
     known = math.prod(n for n in shape if n != -1)
     full = tuple(view.size // known if n == -1 and known else int(n) for n in shape)
     if math.prod(full) != view.size or list(shape).count(-1) > 1 or min(full, default=1) < 0:
-        sizes = f"{view.size} elements of shape {view.shape}"
-        raise UnsupportedError(
-            f"{array.name} has {sizes}, which do not fit shape {shape}",
-            site.where(),
-            "a shape of as many elements",
+        what = message(
+            "{array} has [[{size} elements of shape {old}, which do not fit shape {new}"
+            "|another number of elements than the shape that is asked for]]",
+            array=Name(array.name),
+            size=Size(view.size),
+            old=Extents(view.shape),
+            new=Extents(shape),
         )
+        raise UnsupportedError(what, site.where(), "a shape of as many elements")
     unit = view.dtype.itemsize // view.step
     axes = zip(view.shape, view.strides, c_strides(view.shape), strict=True)
     if any(n > 1 and stride != wanted * unit for n, stride, wanted in axes):
         raise UnsupportedError(
-            f"{array.name} is not contiguous, and only contiguous arrays can be reshaped",
+            message(
+                "{array} is not contiguous, and only contiguous arrays can be reshaped",
+                array=Name(array.name),
+            ),
             site.where(),
             "compute the index from the shape, or pass a copy",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise.errors import UnwrittenReadError
+from warpwise.messages import Name, message
 from warpwise.simt.lanes.masks import Mask, covers, join
 from warpwise.simt.machine.array_views import start
 from warpwise.simt.machine.batch import Batch
@@ -45,10 +46,13 @@ class Frame:
         if defined is None or not covers(defined, mask):
             missing = mask.grid() if defined is None else mask.grid() & ~defined.grid()
             raise UnwrittenReadError(
-                f"{name} has no value here in some threads: "
-                "none of the lines that give it one was reached",
+                message(
+                    "{name} has no value here in some threads: "
+                    "none of the lines that give it one was reached",
+                    name=Name(name),
+                ),
                 site.where(**mask.group.first_of(missing)),
-                f"give {name} a value before the branch or loop",
+                message("give {name} a value before the branch or loop", name=Name(name)),
             )
         return self.values[slot]
 

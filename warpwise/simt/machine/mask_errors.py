@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise.errors import WarpMaskError
+from warpwise.messages import Chosen, Lane, LaneMask, LaneNumbers, Thread, Words, message
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.machine.members import Members
 from warpwise.simt.machine.returned import Returned
@@ -34,13 +35,17 @@ def missing_lane(members: Members, absent: Lanes, site: Site, word: str) -> Warp
     who = {"block": group.block_of(row), "thread": group.thread_of(row, there)}
     words = members.arrived[row if len(members.arrived) > 1 else 0]
     arrived = lanes_of(int(words[column // WARP_SIZE]))
-    return WarpMaskError(
-        f"lane {lane} (thread {who['thread']}) is named in the mask "
-        f"{_named(members, row, column):#010x} and does not reach this {word}: "
-        f"only {arrived} {'do' if arrived.startswith('lanes') else 'does'}",
-        site.where(**who),
-        _ARRIVE,
+    what = message(
+        "{lane}[[ ({thread})]] is named in the mask[[ {mask:#010x}]] and does not reach this {word}"
+        "[[: only {arrived} {do}]]",
+        lane=Lane(lane),
+        thread=Thread(who["thread"]),
+        mask=LaneMask(_named(members, row, column)),
+        word=Words(word),
+        arrived=LaneNumbers(arrived),
+        do=Chosen("do" if arrived.startswith("lanes") else "does"),
     )
+    return WarpMaskError(what, site.where(**who), _ARRIVE)
 
 
 def outside_its_mask(members: Members, outside: Lanes, site: Site, word: str) -> WarpMaskError:
@@ -49,13 +54,19 @@ def outside_its_mask(members: Members, outside: Lanes, site: Site, word: str) ->
     row, column = _first(outside, group.shape)
     who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
     named = _named(members, row, column)
-    return WarpMaskError(
-        f"lane {column % WARP_SIZE} (thread {who['thread']}) makes this {word} "
-        f"and is not in its own mask {named:#010x}",
-        site.where(**who),
-        "a mask in which the lane itself is named, such as 0xffffffff, "
-        f"or let only {lanes_of(named)} get here",
+    what = message(
+        "{lane}[[ ({thread})]] makes this {word} and is not in its own mask[[ {mask:#010x}]]",
+        lane=Lane(column % WARP_SIZE),
+        thread=Thread(who["thread"]),
+        word=Words(word),
+        mask=LaneMask(named),
     )
+    try_this = message(
+        "a mask in which the lane itself is named, such as 0xffffffff, "
+        "or let only {lanes} get here",
+        lanes=LaneNumbers(lanes_of(named)),
+    )
+    return WarpMaskError(what, site.where(**who), try_this)
 
 
 def different_masks(
@@ -72,9 +83,19 @@ def different_masks(
     group = members.mask.group
     row, warp = divmod(warp, -(-group.threads // WARP_SIZE))
     thread = group.thread_of(row, warp * WARP_SIZE + lanes[0])
+    what = message(
+        "{lane}[[ ({thread})]] makes this {word} with [[the mask {mask:#010x}, "
+        "which names {other}, and that lane's mask is {others:#010x}"
+        "|a mask that names another lane, and that lane's mask is not the same]]",
+        lane=Lane(lanes[0]),
+        thread=Thread(thread),
+        word=Words(word),
+        mask=LaneMask(masks[0]),
+        other=Lane(lanes[1]),
+        others=LaneMask(masks[1]),
+    )
     return WarpMaskError(
-        f"lane {lanes[0]} (thread {thread}) makes this {word} with the mask {masks[0]:#010x}, "
-        f"which names lane {lanes[1]}, and that lane's mask is {masks[1]:#010x}",
+        what,
         site.where(block=group.block_of(row), thread=thread),
         "lanes that name one another need the same mask, "
         "such as cuda.ballot_sync(...) or cuda.match_any_sync(...) gives them",
@@ -93,19 +114,25 @@ def undefined_source(
     lane = at % WARP_SIZE
     who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
     if at >= group.threads or (group.filled is not None and not group.filled[row, at]):
-        why = "which is no thread: the block ends before it"
+        why = message("which is no thread: the block ends before it")
     elif returned.lanes(group)[row, at]:
-        why = f"whose thread {group.thread_of(row, at)} has returned from the kernel"
+        there = Thread(group.thread_of(row, at))
+        why = message("whose {thread} has returned from the kernel", thread=there)
     elif not np.broadcast_to(members.lanes, group.shape)[row, at]:
-        why = f"whose thread {group.thread_of(row, at)} does not take part in this shuffle"
+        there = Thread(group.thread_of(row, at))
+        why = message("whose {thread} does not take part in this shuffle", thread=there)
     else:
-        why = f"which its mask {_named(members, row, column):#010x} does not name"
-    return WarpMaskError(
-        f"lane {column % WARP_SIZE} (thread {who['thread']}) reads from lane {lane}, {why}: "
+        named = LaneMask(_named(members, row, column))
+        why = message("which its mask {mask:#010x} does not name", mask=named)
+    what = message(
+        "{lane} [[({thread}) reads from {source}, {why}|reads from one that does not take part]]: "
         "the value is undefined, and what the kernel does depends on such values",
-        site.where(**who),
-        _NEUTRAL,
+        lane=Lane(column % WARP_SIZE),
+        thread=Thread(who["thread"]),
+        source=Lane(lane),
+        why=why,
     )
+    return WarpMaskError(what, site.where(**who), _NEUTRAL)
 
 
 def lanes_of(word: int) -> str:

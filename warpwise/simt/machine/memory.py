@@ -17,6 +17,7 @@ from typing import NoReturn, Protocol, TypeVar
 import numpy as np
 
 from warpwise.errors import LaunchError, MisalignedError, UnsupportedError
+from warpwise.messages import Address, Constant, Message, Name, TypeName, message
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.cells import gathered, scattered, smallest_part
@@ -123,15 +124,37 @@ def check_aligned(array: Array, addresses: Value, mask: Mask, site: Site) -> Non
     if bad.any():
         lane = np.unravel_index(int(np.argmax(bad)), mask.group.shape)
         address = int(np.broadcast_to(addresses, mask.group.shape)[lane])
-        aligned = f"at a multiple of {array.alignment} bytes"
-        raise MisalignedError(
-            f"an element of {array.name} is at address {address:#x}: {array.dtype} is read and "
-            f"written at multiples of {array.alignment} bytes only, and a GPU stops at any other",
-            site.where(**mask.group.first_of(bad)),
-            f"begin the view {aligned}"
-            if array.space == "shared"
-            else f"pass an array that begins, and steps, {aligned}, such as a copy",
+        alignment = Constant(array.alignment)
+        what = message(
+            "an element of {array} is at {address}: {dtype} is read and "
+            "written at multiples of {alignment} bytes only, and a GPU stops at any other",
+            array=Name(array.name),
+            address=Address(address),
+            dtype=TypeName(array.dtype),
+            alignment=alignment,
         )
+        place = site.where(**mask.group.first_of(bad))
+        raise MisalignedError(what, place, _aligned(array.space, alignment))
+
+
+def _aligned(space: str, alignment: Constant) -> Message:
+    """Suggest how elements come to lie at multiples of some bytes."""
+    if space == "shared":
+        return message("begin the view at a multiple of {bytes} bytes", bytes=alignment)
+    return message(
+        "pass an array that begins, and steps, at a multiple of {bytes} bytes, such as a copy",
+        bytes=alignment,
+    )
+
+
+def read_only(array: Memory) -> LaunchError:
+    """Return the error of a kernel that writes to a read-only array."""
+    return LaunchError(
+        message(
+            "{array} is a read-only array, and the kernel writes to it: pass a copy",
+            array=Name(array.name),
+        )
+    )
 
 
 class Memory:
@@ -186,7 +209,11 @@ class Memory:
         return before.joined(self, selection) if joins else self
 
     def joined(self, value: Array, selection: Selection) -> NoReturn:
-        what = f"a variable stands for {value.name} in some threads and for {self.name} in others"
+        what = message(
+            "a variable stands for {one} in some threads and for {other} in others",
+            one=Name(value.name),
+            other=Name(self.name),
+        )
         raise UnsupportedError(what, try_this="choose between elements, not between arrays")
 
     def load_as(self, dtype: DType, at: Value, group: LaneGroup) -> Value:
@@ -242,9 +269,7 @@ class GlobalArray(Memory):
 
     def _need_writeable(self) -> None:
         if not self.flat.flags.writeable:
-            raise LaunchError(
-                f"{self.name} is a read-only array, and the kernel writes to it: pass a copy"
-            )
+            raise read_only(self)
 
 
 class ConstantArray(Memory):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise.errors import OutOfBoundsError
+from warpwise.messages import Index, Name, Size, Within, message
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.atomics import carry_out, memory_of, of_lanes, to_lanes
 from warpwise.simt.machine.derived_views import part_of
@@ -161,10 +162,14 @@ class Requests:
         value, size = (
             int(np.broadcast_to(part, shape)[lane]) for part in (index, array.shape[axis])
         )
-        place = f"index {value} of axis {axis}" if array.ndim > 1 else f"index {value}"
-        needed = f"below {size}" if value >= 0 else "0 or more"
-        return OutOfBoundsError(
-            f"{place} is outside {array.name}, whose size there is {size}",
-            site.where(**mask.group.first_of(bad)),
-            f"guard the access, or mend the index: here it must be {needed} for every thread",
+        what = message(
+            "{index} is outside {array}[[, whose size there is {size}]]",
+            index=Index(value, axis if array.ndim > 1 else None),
+            array=Name(array.name),
+            size=Size(size),
         )
+        try_this = message(
+            "guard the access, or mend the index: here it must be {needed} for every thread",
+            needed=Within(f"below {size}" if value >= 0 else "0 or more"),
+        )
+        return OutOfBoundsError(what, site.where(**mask.group.first_of(bad)), try_this)

@@ -8,6 +8,24 @@ from typing import Protocol
 import numpy as np
 
 from warpwise.errors import StepLimitError
+from warpwise.messages import (
+    Block,
+    Chosen,
+    Count,
+    Datum,
+    Element,
+    Joined,
+    LaneNumbers,
+    Limit,
+    Line,
+    Message,
+    Name,
+    Part,
+    Size,
+    Source,
+    Words,
+    message,
+)
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import Who
 from warpwise.simt.lanes.masks import Mask
@@ -60,13 +78,16 @@ def endless(most: int, site: Site, mask: Mask, waits: bool) -> StepLimitError:
     wait for other threads."""
     who, lanes = _first(mask)
     inside = "in this loop" if site.text.startswith(("while", "for")) else "here"
-    return StepLimitError(
-        f"the kernel did not end within {most:,} steps: "
-        f"{_many(mask.threads, 'thread', 'is', 'are')} still {inside}, "
-        f"`{_statement(site.text)}`, first of them {lanes}",
-        site.where(**who),
-        _WAITING if waits else _CLOSER,
+    what = message(
+        "the kernel did not end within {most:,} steps: {threads} still {inside}, `{loop}`"
+        "[[, first of them {lanes}]]",
+        most=Limit(most),
+        threads=Count(mask.threads, "thread", "is", "are"),
+        inside=Words(inside),
+        loop=Source(_statement(site.text)),
+        lanes=lanes,
     )
+    return StepLimitError(what, site.where(**who), _WAITING if waits else _CLOSER)
 
 
 def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> StepLimitError:
@@ -78,42 +99,50 @@ def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> StepLimitError:
     threads = sum(other.mask.threads for other in here)
     who, lanes = _first(wait.mask)
     left = wait.left & ~lead.returned.lanes(wait.mask.group)
-    return StepLimitError(
-        f"the kernel can never end: {_many(threads, 'thread', 'waits', 'wait')} in this loop, "
-        f"`{_statement(wait.site.text)}`, first of them {lanes}"
-        + "".join(f"; {more}" for more in _circumstances(warps, wait, left, blocks_to_come)),
-        wait.site.where(**who),
-        _WITHIN_A_WARP if left.any() else _BLOCKS_TO_COME if blocks_to_come else _NOBODY_COMES,
+    what = message(
+        "the kernel can never end: {threads} in this loop, `{loop}`"
+        "[[, first of them {lanes}{circumstances}]]",
+        threads=Count(threads, "thread", "waits", "wait"),
+        loop=Source(_statement(wait.site.text)),
+        lanes=lanes,
+        circumstances=Joined(tuple(_circumstances(warps, wait, left, blocks_to_come))),
     )
+    cause = _WITHIN_A_WARP if left.any() else _BLOCKS_TO_COME if blocks_to_come else _NOBODY_COMES
+    try_this = message("[[{cause}|{any}]]", cause=Chosen(cause), any=Words(_WAITING))
+    return StepLimitError(what, wait.site.where(**who), try_this)
 
 
 def _circumstances(
     warps: Sequence[Stopped], wait: Wait, left: Lanes, blocks_to_come: int
-) -> Iterator[str]:
+) -> Iterator[Message]:
     """Describe the value that they wait for, and where the other warps are."""
     if wait.poll is not None:
-        yield f"they look at {_polled(wait.poll)}, and nobody changes it"
+        yield message("; they look at {polled}, and nobody changes it", polled=_polled(wait.poll))
     if left.any():
-        have = "have" if np.count_nonzero(left) > 1 else "has"
-        yield f"{lanes_of(_word(left[0]))} of that warp {have} left the loop"
+        yield message(
+            "; {lanes} of that warp {have} left the loop",
+            lanes=LaneNumbers(lanes_of(_word(left[0]))),
+            have=Chosen("have" if np.count_nonzero(left) > 1 else "has"),
+        )
     elsewhere = sum(warp.wait is not None and warp.wait.site is not wait.site for warp in warps)
     if elsewhere:
-        yield f"{_many(elsewhere, 'warp', 'waits', 'wait')} in other loops"
+        yield message("; {warps} in other loops", warps=Count(elsewhere, "warp", "waits", "wait"))
     arrived = [warp.arrival for warp in warps if warp.arrival is not None]
     if arrived:
-        at = f"at the barrier in line {arrived[0].site.line}"
-        yield f"{_many(len(arrived), 'warp', 'is', 'are')} {at}"
+        yield message(
+            "; {warps} at the barrier in line {line}",
+            warps=Count(len(arrived), "warp", "is", "are"),
+            line=Line(arrived[0].site.line),
+        )
     if blocks_to_come:
-        blocks = _many(blocks_to_come, "block", "has", "have")
-        yield f"{blocks} not begun, as there is room for {len(warps):,} warps"
+        yield message(
+            "; {blocks} not begun, as there is room for {room:,} warps",
+            blocks=Count(blocks_to_come, "block", "has", "have"),
+            room=Size(len(warps)),
+        )
 
 
-def _many(number: int, noun: str, one: str, several: str) -> str:
-    """Return a number with its noun and verb: "1 thread waits", "1,024 threads wait"."""
-    return f"{number:,} {noun}s {several}" if number > 1 else f"{number:,} {noun} {one}"
-
-
-def _polled(poll: Poll) -> str:
+def _polled(poll: Poll) -> Part:
     """Return the element that the first waiting lane reads, with its value."""
     request, array, group = poll.request, poll.request.array, poll.request.mask.group
     lane = np.unravel_index(int(np.argmax(request.mask.grid())), group.shape)
@@ -121,13 +150,17 @@ def _polled(poll: Poll) -> str:
         np.broadcast_to(part, group.shape)[lane]
         for part in (request.offset, request.addresses, poll.value)
     )
+    name = Name(array.root.name)
     if array.root is not array:
-        return f"{array.root.name} (byte {address - array.root.address}), which is {value}"
-    index = ", ".join(map(str, element_index(array, int(offset) * array.step)))
-    return f"{array.name}[{index}], which is {value}"
+        byte = Size(address - array.root.address)
+        return message(
+            "{array} (byte {byte}), which is {value}", array=name, byte=byte, value=Datum(value)
+        )
+    element = Element(name, element_index(array, int(offset) * array.step))
+    return message("{element}, which is {value}", element=element, value=Datum(value))
 
 
-def _first(mask: Mask) -> tuple[Who, str]:
+def _first(mask: Mask) -> tuple[Who, Message]:
     """Return the place of the first active lane, and its warp's active lanes in words."""
     group, lanes, numbers = mask.group, mask.grid(), mask.group.thread_numbers
     row, column = (int(i) for i in np.unravel_index(int(np.argmax(lanes)), group.shape))
@@ -135,7 +168,12 @@ def _first(mask: Mask) -> tuple[Who, str]:
     warp = lanes[row, first : first + WARP_SIZE]
     who: Who = {"block": group.block_of(row), "thread": group.thread_of(row, column)}
     number = numbers[row if len(numbers) > 1 else 0, column] // WARP_SIZE
-    return who, f"{lanes_of(_word(warp))} of warp {number} of block {who['block']}"
+    return who, message(
+        "{lanes} of warp {warp} of {block}",
+        lanes=LaneNumbers(lanes_of(_word(warp))),
+        warp=Size(number),
+        block=Block(who["block"]),
+    )
 
 
 def _word(lanes: Lanes) -> int:

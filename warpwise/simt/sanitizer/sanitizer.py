@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from warpwise.errors import Location, UnwrittenReadError
+from warpwise.messages import Element, Name, Words, message
 from warpwise.races import Access, Race
 from warpwise.simt.frontend.written import has_fence
 from warpwise.simt.lanes.lane_group import LaneGroup, Shape
@@ -128,9 +129,9 @@ class Sanitizer(Observer):
         first, span = _cells(request, shadow)
         if kind != "store" and (missing := shadow.unwritten(first, mask, span)) is not None:
             thread, cell = missing
-            index = ", ".join(map(str, element_index(root, cell * shadow.unit)))
-            through = "" if array.name == root.name else f" through {array.name}"
-            raise unwritten(root, site.where(*self._who(thread)), f"[{index}]", through)
+            index = element_index(root, cell * shadow.unit)
+            view = "" if array.name == root.name else array.name
+            raise unwritten(root, site.where(*self._who(thread)), index, view)
         if kind == "atomic":
             order.atomic(mask, array.space)
         if not self._looking:
@@ -187,15 +188,26 @@ def _cells(request: Request, shadow: Shadow) -> tuple[Value, int]:
 
 
 def unwritten(
-    array: Array, where: Location, element: str = "", through: str = ""
+    array: Array, where: Location, index: tuple[int, ...] | None = None, view: str = ""
 ) -> UnwrittenReadError:
-    others = ""
-    if array.space == "shared":
-        others = "; or did the thread that should have written it return early?"
-    return UnwrittenReadError(
-        f"{array.name}{element} is read{through}, but nothing was written there: "
-        f"{array.space} memory starts with whatever was left in it",
-        where,
-        "should this thread read at all? Check its guard and its index. "
-        f"If it should, write {array.name}{element} first{others}",
+    """Return the error of a read where nothing was written.
+
+    ``index``: of the element, if it is known; ``view``: what it was read through."""
+    name = Name(array.name)
+    element = name if index is None else Element(name, index)
+    what = message(
+        "{element} is read{through}, but nothing was written there: "
+        "{space} memory starts with whatever was left in it",
+        element=element,
+        through=message(" through {view}", view=Name(view)) if view else Words(""),
+        space=Words(array.space),
     )
+    others = "; or did the thread that should have written it return early?"
+    try_this = message(
+        "should this thread read at all? Check its guard and its index. "
+        "If it should, write [[{element}|that element of {array}]] first{others}",
+        element=element,
+        array=name,
+        others=Words(others if array.space == "shared" else ""),
+    )
+    return UnwrittenReadError(what, where, try_this)
