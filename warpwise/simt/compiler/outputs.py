@@ -120,7 +120,7 @@ def _printable(t) -> bool:
 
 
 def _print(frame, mask: Mask, parts: list[Callable]) -> None:
-    launch = frame.batch.launch
+    launch = frame.batch.state
     free = MAX_LINES - launch.printed
     if free < 0:
         return

@@ -8,9 +8,9 @@ from warpwise.errors import OutOfBoundsError
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.atomics import carry_out, memory_of, of_lanes, to_lanes
 from warpwise.simt.machine.derived_views import part_of
-from warpwise.simt.machine.launch_state import LaunchState, Place
+from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.memory import Array, check_aligned
-from warpwise.simt.machine.observer import Access, Request
+from warpwise.simt.machine.observer import AccessKind, Request
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import DType, Lanes, Value
 
@@ -77,19 +77,20 @@ class Requests:
             self.store(part_of(to, *part, copied=True), [], loaded, mask, site)
 
     def request(
-        self, access: Access, array: Array, indices: list[Value], mask: Mask, site: Site
+        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
     ) -> Request:
         """Check a request's bounds and alignment, and return it."""
         key = self._place_key(array, indices, mask)
         place = self.places.get(key) if key else None
-        if place is None:
-            offset = self._offset(array, indices, mask, site)
-            place = Place(offset, array.address + offset * array.step)
-            if array.alignment > 1:
-                check_aligned(array, place.addresses, mask, site)
-            if key and len(self.places) < MAX_PLACES:
-                self.places[key] = place
-        return Request(access, array, place.offset, place.addresses, mask, site)
+        if place is not None:
+            return Request(access, array, *place, mask, site)
+        offset = self._offset(array, indices, mask, site)
+        addresses = array.address + offset * array.step
+        if array.alignment > 1:
+            check_aligned(array, addresses, mask, site)
+        if key and len(self.places) < MAX_PLACES:
+            self.places[key] = offset, addresses
+        return Request(access, array, offset, addresses, mask, site)
 
     def _place_key(self, array: Array, indices: list[Value], mask: Mask) -> tuple[int, ...] | None:
         """Return a key for a request that is the same in every block and trip, None for others.

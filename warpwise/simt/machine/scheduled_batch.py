@@ -21,7 +21,7 @@ from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.coroutines import Coroutine
 from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.memory import Array
-from warpwise.simt.machine.observer import Access, Request
+from warpwise.simt.machine.observer import AccessKind, Request
 from warpwise.simt.machine.program import Program
 from warpwise.simt.machine.requests import Requests
 from warpwise.simt.machine.returned import Returned
@@ -100,11 +100,11 @@ class ScheduledRequests(Requests):
     """The requests of a scheduled block; ``changes`` counts those that changed memory."""
 
     def __init__(self, batch: ScheduledBatch):
-        super().__init__(batch.launch)
+        super().__init__(batch.state)
         self.batch, self.changes = batch, 0
 
     def request(
-        self, access: Access, array: Array, indices: list[Value], mask: Mask, site: Site
+        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
     ) -> Request:
         request = super().request(access, array, indices, mask, site)
         if array.space in ("global", "shared"):
@@ -177,10 +177,10 @@ class ScheduledBatch(Batch):
     memory: ScheduledRequests
     barriers: ScheduledBarriers
 
-    def __init__(self, launch: LaunchState, number: int, program: Program, bound: Bound):
-        super().__init__(launch, number, 1)
+    def __init__(self, state: LaunchState, number: int, program: Program, bound: Bound):
+        super().__init__(state, number, 1)
         self.memory, self.barriers = ScheduledRequests(self), ScheduledBarriers(self)
-        warps = range(-(-launch.threads // WARP_SIZE))
+        warps = range(-(-state.threads // WARP_SIZE))
         self.resident = [Warp(self, number, program, bound) for number in warps]
         self.running = self.resident[0]
 

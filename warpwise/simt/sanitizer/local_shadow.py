@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -28,8 +27,9 @@ class LocalShadow:
         """Note a store."""
         if self.complete:
             return
-        mask, written = request.mask, self.written.reshape(-1)
-        for cells in self._cells(request):
+        mask, parts = request.mask, self._cells(request)
+        written = self.written.reshape(-1)
+        for cells in parts:
             if mask.lanes is None and mask.group.whole and isinstance(cells, int):
                 self.written[cells] = True
                 continue
@@ -40,24 +40,24 @@ class LocalShadow:
         """Return the active lanes that would read unwritten memory, ``(rows, threads)``."""
         if self.complete:
             return None
-        mask, written = request.mask, self.written.reshape(-1)
-        there = [written.take(self._places(cells, mask)) for cells in self._cells(request)]
+        mask, parts = request.mask, self._cells(request)
+        written = self.written.reshape(-1)
+        there = [written.take(self._places(cells, mask)) for cells in parts]
         missing: Lanes = ~np.logical_and.reduce(there) & mask.grid()
         if missing.any():
             return missing
         self.complete = bool(self.written.all())
         return None
 
-    def _cells(self, request: Request) -> Iterator[Value]:
-        """Yield each cell of the elements that are accessed, lane-shaped."""
+    def _cells(self, request: Request) -> list[Value]:
+        """Return the cells of the elements that are accessed, each lane-shaped."""
         array = request.array
         if array.cell % self.unit:
             self._split(array.cell)
         at = array.place(request.offset, request.mask)
         if array.step != self.unit:
             at = at * array.step // self.unit
-        for part in range(max(array.dtype.itemsize // self.unit, 1)):
-            yield at + part
+        return [at + part for part in range(max(array.dtype.itemsize // self.unit, 1))]
 
     def _places(self, cells: Value, mask: Mask) -> Lanes:
         places: Lanes = np.multiply(cells, self.lanes) + mask.group.places
