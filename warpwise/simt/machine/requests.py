@@ -35,7 +35,11 @@ class Requests:
         request = self.request("store", array, indices, mask, site)
         for observe in self.hooks.store:
             observe(request)
-        array.store(request.offset, value, mask)
+        self.write(request, value)
+
+    def write(self, request: Request, value: Value) -> None:
+        """Carry out a store."""
+        request.array.store(request.offset, value, request.mask)
 
     def atomic(
         self,
@@ -59,6 +63,7 @@ class Requests:
     def carry_out(
         self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
     ) -> Lanes | None:
+        """Carry out an atomic operation: see ``atomics.carry_out``."""
         return carry_out(kind, memory, cells, operands, wanted)
 
     def copy(

@@ -15,7 +15,6 @@ import numpy as np
 
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.masks import Mask, full, masked
-from warpwise.simt.machine.atomics import carry_out
 from warpwise.simt.machine.barriers import Barriers, votes
 from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.coroutines import Coroutine
@@ -111,21 +110,17 @@ class ScheduledRequests(Requests):
             self.batch.running.requested(request)
         return request
 
-    def store(
-        self, array: Array, indices: list[Value], value: Value, mask: Mask, site: Site
-    ) -> None:
-        request = self.request("store", array, indices, mask, site)
-        for observe in self.hooks.store:
-            observe(request)
-        before = np.asarray(array.load(request.offset, mask)).tobytes()
-        array.store(request.offset, value, mask)
-        self.changes += np.asarray(array.load(request.offset, mask)).tobytes() != before
+    def write(self, request: Request, value: Value) -> None:
+        there = Poll(request)
+        before = np.asarray(there.value).tobytes()
+        super().write(request, value)
+        self.changes += np.asarray(there.value).tobytes() != before
 
     def carry_out(
         self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
     ) -> Lanes | None:
         before = memory[cells].tobytes()
-        old = carry_out(kind, memory, cells, operands, wanted)
+        old = super().carry_out(kind, memory, cells, operands, wanted)
         self.changes += memory[cells].tobytes() != before
         return old
 
