@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from numba import complex128, cuda
 
 from warpwise import trace
 from warpwise.errors import UnwrittenReadError
@@ -377,3 +378,24 @@ def kernel(out):
     with pytest.raises(UnwrittenReadError, match="mine") as caught:
         trace(kernels_in(text)["kernel"], 1, 8, np.zeros(8, np.float32))
     assert caught.value.where.thread == (5, 0, 0)
+
+
+@cuda.jit
+def halves_of_a_number(a, out, last):
+    """``last``: false leaves one imaginary part unwritten."""
+    i = cuda.grid(1)
+    mine = cuda.local.array(2, complex128)
+    mine[0] = a[i]
+    mine.real[1] = a.real[i]
+    if last:
+        mine.imag[1] = a.imag[i]
+    out[i] = mine[1] + mine.imag[0]
+
+
+def test_parts_of_local_numbers_are_written_one_by_one():
+    a = np.arange(64) * (1 + 2j)
+    out = np.zeros_like(a)
+    trace(halves_of_a_number, 2, 32, a, out, True)
+    np.testing.assert_array_equal(out, a + a.imag)
+    with pytest.raises(UnwrittenReadError, match=r"mine is read"):
+        trace(halves_of_a_number, 2, 32, a, out, False)

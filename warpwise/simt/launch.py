@@ -12,7 +12,6 @@ import numpy as np
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
 from warpwise.messages import Datum, Extents, Limit, Name, Size, Words, message
-from warpwise.races import Race
 from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.compiler.notes import about_float64
@@ -70,7 +69,6 @@ def trace(
     first = Launch(found, grid, block, bind(found, args), shared_bytes)
     argument_types = tuple(type_of(value) for value in first.arguments)
     program = compile_function(found, argument_types)
-
     notes = program.notes if about_float64(argument_types) else ()
 
     def attempted(attempt: Attempt) -> Trace:
@@ -83,8 +81,7 @@ def trace(
         state = LaunchState(launch, device, max_steps, attempt, hooks)
         with np.errstate(all="ignore"):
             run(program, state, progress)
-        races = tuple(sanitizer.races) if sanitizer else ()
-        return _trace(state, counters, recorder, races, notes)
+        return _trace(state, counters, recorder, sanitizer, notes)
 
     if program.shuffles:
         written = [root.raw for root in first.written if root.raw.flags.writeable]
@@ -156,7 +153,7 @@ def _trace(
     state: LaunchState,
     counters: Counters,
     recorder: Recorder | None,
-    races: tuple[Race, ...],
+    sanitizer: Sanitizer | None,
     notes: tuple[Note, ...],
 ) -> Trace:
     launch, kernel = state.launch, state.launch.kernel
@@ -173,7 +170,7 @@ def _trace(
         arrays=tuple(infos),
         metrics=metrics,
         by_line=by_line,
-        races=races,
+        races=tuple(sanitizer.races) if sanitizer else (),
         notes=notes,
         shared_bytes_per_block=state.shared_bytes,
         local_bytes_per_thread=state.local_bytes,

@@ -118,7 +118,7 @@ def _printable(t: Type) -> bool:
 
 
 def _print(frame: Frame, mask: Mask, parts: Sequence[Shown]) -> None:
-    launch = frame.batch.launch
+    launch = frame.batch.state
     free = MAX_LINES - launch.printed
     if free < 0:
         return

@@ -1,1 +1,1 @@
-"""Lanes: the groups that run together, the active masks, and counters and records over them."""
+"""Lanes: the groups that run together, the active masks, and the rules by which they count."""

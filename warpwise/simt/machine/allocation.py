@@ -27,8 +27,8 @@ _DYNAMIC = "dynamic"
 class Arrays:
     """The shared and local arrays of a batch."""
 
-    def __init__(self, launch: LaunchState, group: LaneGroup):
-        self.launch, self.group = launch, group
+    def __init__(self, state: LaunchState, group: LaneGroup):
+        self.state, self.group = state, group
         self.shared_arrays: dict[object, SharedArray] = {}
         self.local_arrays: dict[object, LocalArray] = {}
         self.views: dict[object, View] = {}  #: of dynamic shared memory
@@ -41,7 +41,7 @@ class Arrays:
             array = SharedArray(name, dtype, shape, _aligned(self.shared_bytes), self.group)
             static, most = (
                 _aligned(self.static_bytes) + array.memory_bytes,
-                self.launch.device.shared_bytes_per_block,
+                self.state.device.shared_bytes_per_block,
             )
             if static > most:
                 raise LaunchError(
@@ -61,7 +61,7 @@ class Arrays:
 
     def dynamic(self, name: str, dtype: DType, site: Site) -> SharedArray | View:
         """``cuda.shared.array(0, dtype)``: as many elements as the launch's dynamic bytes hold."""
-        total = self.launch.dynamic_bytes
+        total = self.state.dynamic_bytes
         used = total // dtype.itemsize * dtype.itemsize
         if not used:
             raise LaunchError(
@@ -105,7 +105,7 @@ class Arrays:
 
         Raises LaunchError where a block cannot have the static and dynamic memory together."""
         self.shared_bytes = array.address + array.memory_bytes
-        most, dynamic = self.launch.device.sm.shared_bytes_per_block, self.launch.dynamic_bytes
+        most, dynamic = self.state.device.sm.shared_bytes_per_block, self.state.dynamic_bytes
         if static + dynamic > most:
             raise LaunchError(
                 message(
@@ -118,13 +118,13 @@ class Arrays:
                     most=Limit(most),
                 )
             )
-        self.launch.shared_bytes = max(self.launch.shared_bytes, static + dynamic)
+        self.state.shared_bytes = max(self.state.shared_bytes, static + dynamic)
 
     def local(self, key: object, name: str, dtype: DType, shape: tuple[int, ...]) -> LocalArray:
         if key not in self.local_arrays:
             self.local_arrays[key] = LocalArray(name, dtype, shape, self.group)
             self.local_bytes += dtype.itemsize * math.prod(shape)
-            self.launch.local_bytes = max(self.launch.local_bytes, self.local_bytes)
+            self.state.local_bytes = max(self.state.local_bytes, self.local_bytes)
         return self.local_arrays[key]
 
 

@@ -26,13 +26,13 @@ class Batch:
     memory: Requests
     barriers: Barriers
 
-    def __init__(self, launch: LaunchState, first: int, count: int):
-        self.launch, self.first, self.hooks = launch, first, launch.hooks
-        self.group = batch_lanes(launch.grid, launch.block, launch.thread_index, first, count)
+    def __init__(self, state: LaunchState, first: int, count: int):
+        self.state, self.first, self.hooks = state, first, state.hooks
+        self.group = batch_lanes(state.grid, state.block, state.thread_index, first, count)
         self.full, self.returned = full(self.group), Returned(self.group)
-        self.memory, self.arrays = Requests(launch), Arrays(launch, self.group)
+        self.memory, self.arrays = Requests(state), Arrays(state, self.group)
         self.barriers = Barriers(self.hooks, self.returned)
-        self.warps = Warps(self.hooks, self.returned, launch.attempt)
+        self.warps = Warps(self.hooks, self.returned, state.attempt)
         self.steps = self.compacted_steps = self.compacted_lanes = 0
 
     def begin(self) -> None:
@@ -53,9 +53,9 @@ class Batch:
         if not mask.group.whole:
             self.compacted_steps += 1
             self.compacted_lanes += mask.group.rows * mask.group.threads
-        most = self.launch.max_steps
+        most = self.state.max_steps
         if self.steps > most and (trip * trip >= most or self.steps > most + most // 8):
-            raise endless(self.launch.max_steps, site, mask, waits)
+            raise endless(self.state.max_steps, site, mask, waits)
 
     def wait(
         self, site: Site, mask: Mask, values: list[Value], slots: tuple[int, ...], trip: int

@@ -28,30 +28,30 @@ LOCAL_BYTES = 256 << 20  # of a batch, in local arrays
 GRID_LANES = 1 << 20  # of a launch that syncs its grid
 
 
-def run(program: Program, launch: LaunchState, progress: bool | None) -> None:
+def run(program: Program, state: LaunchState, progress: bool | None) -> None:
     """Run a kernel over the grid.
 
     An interrupt ends it between two operations; arrays keep what was written until then."""
-    blocks = math.prod(launch.grid)
+    blocks = math.prod(state.grid)
     if program.grid_syncs:
-        _check_cooperative(launch, blocks, launch.device)
-    for observe in launch.hooks.launch_begins:
-        observe(launch.launch)
+        _check_cooperative(state, blocks, state.device)
+    for begin in state.hooks.launch_begins:
+        begin(state.launch)
     with Progress(program.kernel.name, blocks, progress) as bar:
         if program.waits and not program.grid_syncs:
-            Scheduler(program, launch, bar).run()
+            Scheduler(program, state, bar).run()
         else:
-            _run_in_batches(program, launch, blocks, bar)
-    for observe_end in launch.hooks.launch_ends:
-        observe_end()
+            _run_in_batches(program, state, blocks, bar)
+    for end in state.hooks.launch_ends:
+        end()
 
 
-def _run_in_batches(program: Program, launch: LaunchState, blocks: int, bar: Progress) -> None:
-    sizes, first = Sizes(program, launch, blocks), 0
+def _run_in_batches(program: Program, state: LaunchState, blocks: int, bar: Progress) -> None:
+    sizes, first = Sizes(program, state, blocks), 0
     while first < blocks:
         count = min(sizes.count, blocks - first)
-        batch = Batch(launch, first, count)
-        run_batch(program, batch, launch.launch.arguments)
+        batch = Batch(state, first, count)
+        run_batch(program, batch, state.launch.arguments)
         sizes.learn(batch)
         first += count
         bar.advance(count)
@@ -63,15 +63,15 @@ class Sizes:
     After a batch that was compacted for most of its trips, so many more that the compacted lanes
     will be about as many as the lanes of an ordinary batch."""
 
-    def __init__(self, program: Program, launch: LaunchState, blocks: int):
-        self.launch, self.lanes = launch, BATCH_LANES
+    def __init__(self, program: Program, state: LaunchState, blocks: int):
+        self.state, self.lanes = state, BATCH_LANES
         self.fixed = blocks if program.grid_syncs else 0
 
     @property
     def count(self) -> int:
-        launch = self.launch
-        by_lanes, by_blocks = self.lanes // launch.threads, BATCH_BLOCKS * self.lanes // BATCH_LANES
-        by_memory = SHARED_BYTES // max(launch.shared_bytes, launch.dynamic_bytes, 1)
+        state = self.state
+        by_lanes, by_blocks = self.lanes // state.threads, BATCH_BLOCKS * self.lanes // BATCH_LANES
+        by_memory = SHARED_BYTES // max(state.shared_bytes, state.dynamic_bytes, 1)
         return self.fixed or max(1, min(by_lanes, by_blocks, by_memory))
 
     def learn(self, batch: Batch) -> None:
@@ -79,9 +79,8 @@ class Sizes:
         self.lanes, lanes = BATCH_LANES, batch.group.rows * batch.group.threads
         if 2 * batch.compacted_steps > batch.steps:
             compacted = batch.compacted_lanes // batch.compacted_steps
-            local = (
-                sum(array.values.nbytes for array in batch.arrays.local_arrays.values()) // lanes
-            )
+            arrays = batch.arrays.local_arrays.values()
+            local = sum(array.values.nbytes for array in arrays) // lanes
             most = min(MOST_BATCH_LANES, LOCAL_BYTES // max(local, 1))
             self.lanes = max(BATCH_LANES, min(BATCH_LANES * lanes // compacted, most))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,13 +13,8 @@ from warpwise.simt.machine.observer import Hooks, Launch
 from warpwise.simt.machine.undefined import Attempt
 from warpwise.simt.types import Value
 
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The target of a request: elements from the start of its array, and byte addresses."""
-
-    offset: Value
-    addresses: Value
+#: The target of a request: elements from the start of its array, and byte addresses
+Place: TypeAlias = tuple[Value, Value]
 
 
 class LaunchState:

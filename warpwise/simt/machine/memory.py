@@ -10,9 +10,8 @@ written alone."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import lru_cache
-from typing import NoReturn, Protocol, TypeVar
+from typing import NoReturn, Protocol
 
 import numpy as np
 
@@ -321,26 +320,3 @@ def element_index(array: Array, at: int) -> tuple[int, ...]:
             index[axis] = min(element // array.strides[axis], array.shape[axis] - 1)
             element -= index[axis] * array.strides[axis]
     return tuple(index)
-
-
-class Extent(Protocol):
-    """A stretch of memory, from ``address`` to before ``end``."""
-
-    @property
-    def address(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-
-
-AnExtent = TypeVar("AnExtent", bound=Extent)
-
-
-def overlapping(extents: Iterable[AnExtent]) -> list[list[AnExtent]]:
-    """Return stretches of memory in groups that overlap; most are alone."""
-    groups: list[list[AnExtent]] = []
-    for extent in sorted(extents, key=lambda one: one.address):
-        if groups and extent.address < max(one.end for one in groups[-1]):
-            groups[-1].append(extent)
-        else:
-            groups.append([extent])
-    return groups

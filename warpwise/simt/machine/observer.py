@@ -35,7 +35,7 @@ from warpwise.simt.machine.memory import Array, GlobalArray
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import Value
 
-Access: TypeAlias = Literal["load", "store", "atomic"]
+AccessKind: TypeAlias = Literal["load", "store", "atomic"]
 Scope: TypeAlias = Literal["block", "grid"]
 
 
@@ -78,7 +78,7 @@ def _memory(arguments: tuple[Value, ...]) -> tuple[GlobalArray, ...]:
 class Request:
     """A request of memory: one element for each active lane."""
 
-    access: Access  #: "load", "store" or "atomic"
+    access: AccessKind  #: "load", "store" or "atomic"
     array: Array  #: ``array.space`` says which memory it lies in: global, shared, local or const
     offset: Value  #: steps of ``array.step`` bytes from the start of the array, lane-shaped
     mask: Mask  #: the active lanes
@@ -96,8 +96,7 @@ class Request:
 class Observer:
     """Watches a launch. Override the hooks of the events that matter; each of these does nothing.
 
-    An observer has state of its own, and belongs to one launch. An exception that a hook raises
-    ends the launch."""
+    An observer has state of its own. An exception that a hook raises ends the launch."""
 
     def launch_begins(self, launch: Launch) -> None:
         """Watch a launch begin, its limits checked and its arguments bound."""
@@ -129,11 +128,13 @@ class Observer:
         """Watch lanes reach a branch, or the test of a loop.
 
         ``taken``: those that go the first way, or on in the loop; ``left``: the others; None stands
-        for none. Called before either way is gone."""
+        for none. Called before the lanes go either way."""
 
     def barrier(self, scope: Scope, mask: Mask, site: Site) -> None:
-        """Watch a barrier: of all threads of each block of ``mask`` that have not returned, or
-        of all threads of the grid."""
+        """Watch a barrier that all its threads have reached, before they go on.
+
+        ``scope``: "block", where the threads of each block of ``mask`` meet that have not returned,
+        or "grid"."""
 
     def syncwarp(self, members: Members, site: Site) -> None:
         """Watch ``syncwarp``: the active lanes of a warp meet that name the same mask.

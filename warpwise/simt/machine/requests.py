@@ -9,9 +9,9 @@ from warpwise.messages import Index, Name, Size, Within, message
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.atomics import carry_out, memory_of, of_lanes, to_lanes
 from warpwise.simt.machine.derived_views import part_of
-from warpwise.simt.machine.launch_state import LaunchState, Place
+from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.memory import Array, check_aligned
-from warpwise.simt.machine.observer import Access, Request
+from warpwise.simt.machine.observer import AccessKind, Request
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import DType, Lanes, Value
 
@@ -36,7 +36,11 @@ class Requests:
         request = self.request("store", array, indices, mask, site)
         for observe in self.hooks.store:
             observe(request)
-        array.store(request.offset, value, mask)
+        self.write(request, value)
+
+    def write(self, request: Request, value: Value) -> None:
+        """Carry out a store."""
+        request.array.store(request.offset, value, request.mask)
 
     def atomic(
         self,
@@ -60,6 +64,7 @@ class Requests:
     def carry_out(
         self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
     ) -> Lanes | None:
+        """Carry out an atomic operation: see ``atomics.carry_out``."""
         return carry_out(kind, memory, cells, operands, wanted)
 
     def copy(
@@ -78,18 +83,18 @@ class Requests:
             self.store(part_of(to, *part, copied=True), [], loaded, mask, site)
 
     def request(
-        self, access: Access, array: Array, indices: list[Value], mask: Mask, site: Site
+        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
     ) -> Request:
         """Check a request's bounds and alignment, and return it."""
         key = self._place_key(array, indices, mask) if array.space == "shared" else None
         place = self.places.get(key) if key else None
         if place is not None:
-            return Request(access, array, place.offset, mask, site, place.addresses)
+            return Request(access, array, place[0], mask, site, place[1])
         request = Request(access, array, self._offset(array, indices, mask, site), mask, site)
         if array.alignment > 1:
             check_aligned(array, request.addresses, mask, site)
         if key and len(self.places) < MAX_PLACES:
-            self.places[key] = Place(request.offset, request.addresses)
+            self.places[key] = request.offset, request.addresses
         return request
 
     def _place_key(self, array: Array, indices: list[Value], mask: Mask) -> tuple[int, ...] | None:

@@ -15,13 +15,12 @@ import numpy as np
 
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.masks import Mask, full, masked
-from warpwise.simt.machine.atomics import carry_out
 from warpwise.simt.machine.barriers import Barriers, votes
 from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.coroutines import Coroutine
 from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.memory import Array
-from warpwise.simt.machine.observer import Access, Request
+from warpwise.simt.machine.observer import AccessKind, Request
 from warpwise.simt.machine.program import Program
 from warpwise.simt.machine.requests import Requests
 from warpwise.simt.machine.returned import Returned
@@ -100,32 +99,28 @@ class ScheduledRequests(Requests):
     """The requests of a scheduled block; ``changes`` counts those that changed memory."""
 
     def __init__(self, batch: ScheduledBatch):
-        super().__init__(batch.launch)
+        super().__init__(batch.state)
         self.batch, self.changes = batch, 0
 
     def request(
-        self, access: Access, array: Array, indices: list[Value], mask: Mask, site: Site
+        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
     ) -> Request:
         request = super().request(access, array, indices, mask, site)
         if array.space in ("global", "shared"):
             self.batch.running.requested(request)
         return request
 
-    def store(
-        self, array: Array, indices: list[Value], value: Value, mask: Mask, site: Site
-    ) -> None:
-        request = self.request("store", array, indices, mask, site)
-        for observe in self.hooks.store:
-            observe(request)
-        before = np.asarray(array.load(request.offset, mask)).tobytes()
-        array.store(request.offset, value, mask)
-        self.changes += np.asarray(array.load(request.offset, mask)).tobytes() != before
+    def write(self, request: Request, value: Value) -> None:
+        there = Poll(request)
+        before = np.asarray(there.value).tobytes()
+        super().write(request, value)
+        self.changes += np.asarray(there.value).tobytes() != before
 
     def carry_out(
         self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
     ) -> Lanes | None:
         before = memory[cells].tobytes()
-        old = carry_out(kind, memory, cells, operands, wanted)
+        old = super().carry_out(kind, memory, cells, operands, wanted)
         self.changes += memory[cells].tobytes() != before
         return old
 
@@ -177,10 +172,10 @@ class ScheduledBatch(Batch):
     memory: ScheduledRequests
     barriers: ScheduledBarriers
 
-    def __init__(self, launch: LaunchState, number: int, program: Program, bound: Bound):
-        super().__init__(launch, number, 1)
+    def __init__(self, state: LaunchState, number: int, program: Program, bound: Bound):
+        super().__init__(state, number, 1)
         self.memory, self.barriers = ScheduledRequests(self), ScheduledBarriers(self)
-        warps = range(-(-launch.threads // WARP_SIZE))
+        warps = range(-(-state.threads // WARP_SIZE))
         self.resident = [Warp(self, number, program, bound) for number in warps]
         self.running = self.resident[0]
 

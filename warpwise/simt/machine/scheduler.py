@@ -33,10 +33,10 @@ SHARE = 10  # these slower trips may be a tenth of max_steps
 class Scheduler:
     """The resident blocks of a launch, and the turns since one of them made progress."""
 
-    def __init__(self, program: Program, launch: LaunchState, bar: Progress):
-        self.program, self.launch, self.bar = program, launch, bar
-        self.bound = launch.launch.arguments
-        self.blocks, self.begun, self.room = math.prod(launch.grid), 0, RESIDENT_WARPS
+    def __init__(self, program: Program, state: LaunchState, bar: Progress):
+        self.program, self.state, self.bar = program, state, bar
+        self.bound = state.launch.arguments
+        self.blocks, self.begun, self.room = math.prod(state.grid), 0, RESIDENT_WARPS
         self.warps: list[Warp] = []
         self.running: Warp | None = None
         self.quiet = 0  #: turns since anything changed
@@ -73,7 +73,7 @@ class Scheduler:
             self.quiet += 1
             warp.sleep()
         self.trips += 1
-        if self.trips * SHARE > self.launch.max_steps:
+        if self.trips * SHARE > self.state.max_steps:
             raise endless(self.trips, warp.wait.site, warp.wait.mask, True)
 
     def _end(self, warp: Warp) -> None:
@@ -89,7 +89,7 @@ class Scheduler:
         """Let blocks begin for which there is room; return True if warps are resident.
 
         Raises StepLimitError where none begins and no warp can go on."""
-        size, begun = -(-self.launch.threads // WARP_SIZE), self.begun
+        size, begun = -(-self.state.threads // WARP_SIZE), self.begun
         while self.begun < self.blocks and (not self.warps or len(self.warps) + size <= self.room):
             self._begin()
         if begun != self.begun:
@@ -100,24 +100,25 @@ class Scheduler:
 
     def _begin(self) -> None:
         before = len(self.warps)
-        block = ScheduledBatch(self.launch, self.begun, self.program, self.bound)
+        block = ScheduledBatch(self.state, self.begun, self.program, self.bound)
         self.warps += block.resident
         try:
             for warp in block.resident:
                 warp.coroutine.start()
-            block.begin()
-            self.begun += 1
         except RuntimeError:  # the system gives no more threads, or has none, as in a browser
             stop(block.resident)
             del self.warps[before:]
             self.room = before
             if not self.warps:
                 self._run_whole()
+        else:
+            block.begin()
+            self.begun += 1
 
     def _run_whole(self) -> None:
         """Run a block by itself without threads, its warps in step.
 
         It can wait only for blocks before it."""
-        run_batch(self.program, Batch(self.launch, self.begun, 1), self.bound)
+        run_batch(self.program, Batch(self.state, self.begun, 1), self.bound)
         self.begun += 1
         self.bar.advance(1)

@@ -12,7 +12,9 @@ from warpwise.simt.types import Lanes, Value
 
 @dataclass(frozen=True)
 class Poll:
-    """The first request of a trip, which usually reads the value that the loop waits for."""
+    """A place in memory to look at again: that of a request.
+
+    The first request of a trip usually reads the value that the loop waits for."""
 
     request: Request
 

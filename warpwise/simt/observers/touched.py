@@ -12,7 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from warpwise.metrics import SECTOR_BYTES
-from warpwise.simt.machine.memory import GlobalArray, chosen, overlapping
+from warpwise.simt.machine.extents import overlapping
+from warpwise.simt.machine.memory import GlobalArray, chosen
 from warpwise.simt.machine.observer import Request
 from warpwise.simt.types import Lanes, Value
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.memory import GlobalArray, Memory, overlapping
+from warpwise.simt.machine.extents import overlapping
+from warpwise.simt.machine.memory import GlobalArray, Memory
 from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, clashes
 from warpwise.simt.sanitizer.fences import THREAD_BITS

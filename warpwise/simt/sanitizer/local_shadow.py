@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -32,8 +31,9 @@ class LocalShadow:
             return
         if type(request.offset) is int and request.array is self.array:
             self.stored[request.offset] = request.mask
-        mask, written = request.mask, self.written.reshape(-1)
-        for cells in self._cells(request):
+        mask, parts = request.mask, self._cells(request)
+        written = self.written.reshape(-1)
+        for cells in parts:
             if mask.lanes is None and mask.group.whole and isinstance(cells, int):
                 self.written[cells] = True
                 continue
@@ -44,8 +44,9 @@ class LocalShadow:
         """Return the active lanes that would read unwritten memory, ``(rows, threads)``."""
         if self.complete or self._same_lanes(request):
             return None
-        mask, written = request.mask, self.written.reshape(-1)
-        there = [written.take(self._places(cells, mask)) for cells in self._cells(request)]
+        mask, parts = request.mask, self._cells(request)
+        written = self.written.reshape(-1)
+        there = [written.take(self._places(cells, mask)) for cells in parts]
         missing: Lanes = ~np.logical_and.reduce(there) & mask.grid()
         if missing.any():
             return missing
@@ -58,16 +59,15 @@ class LocalShadow:
             return False
         return self.stored.get(request.offset) is request.mask
 
-    def _cells(self, request: Request) -> Iterator[Value]:
-        """Yield each cell of the elements that are accessed, lane-shaped."""
+    def _cells(self, request: Request) -> list[Value]:
+        """Return the cells of the elements that are accessed, each lane-shaped."""
         array = request.array
         if array.cell % self.unit:
             self._split(array.cell)
         at = array.place(request.offset, request.mask)
         if array.step != self.unit:
             at = at * array.step // self.unit
-        for part in range(max(array.dtype.itemsize // self.unit, 1)):
-            yield at + part
+        return [at + part for part in range(max(array.dtype.itemsize // self.unit, 1))]
 
     def _places(self, cells: Value, mask: Mask) -> Lanes:
         places: Lanes = np.multiply(cells, self.lanes) + mask.group.places
