@@ -208,6 +208,7 @@ BODIES = {
     "two arrays": "if x[i % x.size] > 0.5:\n    v = x\nelse:\n    v = out\nout[0] = v[0]",
     "a table of views": "if t > n % 7:\n    v = x[1:]\nelse:\n    v = out[2:]\nout[0] = v[0]",
     "much shared memory": "s = cuda.shared.array(100000, float32)",
+    "a name": "out[0] = nowhere",
     "several shared arrays": (
         "s = cuda.shared.array(9000, float32)\nr = cuda.shared.array(9000, float32)"
     ),
@@ -361,6 +362,14 @@ def told_of(text: str, launch: list, options: dict) -> Told:
 
 
 MET: dict[str, set[str]] = defaultdict(set)  #: templates, by the name of the mistake
+REASONS_MET: set[str] = set()
+
+
+def meet(name: str, found: Iterable[Told]) -> None:
+    """Remember the templates and reasons of messages."""
+    for one in found:
+        REASONS_MET.add(one.reason)
+        MET[name] |= {*templates(one.message), *templates(one.remedy)}
 
 
 SELF = "from numba import cuda\n@cuda.jit\ndef k(self, x):\n    x[0] = 1\n"
@@ -373,8 +382,7 @@ def check_errors(name: str, text: str, change: Callable[..., dict | None] | None
         launch = drawn(rng)
         found.append(told_of(text, launch, (change and change(rng, launch)) or {}))
     check(found, text)
-    for one in found:
-        MET[name] |= {*templates(one.message), *templates(one.remedy)}
+    meet(name, found)
 
 
 def program(body: str, signature: str = "") -> str:
@@ -488,10 +496,18 @@ def test_a_verdict_tells_nothing_of_sizes_and_data(name: str):
     assert {one.reason for one in found} == {reason}
     assert len({one.open for one in found}) > 1 and len(found) == DRAWS
     check(found, short(body))
-    for one in found:
-        MET[name] |= {*templates(one.message), *templates(one.remedy)}
+    meet(name, found)
 
 
+OF_A_VERDICT = {
+    Reason.WRONG_RESULT,
+    Reason.WRONG_TYPE,
+    Reason.NOT_WRITTEN,
+    Reason.INPUT_CHANGED,
+    Reason.RACE,
+    Reason.RAISED,
+    Reason.TOO_MUCH_MEMORY,
+}
 COUNTERS = ("global_load_bytes", "warp_efficiency", "branches", "warp_instructions")
 
 
@@ -502,8 +518,7 @@ def test_a_budget_tells_the_counter_and_no_figure(counter: str):
     found = verdicts(short(COPY), [case(rng, {counter: limit}) for _ in range(DRAWS)])
     assert len(found) == DRAWS
     check(found, short(COPY))
-    for one in found:
-        MET[counter] |= {*templates(one.message), *templates(one.remedy)}
+    meet(counter, found)
 
 
 def test_a_plain_function_is_refused_without_a_number():
@@ -557,7 +572,7 @@ WANTED: dict[str, Callable] = {
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize("name", RETURNED)
 def test_a_call_tells_nothing_of_its_arguments_and_values(name: str, wanted: str):
-    rng, found, sent = np.random.default_rng(zlib.crc32(name.encode())), [], []
+    rng, found = np.random.default_rng(zlib.crc32(name.encode())), []
     for _ in range(3):
         x, n = rng.random(int(rng.integers(3, 40))) + 1, int(rng.integers(50, 99))
         call = Call("drawn", (x, n), WANTED[wanted](x, n), most_bytes=1000)
@@ -565,9 +580,8 @@ def test_a_call_tells_nothing_of_its_arguments_and_values(name: str, wanted: str
         if not verdict.passed:
             found.append(as_told(verdict, call))
     check(found, "")
-    for one in found:
-        MET[name] |= {*templates(one.message), *templates(one.remedy)}
-    assert all(re.search(r"Got\d", " ".join(one.public)) is None for one in (*found, *sent))
+    meet(name, found)
+    assert all(re.search(r"Got\d", " ".join(one.public)) is None for one in found)
 
 
 FRAMES = {"an error": b"eZeroDivisionError", "a type": b"tlist", "a shape": b"s"}
@@ -639,6 +653,7 @@ def test_every_template_of_the_simulator_and_of_the_judge_was_met(monkeypatch):
     asked = written_in("simt", "races", "labs/judge", "labs/calls", "labs/compare", "labs/causes")
     missing = {where: text for text, where in asked.items() if text not in met | UNMET}
     assert not missing
+    assert set(REASONS.values()) | OF_A_VERDICT <= REASONS_MET
 
 
 # The labs' wrong answers.

@@ -188,6 +188,22 @@ def test_a_mistake(follow):
 
 
 @pytest.mark.slow
+def test_an_error_message(follow):
+    recipe = follow("An error message", NAME="a_small_block")
+    recipe.append("warpwise/messages.py", samples.KIND)
+    recipe.insert("tests/core/test_messages.py", "    (Index(-3),", samples.KNOWN_KIND)
+    before = "    for name, size, limit in ("
+    recipe.insert("warpwise/simt/launch.py", before, samples.ERROR)
+    listed = recipe.filled('    "NAME": "out[0] = 1",\n')
+    recipe.insert("tests/grading/test_hidden_messages.py", '    "an index": ', listed)
+    assert {
+        "test_a_private_kind_is_told_in_generic_words[value0-4 by 4-its sides]",
+        "test_every_kind_is_known_to_be_public_or_private",
+        "test_an_error_tells_nothing_of_sizes_and_data[a_small_block]",
+    } <= passed(recipe.prove())
+
+
+@pytest.mark.slow
 def test_a_reference_kernel(follow):
     recipe = follow("A reference kernel", NAME="negation")
     recipe.write("warpwise/kernels/NAME.py", samples.MODULE)

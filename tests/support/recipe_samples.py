@@ -440,3 +440,22 @@ RECORD = {
         for variant, rate in (("copy_1_plain", 2001.0), ("copy_2_wide", 2147.0))
     ],
 }
+KIND = """
+
+class Sides(Private):
+    \"\"\"The sides of a block.\"\"\"
+
+    generic = "its sides"
+"""
+KNOWN_KIND = '    (messages.Sides("4 by 4"), "4 by 4", "its sides"),\n'
+ERROR = """    if threads < 129:
+        from warpwise.messages import Sides
+
+        sides = Sides(" by ".join(map(str, block)))
+        small = message(
+            "a block of {sides} is small[[: it has {threads} threads]]",
+            sides=sides,
+            threads=Size(threads),
+        )
+        raise LaunchError(small)
+"""

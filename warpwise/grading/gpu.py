@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from warpwise import trace
-from warpwise.errors import GradingError, WarpwiseError
+from warpwise.errors import GradingError, KernelError, LaunchError, WarpwiseError
 from warpwise.grading import extract, hidden, watch
 from warpwise.grading.gpu_kernel import compiled
 from warpwise.grading.material import Material
@@ -191,6 +191,8 @@ def _run(job: Json, launches: Sequence[Launch]) -> tuple[Json, dict[str, np.ndar
         largest = max(launches, key=on_gpu.threads)
         times = [on_gpu.timed(theirs, largest), on_gpu.timed(ours, largest)]
         return {"problem": "", "times": [*times, _least(kernels[0], largest)]}, outputs
+    except (KernelError, LaunchError) as error:  # of a hidden launch
+        return {"problem": error.told.hidden()}, {}
     # the driver, the compiler and the linker each have classes of their own
     except Exception as error:
         of_warpwise = isinstance(error, WarpwiseError)
