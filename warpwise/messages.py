@@ -210,7 +210,7 @@ class Within(Private):
 
 
 @dataclass(frozen=True)
-class Extents(Private):
+class Lengths(Private):
     """The lengths of an array's axes; that there are so many is known."""
 
     value: tuple[int, ...]

@@ -24,8 +24,8 @@ from warpwise.labs.calls import judge_value
 from warpwise.labs.exercise import Call, Reason, Verdict
 from warpwise.messages import (
     NOTHING,
-    Extents,
     Joined,
+    Lengths,
     Limit,
     Message,
     Words,
@@ -153,7 +153,7 @@ def _named(kind: bytes, name: str, call: Call) -> Verdict:
 def _asked_for(call: Call) -> Message:
     """Say what a call should return."""
     items = tuple(
-        message("an array of [[shape {shape}|{shape}]]", shape=Extents(shape))
+        message("an array of [[shape {shape}|{shape}]]", shape=Lengths(shape))
         if shape
         else message("one number")
         for shape in shapes(call)

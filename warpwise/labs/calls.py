@@ -23,8 +23,8 @@ from warpwise.messages import (
     Chosen,
     Datum,
     Elsewhere,
-    Extents,
     Joined,
+    Lengths,
     Limit,
     Message,
     Name,
@@ -224,7 +224,7 @@ def _describe_array(array: np.ndarray) -> Message:
     return message(
         "an array of {dtype} with [[shape {shape}{values}|{shape}]]",
         dtype=TypeName(array.dtype),
-        shape=Extents(array.shape),
+        shape=Lengths(array.shape),
         values=Datum(f" {array.tolist()}" if short else ""),
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.messages import Datum, Element, Extents, Message, Part, Size, Words, message
+from warpwise.messages import Datum, Element, Lengths, Message, Part, Size, Words, message
 
 #: quiet NaNs that arithmetic does not produce by itself
 NAN_BITS = {2: 0x7E57, 4: 0x7FC57A1E, 8: 0x7FF857A1E57A1E57}
@@ -47,8 +47,8 @@ class Mismatch:
         return message(
             "{array} has [[shape {got}, expected {want}|another shape than was asked for]]",
             array=name,
-            got=Extents(self.got.shape),
-            want=Extents(self.want.shape),
+            got=Lengths(self.got.shape),
+            want=Lengths(self.want.shape),
         )
 
 

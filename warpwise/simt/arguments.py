@@ -10,8 +10,8 @@ import numpy as np
 from warpwise.errors import LaunchError
 from warpwise.messages import (
     Constant,
-    Extents,
     Joined,
+    Lengths,
     Message,
     Name,
     TypeName,
@@ -233,5 +233,5 @@ def _described(value: object) -> Message:
     return message(
         "an array of {dtype} with [[shape {shape}|{shape}]]",
         dtype=TypeName(values.dtype),
-        shape=Extents(values.shape),
+        shape=Lengths(values.shape),
     )

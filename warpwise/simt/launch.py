@@ -11,7 +11,7 @@ import numpy as np
 
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
-from warpwise.messages import Datum, Extents, Limit, Name, Size, Words, message
+from warpwise.messages import Datum, Lengths, Limit, Name, Size, Words, message
 from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.compiler.notes import about_float64
@@ -119,7 +119,7 @@ def _check_limits(grid: Shape, block: Shape, shared_bytes: int, device: Device) 
         what = message(
             "a block [[of {block} has {threads:,} threads|has too many threads]]; "
             "a block can have at most {most:,}",
-            block=Extents(block),
+            block=Lengths(block),
             threads=Size(threads),
             most=Limit(most),
         )

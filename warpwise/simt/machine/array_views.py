@@ -19,7 +19,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Array, GlobalArray, Memory, dtype_name
 from warpwise.simt.machine.selection import Selection
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Lanes, Value
+from warpwise.simt.types import DType, Lanes, Value, clipped
 from warpwise.traces import ArrayInfo
 
 
@@ -71,7 +71,7 @@ class View:
         if mask.lanes is None or not isinstance(at, np.ndarray):
             return at
         last = self.root.memory_bytes // self.step - (1 if self.is_whole else self.dtype.itemsize)
-        return np.clip(at, 0, max(last, 0))
+        return clipped(at, 0, max(last, 0))
 
     def load(self, offset: Value, mask: Mask) -> Value:
         if self.is_whole:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from warpwise.errors import UnsupportedError
-from warpwise.messages import Extents, Name, Size, TypeName, message
+from warpwise.messages import Lengths, Name, Size, TypeName, message
 from warpwise.simt.machine.array_views import View, start
 from warpwise.simt.machine.memory import Array, c_strides, dtype_name
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Value
+from warpwise.simt.types import DType, Value, clipped
 
 NEW_AXIS = None
 
@@ -52,7 +52,7 @@ def _cut(index: Value, size: Value, low: Value, high: Value) -> Value:
         index = int(index)
         return min(max(index + size if index < 0 else index, low), high)
     index = np.asarray(index, np.int64)
-    return np.clip(np.where(index < 0, index + size, index), low, high)
+    return clipped(np.where(index < 0, index + size, index), low, high)
 
 
 def sliced(
@@ -190,8 +190,8 @@ def reshaped(array: Array, shape: tuple[Value, ...], site: Site) -> View:
             "|another number of elements than the shape that is asked for]]",
             array=Name(array.name),
             size=Size(view.size),
-            old=Extents(view.shape),
-            new=Extents(shape),
+            old=Lengths(view.shape),
+            new=Lengths(shape),
         )
         raise UnsupportedError(what, site.where(), "a shape of as many elements")
     unit = view.dtype.itemsize // view.step

@@ -13,7 +13,7 @@ from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.memory import Array, check_aligned
 from warpwise.simt.machine.observer import AccessKind, Request
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Lanes, Value
+from warpwise.simt.types import DType, Lanes, Value, clipped
 
 MAX_PLACES = 4096
 
@@ -147,7 +147,7 @@ class Requests:
             bad = bad & mask.lanes
         if bad.any():
             raise self._out_of_bounds(array, axis, index, bad, mask, site)
-        return np.clip(np.where(index < 0, index + size, index), 0, max(size - 1, 0))
+        return clipped(np.where(index < 0, index + size, index), 0, max(size - 1, 0))
 
     def _checked_by_lane(
         self, array: Array, index: Value, size: Value, axis: int, mask: Mask, site: Site
@@ -156,7 +156,7 @@ class Requests:
         bad = ((place < 0) | (place >= size)) & mask.grid()
         if bad.any():
             raise self._out_of_bounds(array, axis, np.asarray(index), bad, mask, site)
-        return np.clip(place, 0, np.maximum(size - 1, 0))
+        return clipped(place, 0, np.maximum(size - 1, 0))
 
     def _out_of_bounds(
         self, array: Array, axis: int, index: Lanes, bad: Lanes, mask: Mask, site: Site
