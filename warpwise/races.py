@@ -171,9 +171,9 @@ _ANY_ORDER = {
     "where all threads of the block pass; in a loop, that means in every trip, and once more "
     "before the array is written again. To combine the values of several threads, use "
     "cuda.atomic.add",
-    "global": "let only one thread write each element, and no other read it; to combine the values "
-    "of several threads, use cuda.atomic.add. cuda.syncthreads() orders the threads of one block, "
-    "but blocks run in any order: what reads the results of other blocks belongs into a second "
+    "global": "let only one thread write each element, and no other thread read it; to combine the "
+    "values of several threads, use cuda.atomic.add. cuda.syncthreads() orders the threads of one "
+    "block; blocks run in any order, so what reads the results of other blocks belongs in a second "
     "launch",
 }
 

@@ -54,7 +54,9 @@ class Counter:
 
 @dataclass(frozen=True)
 class Finding:
-    """The trusted side's finding on one exercise. ``detail`` and ``advice`` hold no expected value.
+    """The trusted side's finding on one exercise.
+
+    ``detail`` and ``advice`` are hidden renderings of messages: they tell nothing of the case.
 
     ``case`` is the label of the hidden case that failed, for the instructor's eyes only;
     ``behaviour`` says in words what sets it apart from the cases that were right. ``tried`` of

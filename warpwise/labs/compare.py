@@ -91,8 +91,7 @@ def is_poison(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "b":
         return np.zeros(array.shape, bool)
     fresh = poison((1,), array.dtype.name)
-    unwritten: np.ndarray = _bits(array) == _bits(fresh)[0]
-    return unwritten
+    return np.asarray(_bits(array) == _bits(fresh)[0])
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
