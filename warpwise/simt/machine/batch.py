@@ -27,7 +27,7 @@ class Batch:
     barriers: Barriers
 
     def __init__(self, state: LaunchState, first: int, count: int):
-        self.state, self.first, self.hooks = state, first, state.hooks
+        self.state, self.hooks = state, state.hooks
         self.group = batch_lanes(state.grid, state.block, state.thread_index, first, count)
         self.full, self.returned = full(self.group), Returned(self.group)
         self.memory, self.arrays = Requests(state), Arrays(state, self.group)

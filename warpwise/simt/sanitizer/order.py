@@ -42,10 +42,6 @@ class Clock:
         self._at = array("I", [0])
 
     @property
-    def now(self) -> int:
-        return len(self._at) - 1
-
-    @property
     def spent(self) -> bool:
         return len(self._at) > LAST_TIME
 
