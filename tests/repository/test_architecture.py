@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 
+import numpy as np
 import pytest
+from numba import cuda
 from support.paths import ROOT
+
+from warpwise import Observer, trace
 
 PAGE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
@@ -48,4 +53,35 @@ def test_every_path_exists():
 
 
 def test_it_is_read_in_minutes():
-    assert len(PAGE.splitlines()) <= 150
+    assert len(PAGE.splitlines()) <= 190
+
+
+CODE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("code", CODE[:-1], ids=lambda code: code[:20])
+def test_code_of_the_package_is_shown_as_it_is(code: str):
+    files = (ROOT / "warpwise/simt").rglob("*.py")
+    assert any(code in dedent_all(path.read_text("utf-8")) for path in files)
+
+
+def dedent_all(text: str) -> str:
+    """Return a text with the entries of its tables at the margin."""
+    return re.sub(r"^    (?=Function\(|_gives\()", "", text, flags=re.MULTILINE)
+
+
+def test_the_observer_shown_counts_what_the_counters_count():
+    names = {"Observer": Observer, "Counter": Counter}
+    exec(CODE[-1], names)
+    loads, x, out = names["WarpLoads"](), np.ones(100, np.float32), np.zeros(100, np.float32)
+    t = trace(summed, 2, 64, x, out, observers=[loads])
+    assert loads.by_line == {
+        line: m.global_load_requests for line, m in t.by_line.items() if m.global_load_requests
+    }
+    assert sum(loads.by_line.values()) == 8
+
+
+def summed(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[i] + x[i // 2]

@@ -127,7 +127,7 @@ def test_a_widget(follow):
 
 @pytest.mark.slow
 def test_a_function_of_cuda(follow, copy):
-    recipe = follow("A function of CUDA", NAME="parity")
+    recipe = follow("A function of CUDA", NAME="hiint")
     recipe.insert(
         "warpwise/simt/builtins/bit_functions.py", '    Function("fma", ', samples.FUNCTION
     )
@@ -137,13 +137,15 @@ def test_a_function_of_cuda(follow, copy):
     recipe.files("chapters/reference_language.md")
     recipe.append("tests/simt/test_functions.py", samples.FUNCTION_TEST)
     assert {
-        "test_parity_is_that_of_the_bits_and_of_the_lane",
+        "test_hiint_is_the_upper_half_of_a_double_and_of_a_lane_number",
+        "test_cuda_functions[libdevice.double2hiint]",
+        "test_cuda_functions_compute_in_the_types_of_numbas_signature[libdevice.double2hiint]",
         "test_the_page_is_what_the_table_says",
-        "test_word_works[parity]",
-        "test_word_works[lane_parity]",
+        "test_word_works[libdevice.double2hiint]",
+        "test_word_works[lane_hiint]",
     } == passed(recipe.prove())
     page = (copy / "chapters/reference_language.md").read_text("utf-8")
-    assert "`cuda.lane_parity()`" in page and "`parity(a)`" in page
+    assert "`cuda.lane_hiint()`" in page and "`double2hiint`" in page
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from difflib import get_close_matches
 from importlib import import_module
 
 import jupytext
@@ -13,7 +14,7 @@ from numba import cuda
 from support.paths import ROOT
 
 from warpwise import Observer, trace
-from warpwise.errors import OutOfBoundsError
+from warpwise.errors import LaunchError, OutOfBoundsError
 from warpwise.simt import launch
 from warpwise.simt.machine import batches
 from warpwise.simt.machine.observer import EVENTS, hooks_of
@@ -347,13 +348,27 @@ def observers_of(module: str) -> Iterator[type]:
 
 @pytest.mark.parametrize("module", [*MODULES, "sanitizer"])
 def test_hooks_take_what_the_page_of_events_says(module):
-    """So a hook cannot be misspelt: public methods are hooks, or named otherwise."""
+    """And none is misspelt, as far as spelling tells."""
     kinds = [Sanitizer] if module == "sanitizer" else observers_of(module)
     for kind in kinds:
         hooks = [event for event in EVENTS if event in vars(kind)]
-        assert hooks or kind is Observer
+        assert hooks or kind is Observer, f"{kind} overrides no hook; there are {EVENTS}"
+        others = {name for name in vars(kind) if name not in EVENTS}
+        near = {name for name in others if get_close_matches(name, EVENTS, n=1, cutoff=0.85)}
+        assert not near, f"{kind} has {near}, which are spelt like hooks"
         for event in hooks:
             assert arguments_of(kind, event) == arguments_of(Observer, event)
+
+
+def test_an_observer_may_stand_alone_and_anything_else_is_refused_in_a_line():
+    arguments = np.arange(32), np.zeros(32, np.int64), np.zeros(32, POINT)
+    alone = Log()
+    trace(everything, 1, 64, *arguments, observers=alone)
+    assert alone.names[-1] == "launch_ends"
+    for wrong in (Log, print):
+        with pytest.raises(LaunchError, match="instances of Observer") as error:
+            trace(everything, 1, 64, *arguments, observers=[wrong])
+        assert "\n" not in str(error.value)
 
 
 # --- the cache of the simulator's page ---

@@ -209,26 +209,32 @@ def test_ruler_has_a_mark_for_each_lane():
 # --- a function of CUDA ---
 
 FUNCTION = """\
-    Function("parity", 1, lambda x: popc(x) & 1, one_of("u4(u4)"), op_class="integer"),
+    Function(
+        "libdevice.double2hiint",
+        1,
+        lambda x: typed(lambda bits: bits >> 32, "i4")(x.view(np.int64)),
+        one_of("i4(f8)"),
+        op_class="conversion",
+    ),
 """
 HANDLER = """\
-def lane_parity(c: Context, node: ast.Call) -> Code:
+def lane_hiint(c: Context, node: ast.Call) -> Code:
     exactly(c, node)
     c.cost.add("integer")
-    return Code(lambda f, m: (m.group.lane & 1).astype(UINT32), UINT32)
+    return Code(lambda f, m: (m.group.lane >> 4).astype(UINT32), UINT32)
 
 
 """
 ENTRY = """\
-    _gives("lane_parity", "()", warp_calls.lane_parity, ""),
+    _gives("lane_hiint", "()", warp_calls.lane_hiint, ""),
 """
 FUNCTION_TEST = """
 
-def test_parity_is_that_of_the_bits_and_of_the_lane():
-    of_bits = computed("cuda.parity(a)", np.uint32, np.arange(8, dtype=np.uint32))
-    assert of_bits.tolist() == [0, 1, 1, 0, 1, 0, 0, 1]
-    of_lanes = computed("cuda.lane_parity() + 0 * a", np.uint32, np.arange(4, dtype=np.uint32))
-    assert of_lanes.tolist() == [0, 1, 0, 1]
+def test_hiint_is_the_upper_half_of_a_double_and_of_a_lane_number():
+    of_bits = computed("cuda.libdevice.double2hiint(a)", np.int32, np.array([1.0, -2.0, 0.0, 3.0]))
+    assert of_bits.tolist() == [0x3FF << 20, -(1 << 30), 0, 0x4008 << 16]
+    of_lanes = computed("cuda.lane_hiint() + 0 * a", np.uint32, np.arange(32, dtype=np.uint32))
+    assert of_lanes.tolist() == [0] * 16 + [1] * 16
 """
 
 # --- a counter ---

@@ -38,7 +38,6 @@ from warpwise.messages import (
     Message,
     Name,
     Size,
-    Source,
     Words,
     message,
     plain,
@@ -250,15 +249,15 @@ def _less_of(counter: str) -> Message:
 
 
 def _blame(t: Trace, counter: str) -> Message:
-    """The line that has most of a counter."""
+    """The line that has most of a counter; which one it is can depend on the data."""
     if not t.by_line or counter in OF_A_TRACE:
         return NOTHING
     if counter == "warp_efficiency":
         line = max(t.by_line, key=lambda number: _idle_lanes(t.by_line[number]))
-        return message("\nmost of the idle lanes on\n{line}", line=_quoted(t, line))
+        return message("[[\nmost of the idle lanes on\n{line}]]", line=_quoted(t, line))
     line = max(t.by_line, key=lambda number: getattr(t.by_line[number], counter))
     return message(
-        "\nmost of it[[, {most},]] on\n{line}",
+        "[[\nmost of it, {most}, on\n{line}]]",
         most=Datum(figure(getattr(t.by_line[line], counter))),
         line=_quoted(t, line),
     )
@@ -269,5 +268,5 @@ def _idle_lanes(m: Metrics) -> int:
     return WARP_SIZE * m.warp_instructions - m.thread_instructions
 
 
-def _quoted(t: Trace, line: int) -> Source:
-    return Source(quoted(line, t.source.get(line, "").strip()))
+def _quoted(t: Trace, line: int) -> Chosen:
+    return Chosen(quoted(line, t.source.get(line, "").strip()))

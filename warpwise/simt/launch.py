@@ -45,7 +45,7 @@ def trace(
     shared_bytes: int = 0,
     sanitize: bool = True,
     progress: bool | None = None,
-    observers: Iterable[Observer] = (),
+    observers: Observer | Iterable[Observer] = (),
 ) -> Trace:
     """Run a kernel in the simulator and return its trace. Arrays in ``args`` are updated in place.
 
@@ -57,7 +57,7 @@ def trace(
     apply. ``shared_bytes``: dynamic shared memory of each block. ``sanitize=False`` skips the
     search for races and for reads of uninitialized memory. ``progress``: a bar that counts blocks;
     None shows it on a terminal or in a live notebook, once the launch has taken a second.
-    ``observers``: what else watches the launch, each an ``Observer``.
+    ``observers``: what else watches the launch, an ``Observer`` or several.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the
     kernel. Races do not raise: they are in ``Trace.races``. A kernel whose shuffles read from lanes
@@ -65,7 +65,7 @@ def trace(
     found = as_kernel(kernel)
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
     _check_limits(grid, block, shared_bytes, device)
-    recorded, watching = tuple(record), tuple(observers)
+    recorded, watching = tuple(record), _observers(observers)
     first = Launch(found, grid, block, bind(found, args), shared_bytes)
     argument_types = tuple(type_of(value) for value in first.arguments)
     program = compile_function(found, argument_types)
@@ -87,6 +87,16 @@ def trace(
         written = [root.raw for root in first.written if root.raw.flags.writeable]
         return settled(attempted, written)
     return attempted(Attempt())
+
+
+def _observers(given: Observer | Iterable[Observer]) -> tuple[Observer, ...]:
+    found = (given,) if isinstance(given, Observer) else tuple(given)
+    for one in found:
+        if not isinstance(one, Observer):
+            wrong = Words(repr(one))
+            what = message("observers are instances of Observer, and {wrong} is none", wrong=wrong)
+            raise LaunchError(what)
+    return found
 
 
 def dimensions(value: object, what: str) -> Shape:

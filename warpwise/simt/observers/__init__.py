@@ -1,1 +1,1 @@
-"""Observers that come with every launch: the counters, and the recorder of events."""
+"""Observers of launches: the counters and the recorder of events, which come with every one."""
