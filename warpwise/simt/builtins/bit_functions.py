@@ -123,8 +123,8 @@ def _selection(test: DType, a: DType, b: DType) -> Signature:
 
 
 def _selp(test: Value, a: Value, b: Value) -> Value:
-    chosen: Value = np.where(test, a, b)
-    return chosen[()]
+    selected: Value = np.where(test, a, b)
+    return selected[()]
 
 
 _ALL = "i1 i2 i4 i8 u1 u2 u4 u8".split()
