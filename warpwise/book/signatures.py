@@ -137,6 +137,7 @@ def members(record: type) -> list[tuple[str, str, str]]:
     own = [
         (f.name, str(f.type), one_line(" ".join(comments.get((record.__name__, f.name), ()))))
         for f in (fields(record) if is_dataclass(record) else ())
+        if not f.name.startswith("_")
     ]
     public = {name: value for name, value in vars(record).items() if not name.startswith("_")}
     more = [asked(name, value) for name, value in public.items() if isinstance(value, ASKED)]
