@@ -178,7 +178,7 @@ BODIES = {
     "a division": "out[0] = n // (t - n % 7)",
     "a remainder": "out[0] = n % (t - n % 7)",
     "a loop": "while x[n % x.size] < 2:\n    pass",
-    "a function in a loop": "for j in range(100000):\n    out[i % 8] += j",
+    "a counted loop": "for j in range(100000):\n    v = j",
     "a lock": "while cuda.atomic.cas(b, n % 2, 0, 1) != 0: pass",
     "a kept lock": "if lane == 0:\n    while cuda.atomic.cas(b, n % 2, 0, 1) != 0: pass",
     "a lock of parts": (
