@@ -154,14 +154,18 @@ class Words(Public):
 
 @dataclass(frozen=True)
 class Private:
-    """The base of private values; ``generic`` is what the hidden rendering says of the kind."""
+    """The base of private values.
+
+    ``generic`` is what the hidden rendering says of the kind; ``prefix`` begins the open one."""
 
     value: object
     private: ClassVar[bool] = True
     generic: ClassVar[str] = ""
+    prefix: ClassVar[str] = ""
 
     def open(self, spec: str = "") -> str:
-        return format(self.value, spec)
+        value = format(self.value, spec)
+        return f"{self.prefix} {value}" if self.prefix else value
 
     def hidden(self, spec: str = "") -> str:
         return self.generic
@@ -257,10 +261,7 @@ class Count(Private):
 class Lane(Private):
     """A lane of a warp."""
 
-    generic = "a lane"
-
-    def open(self, spec: str = "") -> str:
-        return f"lane {self.value}"
+    generic, prefix = "a lane", "lane"
 
 
 class LaneNumbers(Private):
@@ -272,19 +273,13 @@ class LaneNumbers(Private):
 class Thread(Private):
     """A thread, by its index in the block."""
 
-    generic = "a thread"
-
-    def open(self, spec: str = "") -> str:
-        return f"thread {self.value}"
+    generic, prefix = "a thread", "thread"
 
 
 class Block(Private):
     """A block, by its index in the grid."""
 
-    generic = "a block"
-
-    def open(self, spec: str = "") -> str:
-        return f"block {self.value}"
+    generic, prefix = "a block", "block"
 
 
 class Address(Private):
