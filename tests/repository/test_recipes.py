@@ -153,7 +153,7 @@ def test_a_counter(follow):
     recipe = follow("A counter", NAME="barrier_threads")
     recipe.insert("warpwise/metrics/counters.py", "\n    def __post_init__", samples.FIELD)
     counters = "warpwise/simt/observers/counters.py"
-    recipe.insert(counters, "\n    def load(self", samples.COUNTED)
+    recipe.insert(counters, "\n    def atomic(self", samples.COUNTED)
     recipe.append("tests/simt/test_counters.py", samples.COUNT_TEST)
     assert {
         "test_a_test_counts_it_by_hand[barrier_threads]",

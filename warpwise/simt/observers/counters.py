@@ -45,12 +45,6 @@ class Counters(Observer):
     def barrier(self, scope: Scope, mask: Mask, site: Site) -> None:
         self.counts[site.line].barriers += mask.warps
 
-    def load(self, request: Request) -> None:
-        self._request(request)
-
-    def store(self, request: Request) -> None:
-        self._request(request)
-
     def atomic(self, request: Request) -> None:
         self._request(request)
         counts = self.counts[request.site.line]
@@ -70,12 +64,14 @@ class Counters(Observer):
         elif space == "shared":
             self._shared(request)
 
+    load = store = _request
+
     def _global(self, request: Request) -> None:
         array, mask, width = request.array, request.mask, request.array.dtype.itemsize
         touched = self.touched[array.root]
         touched.touch(request)
         rows, alike = rows_of(request.addresses, mask)
-        within = array.is_whole and touched.within_sectors
+        within = array.is_whole and touched.elements.within_sectors
         sectors = count_sectors(rows, mask.lanes, width, within) * alike
         counts = self.counts[request.site.line]
         counts.global_request(request.access, mask.warps, sectors, mask.threads * width)

@@ -52,15 +52,6 @@ class Recorder(Observer):
         if mask.group.first in self.rows:
             self._add("issue", work.line, mask, slots=work.slots)
 
-    def load(self, request: Request) -> None:
-        self._request(request)
-
-    def store(self, request: Request) -> None:
-        self._request(request)
-
-    def atomic(self, request: Request) -> None:
-        self._request(request)
-
     def branch(self, line: int, mask: Mask, taken: Mask | None, left: Mask | None) -> None:
         if mask.group.first in self.rows:
             self._add("branch", line, mask, taken=taken)
@@ -77,6 +68,8 @@ class Recorder(Observer):
         if mask.group.first in self.rows and array.space in ("global", "shared"):
             line, addresses = request.site.line, request.addresses
             self._add(request.access, line, mask, array.info, addresses)
+
+    load = store = atomic = _request
 
     def _add(
         self,

@@ -69,6 +69,8 @@ class TouchedMemory:
     def __init__(self, address: int, width: int, elements: int):
         self.address, self.width, self.elements = address, width, elements
         self.end = address + width * elements
+        #: no element lies across two sectors
+        self.within_sectors = SECTOR_BYTES % width == 0 and address % width == 0
         self.touched: dict[tuple[int, str], Touched] = {}  #: by line and kind of access
 
     def touch(self, request: Request, places: Value) -> None:
@@ -95,8 +97,6 @@ class TouchedArray:
     def __init__(self, root: GlobalArray):
         self.root = root
         self.elements = TouchedMemory(root.address, root.step, root.flat.size)
-        #: no element lies across two sectors
-        self.within_sectors = SECTOR_BYTES % root.step == 0 and root.address % root.step == 0
         self.parts: dict[int, TouchedMemory] = {}  #: by their bytes
 
     @property
@@ -165,7 +165,7 @@ def _of_group(group: list[TouchedMemory], line: int | None, accesses: Accesses) 
         low, high = (memory.address + width * element for element in stretch)
         return high - low, (high - 1) // SECTOR_BYTES - low // SECTOR_BYTES + 1
     flags = _union(memory, parts)
-    if SECTOR_BYTES % width == 0 and memory.address % width == 0:
+    if memory.within_sectors:
         lead = memory.address % SECTOR_BYTES // width
         sectors = _groups_of(flags, SECTOR_BYTES // width, lead)
         return int(np.count_nonzero(flags)) * width, sectors

@@ -84,15 +84,6 @@ class Sanitizer(Observer):
 
     # --- accesses ---
 
-    def load(self, request: Request) -> None:
-        self._access(request)
-
-    def store(self, request: Request) -> None:
-        self._access(request)
-
-    def atomic(self, request: Request) -> None:
-        self._access(request)
-
     def _access(self, request: Request) -> None:
         space, batch = request.array.space, self.batches[request.mask.group.first]
         if space == "shared":
@@ -101,6 +92,8 @@ class Sanitizer(Observer):
             self._global(request, batch.order)
         elif space == "local":
             self._local(request, batch)
+
+    load = store = atomic = _access
 
     @property
     def _looking(self) -> bool:
