@@ -584,6 +584,22 @@ def test_the_memory_of_a_function_is_seen_from_outside(sandbox):
     ) and "one tile" in found.advice
 
 
+HOARDED = """import os, time
+def hoarded(n):
+    if n == 1 and not os.fork():
+        held = b"1" * (300 << 20)
+        time.sleep(60)
+    time.sleep(n - 1)
+    return n
+"""
+
+
+def test_memory_that_a_child_holds_on_to_is_the_limited_calls(sandbox):
+    calls = [Call("one", (1,), 1, most_bytes=LEAST_MOST_BYTES), Call("ten", (10,), 10)]
+    found = judge_function(HOARDED, "hoarded", calls, isolation())
+    assert (found.reason, found.case) == ("over budget: memory", "one")
+
+
 def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercises(tmp_path: Path):
     labs = ["07_memory", LAB]
     ids = {"07_memory": {"walk"}, LAB: set(POINTS)}

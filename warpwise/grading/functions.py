@@ -63,16 +63,21 @@ def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Fi
     verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:
-        verdict, rest = _verdict(rest, call, done)
+        verdict, rest = _verdict(rest, call, calls, done)
         verdicts.append(verdict)
         if not verdict.passed:
             break
     if verdicts[-1].passed and done.stopped == "memory":  # measured after the last answer
-        numbered = [(call.most_bytes, i) for i, call in enumerate(calls)]
-        limited = [(most, i) for most, i in numbered if most is not None]
-        _, strictest = min(limited, default=(0, len(calls) - 1))
-        verdicts[strictest:] = [_too_much(calls[strictest])]
+        strictest = _strictest(calls)
+        last = len(calls) - 1 if strictest is None else strictest
+        verdicts[last:] = [_too_much(calls[last])]
     return summary(verdicts, calls)
+
+
+def _strictest(calls: Sequence[Call]) -> int | None:
+    """Return the position of the call that allows the least memory, if one limits it."""
+    limited = [(call.most_bytes, i) for i, call in enumerate(calls) if call.most_bytes is not None]
+    return min(limited)[1] if limited else None
 
 
 def _asked(call: Call) -> dict[str, Any]:
@@ -101,10 +106,13 @@ def encode(argument: Any) -> Any:
     return argument.item() if isinstance(argument, np.generic) else argument
 
 
-def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes]:
-    """Judge one call by the frame that should stand first, and return the frames after it.
+def _verdict(
+    frames: bytes, call: Call, calls: Sequence[Call], done: watch.Finished
+) -> tuple[Verdict, bytes]:
+    """Judge one call of these by the frame that should stand first, and return the frames after it.
 
-    For frames see ``inside/functions.py``."""
+    For frames see ``inside/functions.py``. A child may still hold memory when its parent has
+    answered: the sandbox is then stopped in a later call, under the limit of the strictest."""
     kind, rest = frames[:1], frames[1:]
     if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
         name = rest[:NAME_BYTES].decode("utf-8", "replace").rstrip()
@@ -113,8 +121,9 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
     if values:
         value = values if type(call.want) is tuple else values[0]
         return judge_value(value, call), rest
-    if done.stopped == "memory" and call.most_bytes is not None:
-        return _too_much(call), b""
+    strictest = _strictest(calls)
+    if done.stopped == "memory" and strictest is not None:
+        return _too_much(calls[strictest] if call.most_bytes is None else call), b""
     reason, usual = STOPPED[done.stopped], parts.FUNCTIONS.limits
     details = {
         TOO_LONG: message("used more than {most:g} s of CPU time", most=Limit(usual.cpu_seconds)),
