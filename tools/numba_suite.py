@@ -1,287 +1,264 @@
 """Run the tests that numba-cuda ships for itself, with `warpwise.cuda` in place of its simulator.
 
-Each module of tests runs in a process of its own, beside Numba's simulator on the same tests: once
-as they are, and once with `skip_on_cudasim` inert. `tests/numba/failing.toml` lists what fails
-here, with its class and reason.
+Each module of tests runs in a process of its own, here and in Numba's simulator: as it is, and with
+`skip_on_cudasim` inert, so that tests run which Numba's simulator leaves out. What fails here is
+listed in `tests/numba/failing.toml`, with its class and reason; a failure that is not listed there
+is an error, as is a line of that file that nothing fails for any more.
 
-    python tools/numba_suite.py                     a table by module
-    python tools/numba_suite.py cudapy.test_atomics -v      with what each failing test said
-    python tools/numba_suite.py --only warpwise --inert     one of the four columns
+    python tools/numba_suite.py                               a table by module
+    python tools/numba_suite.py cudapy.test_atomics -v        and what each failing test said
+    python tools/numba_suite.py --only warpwise --inert       one of the four columns
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
 import importlib.util
 import json
 import os
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-import pytest
+from numba_plugin import ASKED, BEGUN, FAILED, FILE, NUMBA, PASSED, SKIPPED, WARPWISE, Job, Outcome
+from rich.console import Console
+from rich.table import Table
 from tqdm import tqdm
 
-FAILING = Path(__file__).parents[1] / "tests/numba/failing.toml"
+ROOT = Path(__file__).parents[1]
+FAILING = ROOT / "tests/numba/failing.toml"
 FOLDERS = ("core", "cudadrv", "cudapy", "cudasim", "doc_examples", "nocuda", "nrt")
-NUMBA, WARPWISE = "numba", "warpwise"
-PASSED, FAILED, SKIPPED, BEGUN = "passed", "failed", "skipped", "begun"
-ASKED = "WARPWISE_NUMBA_SUITE"  # the variable that holds a worker's job
-PLAIN = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore")
-TEST_SECONDS = 20
 MODULE_SECONDS = 600
-MEMORY_BYTES = 6 << 30
+PYTEST = "-q -p numba_plugin -p no:cacheprovider -p no:xdist -p no:nbval -p no:hypothesispytest"
+WELL = (0, 1, 2, 5)  # pytest's: all passed, some failed, some not collected, there were none
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of one test: ``test`` is its name below ``numba.cuda.tests``."""
-
-    test: str
-    outcome: str
-    told: str = ""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Way:
-    """A way to run the tests: in which simulator, and if ``skip_on_cudasim`` skips nothing."""
+    """A way to run the tests: if ``skip_on_cudasim`` skips nothing, and in which simulator."""
 
-    simulator: str
     inert: bool
+    simulator: str
+
+    def __str__(self) -> str:
+        return f"{self.simulator}{', inert' * self.inert}"
 
 
-WAYS = tuple(Way(simulator, inert) for inert in (False, True) for simulator in (NUMBA, WARPWISE))
-
-
-@dataclass(frozen=True)
-class Job(Way):
-    """What a worker does: without these tests, its outcomes written to ``file``."""
-
-    module: str
-    without: list[str]
-    file: str
-    found = Outcome("", PASSED)  #: of the test that runs
-
-    @staticmethod
-    @functools.cache
-    def asked() -> Job:
-        return Job(**json.loads(os.environ[ASKED]))
-
-
-def folder() -> Path:
-    """Return the folder of the installed package's tests, found without importing it."""
-    found = importlib.util.find_spec("numba_cuda")
-    if found is None or not found.origin:
-        raise SystemExit("numba-cuda is not installed: pip install 'numba-cuda[cu13]'")
-    return Path(found.origin).parent / "numba/cuda/tests"
+WAYS = tuple(Way(inert, simulator) for inert in (False, True) for simulator in (NUMBA, WARPWISE))
+Found = Mapping[Way, Sequence[Outcome]]
 
 
 def modules() -> list[str]:
     """Return the modules of tests, such as ``cudapy.test_atomics``."""
-    return sorted(
-        f"{part}.{file.stem}" for part in FOLDERS for file in (folder() / part).glob("test_*.py")
-    )
+    package = importlib.util.find_spec("numba_cuda")
+    if package is None or not package.origin:
+        raise SystemExit("numba-cuda is not installed: python -m pip install -e '.[dev]'")
+    tests = Path(package.origin).parent / "numba/cuda/tests"
+    return sorted(f"{part}.{f.stem}" for part in FOLDERS for f in (tests / part).glob("test_*.py"))
 
 
-def run(module: str, way: Way, seconds: float = MODULE_SECONDS) -> list[Outcome]:
-    """Run one module of tests in a process of its own.
+def run(chosen: Sequence[str], way: Way, seconds: float = MODULE_SECONDS) -> list[Outcome]:
+    """Run modules of tests in one process, or in several where a test ends one.
 
-    If that ends early, the test that it was at has failed and the rest are run in another."""
+    That test has failed; the next process runs the rest."""
     done: list[Outcome] = []
     while True:
-        found, ended = _run(module, way, [o.test for o in done], seconds)
+        found, ended = _run(chosen, way, [outcome.test for outcome in done], seconds)
         done += found
         if not ended:
             return done
         if not found or found[-1].outcome != FAILED:
-            return [*done, Outcome(module, FAILED, ended)]
+            return [*done, Outcome(" ".join(chosen), FAILED, ended)]
 
 
-def _run(module: str, way: Way, without: list[str], seconds: float) -> tuple[list[Outcome], str]:
+def _run(
+    chosen: Sequence[str], way: Way, without: list[str], seconds: float
+) -> tuple[list[Outcome], str]:
+    """Run one process; return what came of it, and why it ended early, if it did."""
     with tempfile.TemporaryDirectory() as here:
+        for module in chosen:  # numba-cuda is imported by its name, which its folder has not
+            stub = f"from numba.cuda.tests.{module} import *\n"
+            (Path(here) / FILE.format(module.replace(".", "__"))).write_text(stub)
         file = Path(here) / "outcomes"
-        job = Job(way.simulator, way.inert, module, without, str(file))
-        environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "WARPWISE_BACKEND": "simulator"}
-        environment |= {
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            ASKED: json.dumps(asdict(job)),
-        }
-        environment["PYTHONPATH"] = os.pathsep.join(
-            [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
-        )
-        # numba-cuda is imported by its name, which is not that of its folder
-        test = Path(here) / "test_module.py"
-        test.write_text(f"from numba.cuda.tests.{module} import *\n")
-        command = [sys.executable, "-m", "pytest", "-p", Path(__file__).stem, *PLAIN, str(test)]
+        job = Job(way.simulator, way.inert, list(chosen), without, str(file))
+        command = [sys.executable, "-m", "pytest", *PYTEST.split(), "-W", "ignore", here]
         try:
-            process = subprocess.run(
+            done = subprocess.run(
                 command,
-                env=environment,
+                env=_environment(job),
                 cwd=here,
                 capture_output=True,
                 text=True,
                 errors="replace",
                 timeout=seconds,
-                check=False,
             )
-            said = (
-                process.stderr.strip().splitlines() or process.stdout.strip().splitlines() or [""]
-            )[-1]
-            well = process.returncode in (
-                0,
-                1,
-                2,
-                5,
-            )  # pytest's: all passed, some failed, some not collected, none
-            ended = "" if well else f"exit status {process.returncode}: {said}"
+            said = (done.stderr or done.stdout).strip().splitlines()[-1:]
+            ended = "" if done.returncode in WELL else f"exit status {done.returncode}: {said}"
         except subprocess.TimeoutExpired:
             ended = f"took more than {seconds:g} s"
         lines = file.read_text().splitlines() if file.exists() else []
     outcomes = [Outcome(**json.loads(line)) for line in lines]
     if outcomes and outcomes[-1].outcome == BEGUN:
-        outcomes[-1] = Outcome(outcomes[-1].test, FAILED, ended)
-    return [o for o in outcomes if o.outcome != BEGUN], ended
+        outcomes.append(Outcome(outcomes[-1].test, FAILED, ended))
+    return [outcome for outcome in outcomes if outcome.outcome != BEGUN], ended
 
 
-# In the worker, which is pytest with this module as a plugin.
+def _environment(job: Job) -> dict[str, str]:
+    path = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    own = {"NUMBA_ENABLE_CUDASIM": "1", "WARPWISE_BACKEND": "simulator", "OMP_NUM_THREADS": "1"}
+    return os.environ | own | {ASKED: json.dumps(asdict(job)), "PYTHONPATH": os.pathsep.join(path)}
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    job = Job.asked()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    if job.inert:
-        import numba.cuda.testing
-
-        numba.cuda.testing.skip_on_cudasim = lambda reason: lambda test: test
-    if job.simulator == WARPWISE:
-        substitute()
+# What is known to fail.
 
 
-def substitute() -> None:
-    """Put ``warpwise.cuda`` in the place of Numba's simulator: nothing of that is left."""
-    import numba.cuda
+@dataclass(frozen=True)
+class Known:
+    """Tests that fail here, by a pattern, with the class of their failure and the reason."""
 
-    import warpwise.cuda
-
-    for name, value in list(vars(numba.cuda).items()):
-        if (getattr(value, "__module__", None) or "").startswith("numba.cuda.simulator"):
-            delattr(numba.cuda, name)
-    for name in dir(warpwise.cuda):
-        setattr(numba.cuda, name, getattr(warpwise.cuda, name))
+    kind: str
+    reason: str
+    pattern: str
 
 
-@pytest.fixture(scope="class")
-def initialize_from_pytest_config(request: pytest.FixtureRequest) -> None:
-    """What numba-cuda's own conftest, which is in no wheel, sets for its test classes."""
-    request.cls._dump_failed_filechecks = False
+def known_failures() -> list[Known]:
+    """Read FAILING: a table by class, in it reasons with patterns of tests."""
+    listed = tomllib.loads(FAILING.read_text("utf-8"))
+    return [
+        Known(kind, reason, pattern)
+        for kind, reasons in listed.items()
+        for reason, patterns in reasons.items()
+        for pattern in patterns
+    ]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items[:] = [item for item in items if _name(item.nodeid) not in Job.asked().without]
+def reason_of(outcome: Outcome, known: Iterable[Known]) -> Known | None:
+    """Return the first entry that names a test; None for one that nobody expects to fail."""
+    return next((one for one in known if fnmatchcase(outcome.test, one.pattern)), None)
 
 
-def pytest_collectreport(report: pytest.CollectReport) -> None:
-    if report.failed:
-        _write(Outcome(_name(report.nodeid), FAILED, _told(report)))
-    elif report.skipped:
-        _write(Outcome(_name(report.nodeid), SKIPPED))
+def new_failures(outcomes: Iterable[Outcome], known: Sequence[Known]) -> list[Outcome]:
+    return [o for o in outcomes if o.outcome == FAILED and reason_of(o, known) is None]
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    name = _name(item.nodeid)
-    _write(Outcome(name, BEGUN))
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(TEST_SECONDS)
-    Job.found = Outcome(name, PASSED)
-    try:
-        return (yield)
-    finally:
-        signal.alarm(0)
-        _write(Job.found)
+def stale(outcomes: Iterable[Outcome], known: Iterable[Known]) -> list[Known]:
+    """Return the entries that name no failing test, though one that was run here."""
+    ran = list(outcomes)
+    failed = [o.test for o in ran if o.outcome == FAILED]
+    return [
+        one
+        for one in known
+        if any(fnmatchcase(o.test, one.pattern) for o in ran)
+        and not any(fnmatchcase(test, one.pattern) for test in failed)
+    ]
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.failed:
-        Job.found = Outcome(_name(report.nodeid), FAILED, _told(report))
-    elif report.skipped and Job.found.outcome == PASSED:
-        Job.found = Outcome(_name(report.nodeid), SKIPPED)
+# The table.
 
 
-def _told(report: pytest.CollectReport | pytest.TestReport) -> str:
-    crash = getattr(report.longrepr, "reprcrash", None)
-    return (
-        f"{crash.message[:1500]} [{Path(crash.path).name}:{crash.lineno}]"
-        if crash
-        else str(report.longrepr)[-1500:]
+def count(outcomes: Iterable[Outcome], outcome: str) -> int:
+    return sum(one.outcome == outcome for one in outcomes)
+
+
+def table(found: Mapping[str, Found], ways: Sequence[Way]) -> Table:
+    """Lay out passed, failed and skipped tests by module and way."""
+    shown = Table(
+        "module", *map(str, ways), title="passed / failed / skipped", title_justify="left"
     )
+    for module, by_way in found.items():
+        shown.add_row(module, *(_counts(by_way[way]) for way in ways))
+    totals = ([o for by_way in found.values() for o in by_way[way]] for way in ways)
+    shown.add_section()
+    shown.add_row("all", *map(_counts, totals))
+    return shown
 
 
-def _too_long(*_: object) -> None:
-    raise TimeoutError(f"took more than {TEST_SECONDS} s")
+def _counts(outcomes: Sequence[Outcome]) -> str:
+    return " / ".join(str(count(outcomes, kind)) for kind in (PASSED, FAILED, SKIPPED))
 
 
-def _name(nodeid: str) -> str:
-    """Return a test's name, such as ``cudapy.test_sync.TestCudaSync.test_syncwarp``."""
-    return ".".join([Job.asked().module, *nodeid.split("::")[1:]])
-
-
-def _write(outcome: Outcome) -> None:
-    with Path(Job.asked().file).open("a") as file:
-        file.write(json.dumps(asdict(outcome)) + "\n")
-
-
-# What came of it.
-
-
-def counted(outcomes: Iterable[Outcome]) -> Counter[str]:
-    return Counter(outcome.outcome for outcome in outcomes)
+def only_numba_passes(found: Mapping[str, Found]) -> list[Outcome]:
+    """Return what fails here of the tests that Numba's simulator passes, each once."""
+    failing: dict[str, Outcome] = {}
+    for by_way in found.values():
+        passes = {
+            o.test
+            for w, part in by_way.items()
+            if w.simulator == NUMBA
+            for o in part
+            if o.outcome == PASSED
+        }
+        for way, part in by_way.items():
+            if way.simulator == WARPWISE:
+                failing |= {o.test: o for o in part if o.outcome == FAILED and o.test in passes}
+    return list(failing.values())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument(
-        "modules", nargs="*", help="such as cudapy.test_atomics; all of them unless given"
-    )
-    parser.add_argument("-v", action="store_true", help="show what each failing test said")
-    parser.add_argument("--only", choices=(NUMBA, WARPWISE), help="one simulator")
-    parser.add_argument("--inert", action="store_true", help="only with skip_on_cudasim inert")
-    parser.add_argument("--as-is", action="store_true", help="only as they are")
-    parser.add_argument("-j", type=int, default=os.cpu_count(), help="workers")
-    parser.add_argument("--json", type=Path, help="write all outcomes to this file")
-    options = parser.parse_args()
-    ways = [w for w in WAYS if options.only in (None, w.simulator)]
-    ways = [w for w in ways if not (options.inert and not w.inert or options.as_is and w.inert)]
+    options = _options()
+    ways = [way for way in WAYS if options.only in (None, way.simulator)]
+    ways = [way for way in ways if options.inert is None or way.inert == options.inert]
     chosen = options.modules or modules()
     jobs = [(module, way) for module in chosen for way in ways]
-    with ThreadPoolExecutor(options.j) as pool:
-        results = pool.map(lambda job: run(*job), jobs)
-        found = dict(zip(jobs, tqdm(results, total=len(jobs), unit="module"), strict=True))
-    for module in chosen:
-        for way in ways:
-            c = counted(found[module, way])
-            print(
-                f"{module:40} {way.simulator:9} {'inert' if way.inert else 'as is':6} {c[PASSED]:4} passed {c[FAILED]:4} failed {c[SKIPPED]:4} skipped"
-            )
-            if options.v:
-                for o in found[module, way]:
-                    if o.outcome == FAILED:
-                        print("    ", o.test, o.told)
-    for way in ways:
-        print(way, dict(counted(o for (_, w), part in found.items() if w == way for o in part)))
+    with ThreadPoolExecutor(options.workers) as pool:
+        done = pool.map(lambda job: run([job[0]], job[1]), jobs)
+        outcomes = dict(zip(jobs, tqdm(done, total=len(jobs), unit="module"), strict=True))
+    found = {module: {way: outcomes[module, way] for way in ways} for module in chosen}
+    console = Console(soft_wrap=True)
+    console.print(table(found, ways))
     if options.json:
-        options.json.write_text(
-            json.dumps([asdict(o) | asdict(w) for (_, w), part in found.items() for o in part])
-        )
+        told = [asdict(o) | asdict(way) for (_, way), part in outcomes.items() for o in part]
+        options.json.write_text(json.dumps(told, indent=0))
+    here = {
+        o.test: o for (_, way), part in outcomes.items() if way.simulator == WARPWISE for o in part
+    }
+    sys.exit(_judge(console, found, here, options.verbose))
+
+
+def _judge(
+    console: Console, found: Mapping[str, Found], here: Mapping[str, Outcome], verbose: bool
+) -> int:
+    """Print what fails, and return 1 if some of it is not listed in FAILING, or that is stale."""
+    known = known_failures()
+    for outcome in here.values():
+        if outcome.outcome == FAILED and verbose:
+            console.print(f"{outcome.test}\n    {outcome.told}", markup=False)
+    for outcome in only_numba_passes(found):
+        why = reason_of(outcome, known)
+        said = f"{why.kind}, {why.reason}" if why else "not listed"
+        console.print(f"passes in Numba's simulator: {outcome.test} ({said})", markup=False)
+    new, old = new_failures(here.values(), known), stale(here.values(), known)
+    for outcome in new:
+        console.print(f"not listed: {outcome.test}: {outcome.told[:200]}", markup=False)
+    for one in old:
+        console.print(f"nothing fails for it: {one.pattern}", markup=False)
+    return 1 if new or old else 0
+
+
+def _options() -> argparse.Namespace:
+    head, _, epilog = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        description=head, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("modules", nargs="*", help="such as cudapy.test_atomics; all unless given")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show what failing tests say")
+    parser.add_argument("--only", choices=(NUMBA, WARPWISE), help="one simulator")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--inert", action="store_true", default=None, help="only with skip_on_cudasim inert"
+    )
+    how.add_argument("--as-is", dest="inert", action="store_false", help="only as they are")
+    parser.add_argument(
+        "-j", "--workers", type=int, default=os.cpu_count(), help="processes at a time"
+    )
+    parser.add_argument("--json", type=Path, help="write all outcomes to this file")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -41,9 +41,8 @@ def _on_gpu() -> ModuleType:
     try:
         cuda = numba_backend.load()
         if not numba_backend.simulated():
-            types: Any = import_module("numba.cuda.types")
-            registry: Any = import_module("numba.cuda.cudadecl").registry
-            registry.register_global(sys.modules[__name__], types.Module(cuda))
+            this = numba_backend.part("types").Module(cuda)
+            numba_backend.part("cudadecl").registry.register_global(sys.modules[__name__], this)
     except Exception as error:  # no Numba, or wheels that do not go together
         said = (str(error).splitlines() or [""])[0]
         raise LaunchError(

@@ -1,6 +1,7 @@
 """Numba's own ``cuda``: if kernels run on it here, and ready to compile with any NumPy.
 
-It compiles in the way that ``warpwise compile`` shows."""
+It comes from numba-cuda, or from its successor numba-cuda-mlir, which has the same names. It
+compiles in the way that ``warpwise compile`` shows."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import functools
 import os
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +18,11 @@ import numpy as np
 
 from warpwise.errors import LaunchError
 
+#: Package -> its module ``cuda``, and the module whose parts are named as those of ``numba.cuda``.
+PACKAGES = {
+    "numba-cuda": ("numba.cuda", "numba.cuda"),
+    "numba-cuda-mlir": ("numba_cuda_mlir.cuda", "numba_cuda_mlir.numba_cuda"),
+}
 TOOLKIT = Path("/usr/local/cuda")  # where NVIDIA's installer and its container images put it
 
 
@@ -35,6 +42,24 @@ def backend() -> str:
     return "gpu" if maybe and available() else "simulator"
 
 
+@functools.lru_cache(maxsize=1)
+def package() -> str:
+    """Return the package that compiles for a GPU: the first of PACKAGES that is installed.
+
+    WARPWISE_NUMBA chooses among several. Without any it is numba-cuda, which then cannot be loaded.
+    Raises LaunchError where that variable names no package."""
+    wish = os.environ.get("WARPWISE_NUMBA", "")
+    if wish and wish not in PACKAGES:
+        raise LaunchError(f"WARPWISE_NUMBA is {wish!r}; it can be {' or '.join(PACKAGES)}")
+    here = (name for name in PACKAGES if find_spec(name.replace("-", "_")) is not None)
+    return wish or next(here, "numba-cuda")
+
+
+def part(name: str) -> Any:
+    """Return a module below ``numba.cuda`` by its name there, of the package that is used."""
+    return import_module(f"{PACKAGES[package()][1]}.{name}")
+
+
 def available() -> bool:
     """Return True if Numba is here and finds a GPU."""
     try:
@@ -45,7 +70,7 @@ def available() -> bool:
 
 
 def load() -> ModuleType:
-    """Return ``numba.cuda``. Raises what its import raises where it is missing or broken.
+    """Return Numba's ``cuda``. Raises what its import raises where it is missing or broken.
 
     Its compiler's library, libnvvm, is in a wheel or in CUDA's toolkit. Where PyTorch has brought
     another of CUDA's wheels, Numba does not look for that of the toolkit unless CUDA_HOME names the
@@ -55,9 +80,8 @@ def load() -> ModuleType:
     it is first loaded, which NumPy 2.5 has no more: it is there for that moment."""
     if not {"CUDA_HOME", "CUDA_PATH"} & os.environ.keys() and (TOOLKIT / "nvvm").is_dir():
         os.environ["CUDA_HOME"] = str(TOOLKIT)
-    from numba import cuda
-
-    if not simulated() and "row_stack" not in vars(np):
+    cuda = import_module(PACKAGES[package()][0])
+    if package() == "numba-cuda" and not simulated() and "row_stack" not in vars(np):
         np.row_stack = np.vstack
         try:
             import_module("numba.cuda.np.arrayobj")
@@ -79,6 +103,4 @@ def jit(function: Any = None, **options: Any) -> Any:
 
 def simulated() -> bool:
     """Return True if Numba's own simulator takes the place of its compiler."""
-    from numba.cuda.core import config
-
-    return bool(config.ENABLE_CUDASIM)
+    return package() == "numba-cuda" and bool(part("core.config").ENABLE_CUDASIM)

@@ -65,11 +65,19 @@ def numpy() -> Finding:
 
 
 def numba(machine: gpu.Machine) -> Finding:
-    found = installed("numba-cuda")
-    if found:
-        return Finding("Numba CUDA", OK, found)
-    found, advice = "not installed; the simulator does not need it", gpu.swap([], machine.extra)
-    return Finding("Numba CUDA", OK, found, f"for a GPU: {advice}")
+    """Find out which package compiles kernels for a GPU."""
+    here = [name for name in gpu.NUMBAS if installed(name)]
+    used = os.environ.get("WARPWISE_NUMBA") or next(iter(here), "")
+    if not used:
+        found, advice = "not installed; the simulator does not need it", gpu.swap([], machine.extra)
+        return Finding("Numba CUDA", OK, found, f"for a GPU: {advice}")
+    if used not in here:
+        found = f"WARPWISE_NUMBA={used}, which is not installed"
+        advice = f"unset it, or set it to {' or '.join(here)}" if here else "unset it"
+        return Finding("Numba CUDA", WARN, found, advice)
+    others = "".join(f"; {n} {installed(n)} is here too" for n in here if n != used)
+    chosen = f"{others}, and WARPWISE_NUMBA chooses" if others else ""
+    return Finding("Numba CUDA", OK, f"{used} {installed(used)} compiles for a GPU{chosen}")
 
 
 def toolchain() -> Finding:

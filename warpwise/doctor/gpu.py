@@ -25,7 +25,9 @@ DRIVERS = "https://www.nvidia.com/drivers"
 CUPY = ("cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x")
 #: CUDA 13's libraries. Where they lie, Numba finds them before CUDA 12's, which are named ...-cu12.
 LIBRARIES_13 = ("nvidia-nvvm", "nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-nvjitlink")
-PACKAGES = ("numba-cuda", "cuda-bindings", *CUPY, *LIBRARIES_13)
+#: Those that compile kernels for a GPU, the one that is used if both are there first.
+NUMBAS = ("numba-cuda", "numba-cuda-mlir")
+PACKAGES = (*NUMBAS, "cuda-bindings", *CUPY, *LIBRARIES_13)
 #: Variables that turn the GPU off when they are set, and what they do.
 DISABLING = {
     "NUMBA_ENABLE_CUDASIM": "puts Numba's own simulator in its place",
@@ -116,7 +118,7 @@ def look(root: Path = Path("/")) -> Machine:
 def trouble() -> str:
     """Return why Numba sees no GPU, in one line; "" where it sees one."""
     try:
-        cuda = import_module("numba.cuda")
+        cuda = import_module("warpwise.cuda.numba_backend").load()
         if cuda.is_available():
             return ""
         said = str(cuda.cuda_error() or "no CUDA device, or no compiler (NVVM) for it")
@@ -226,7 +228,7 @@ def _no_answer(m: Machine) -> Finding | None:
 
 
 def _no_numba(m: Machine) -> Finding | None:
-    if "numba-cuda" in m.versions or not m.trouble or not m.extra:
+    if any(name in m.versions for name in NUMBAS) or not m.trouble or not m.extra:
         return None
     return _warn(f"{m.shown}; numba-cuda is not installed", install(m.extra))
 

@@ -6,19 +6,17 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.core.errors import NumbaError
-from numba.core.typing.templates import Signature
-from numba.cuda.typing.typeof import typeof
-from numba.np.numpy_support import from_dtype
 
+from warpwise.cuda.numba_backend import part
 from warpwise.errors import ToolchainError
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.types import ArrayType, TupleType
 from warpwise.toolchain.translate import decorator, evaluated
 
-Types = tuple[types.Type, ...]
+types, typeof = part("types"), part("typing.typeof").typeof
+from_dtype, NumbaError = part("np.numpy_support").from_dtype, part("core.errors").NumbaError
+Types = tuple[Any, ...]  #: of Numba
 
 HOW = 'give them, as in --types "float32[:, ::1], float32[::1], int64"'
 
@@ -44,16 +42,21 @@ def argument_types(kernel: object, given: object = None) -> Types:
     return found
 
 
-def _given(given: object) -> Types:
+def _given(given: Any) -> Types:
     if isinstance(given, str):
         return _from_text(given)
-    if isinstance(given, Signature):
+    if _is_signature(given):
         return tuple(given.args)
     items = given if isinstance(given, (tuple, list)) else (given,)
     return tuple(item if isinstance(item, types.Type) else _type_of(item) for item in items)
 
 
-def _type_of(value: object) -> types.Type:
+def _is_signature(value: object) -> bool:
+    """Return True for a signature: Numba and its packages for CUDA have a class for it each."""
+    return hasattr(value, "args") and hasattr(value, "return_type")
+
+
+def _type_of(value: object) -> Any:
     value = getattr(value, "host_values", value)  # made by warpwise.cuda.to_device
     return from_dtype(value) if isinstance(value, np.dtype) else typeof(value)
 
@@ -67,7 +70,7 @@ def _from_text(text: str) -> Types:
     except Exception as error:
         raise ToolchainError(f"{text!r} is not a list of Numba's types ({error}): {HOW}") from error
     items = found if isinstance(found, tuple) else (found,)
-    if not all(isinstance(item, (types.Type, Signature)) for item in items):
+    if not all(isinstance(item, types.Type) or _is_signature(item) for item in items):
         raise ToolchainError(f"{text!r} is not a list of Numba's types: {HOW}")
     return _given(found)
 
@@ -101,17 +104,15 @@ def _launched_on_gpu(kernel: object) -> Types | None:
     return next(iter(getattr(kernel, "overloads", ())), None)
 
 
-def _numba_type(t: Any) -> types.Type:
+def _numba_type(t: Any) -> Any:
     """Return the simulator's type as Numba's.
 
     The simulator takes arrays of any strides and does not keep them: C order is the usual one."""
-    found: types.Type  # which Numba's own functions do not say
     if isinstance(t, ArrayType):
         found = types.Array(from_dtype(t.dtype), t.ndim, "C")
     elif isinstance(t, TupleType):
         named = namedtuple("named", t.names) if t.names else None
-        from_types: Any = types.BaseTuple.from_types
-        found = from_types([_numba_type(item) for item in t.items], named)
+        found = types.BaseTuple.from_types([_numba_type(item) for item in t.items], named)
     else:
         found = from_dtype(t)
     return found

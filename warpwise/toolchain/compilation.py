@@ -10,13 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
-
-from numba.cuda import dispatcher
-from numba.cuda.core.compiler_lock import global_compiler_lock
-from numba.cuda.cudadrv import error as driver_errors
 
 from warpwise.cuda import numba_backend
 from warpwise.devices import DEVICES, Device
@@ -126,7 +123,7 @@ def _ptx(
         with compiling_for(cc), warnings.catch_warnings(action="ignore"):
             ptx: str
             ptx, _ = backend.compile_ptx(function, types, cc=cc, lineinfo=True, **options)
-    except driver_errors.CCSupportError as error:  # type: ignore[attr-defined]  # numba-cuda's
+    except numba_backend.part("cudadrv.error").CCSupportError as error:
         raise ToolchainError(UNKNOWN_CC.format(*cc)) from error
     except Exception as error:  # the compiler raises a dozen kinds, and others by its bugs
         raise ToolchainError(one_line(kernel, error)) from error
@@ -141,16 +138,21 @@ def compiling_for(cc: tuple[int, int]) -> Iterator[None]:
     """Make Numba take ``cc`` for the GPU's during a compilation.
 
     It compiles device functions, and library functions written in Python, for the GPU of this
-    machine, and there may be none. It has no option for that, so the one function that it asks is
-    replaced, under its own lock, which no other compilation can pass."""
-    numbas_dispatcher: Any = dispatcher
-    with global_compiler_lock:
-        asked = numbas_dispatcher.get_current_device
-        numbas_dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=cc)
+    machine, and there may be none. It has no option for that, so what it asks is replaced, under
+    its own lock, which no other compilation can pass."""
+    answer: Any
+    if numba_backend.package() == "numba-cuda":
+        asked, answer = "get_current_device", lambda: SimpleNamespace(compute_capability=cc)
+        module = numba_backend.part("dispatcher")
+    else:
+        module, asked, answer = import_module("numba_cuda_mlir.tools"), "_cached_cc", cc
+    with numba_backend.part("core.compiler_lock").global_compiler_lock:
+        own = getattr(module, asked)
+        setattr(module, asked, answer)
         try:
             yield
         finally:
-            numbas_dispatcher.get_current_device = asked
+            setattr(module, asked, own)
 
 
 def _assembled(

@@ -181,7 +181,7 @@ class WithoutSignatures(ast.NodeTransformer):
 
     Whether it is turns out as the file runs."""
 
-    NUMBAS = "{}.__module__.startswith('numba.cuda')"
+    NUMBAS = "{}.__module__.startswith(('numba.cuda', 'numba_cuda_mlir'))"
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list = [self._eager(decorator) for decorator in node.decorator_list]

@@ -6,23 +6,26 @@ from __future__ import annotations
 
 import subprocess
 
+from warpwise.cuda import numba_backend
 from warpwise.errors import ToolchainError
 
 INSTALL = "python -m pip install -e '.[toolchain]'"
 PROGRAMS = ("ptxas", "nvdisasm")
-# Numba compiles with the first; it asks the second which architectures there are
-LIBRARIES = ("nvvm", "nvrtc")
+#: What each of Numba's packages needs. Both compile with the first; numba-cuda asks the second
+#: which architectures there are, and its successor makes machine code on the way to PTX.
+LIBRARIES = {"numba-cuda": ("nvvm", "nvrtc"), "numba-cuda-mlir": ("nvvm", "nvrtc", "nvJitLink")}
 
 
 def missing() -> tuple[str, ...]:
     """Return the parts of the toolchain that are not on this machine: none if kernels compile."""
     try:
         from cuda import pathfinder
-        from numba import cuda  # noqa: F401
+
+        numba_backend.load()
     except ImportError as error:
         return (error.name or "numba-cuda",)
     lost = [name for name in PROGRAMS if pathfinder.find_nvidia_binary_utility(name) is None]
-    return (*lost, *(name for name in LIBRARIES if not _loads(name)))
+    return (*lost, *(name for name in LIBRARIES[numba_backend.package()] if not _loads(name)))
 
 
 def _loads(library: str) -> bool:
@@ -40,9 +43,7 @@ def require() -> None:
     lost = missing()
     if lost:
         raise ToolchainError(f"CUDA's compiler is not installed (no {', '.join(lost)}): {INSTALL}")
-    from numba import config
-
-    if vars(config)["ENABLE_CUDASIM"]:  # Numba defines its settings as it is imported
+    if numba_backend.simulated():
         raise ToolchainError(
             "Numba's simulator stands in for its compiler: unset NUMBA_ENABLE_CUDASIM"
         )

@@ -12,17 +12,18 @@ from functools import reduce
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from numba import cuda
-from numba.cuda import random  # noqa: F401  makes cuda.random, which a kernel may use
-
+from warpwise.cuda.numba_backend import load, package, part
 from warpwise.errors import ToolchainError
 from warpwise.simt.frontend.kernel import Kernel
-from warpwise.simt.frontend.names import CudaName
+from warpwise.simt.frontend.names import CudaName, resolve
 
 Options = dict[str, Any]  #: of @cuda.jit: numbers, texts and flags
 Done = dict[object, Any]  #: what was translated so far, for functions that call each other
 
-LIBRARIES = ("numba", "numpy", "math", "builtins")
+cuda: Any = load()
+part("random")  # makes cuda.random, which a kernel may use
+OWN = package() == "numba-cuda"  #: so Numba's types and modules are the compiler's own
+LIBRARIES = (*(["numba"] if OWN else []), "numba_cuda_mlir", "numpy", "math", "builtins")
 OF_DEVICE_FUNCTIONS = ("inline", "forceinline", "fastmath")
 
 
@@ -94,6 +95,8 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _translated(value: object, names: set[str], done: Done) -> object:
+    if not OWN:  # kernels that import numba.cuda are compiled by its successor
+        value = _successors(value)
     if isinstance(value, CudaName):
         return reduce(getattr, value.path.split("."), cuda) if value.path else cuda
     if isinstance(value, ModuleType):
@@ -103,10 +106,19 @@ def _translated(value: object, names: set[str], done: Done) -> object:
     return value
 
 
+def _successors(value: object) -> object:
+    """Return what numba-cuda-mlir calls a type of Numba's; a word of ``numba.cuda`` by its path."""
+    known = resolve(value)
+    if type(value).__module__.startswith("numba.core.types"):
+        return getattr(part("types"), str(value), value)
+    return known if isinstance(known, CudaName) else value
+
+
 def _module(module: ModuleType, names: set[str], done: Done) -> ModuleType:
     """Return a module, or a copy of what ``names`` can reach in it if some has to be translated."""
     if module.__name__ == "warpwise.cuda":
-        return cuda
+        numbas: ModuleType = cuda
+        return numbas
     if module in done or module.__name__.partition(".")[0] in LIBRARIES:
         known: ModuleType = done.get(module, module)
         return known
@@ -129,8 +141,7 @@ def _device_function(value: Any, done: Done) -> object:
         copy = _copy(function)
         given = options_of(value)
         kept = [name for name in OF_DEVICE_FUNCTIONS if given.get(name) is not None]
-        jit: Any = cuda.jit  # Numba's annotations are those of its simulator
         options = {name: given[name] for name in kept}
-        done[function] = jit(device=True, lineinfo=True, **options)(copy)
+        done[function] = cuda.jit(device=True, lineinfo=True, **options)(copy)
         _fill(copy, function, done)
     return done[function]

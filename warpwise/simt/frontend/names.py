@@ -13,6 +13,8 @@ import functools
 import inspect
 import math
 import sys
+from collections import ChainMap
+from collections.abc import Mapping
 from types import ModuleType
 from typing import NoReturn
 
@@ -36,8 +38,23 @@ CUDA_MODULES |= {
     "numba.types": "types",
     "numba.core.types": "types",
 }
-#: Modules of Numba that define CUDA's words; the third those of its simulator.
-_WORDS = ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.simulator.vector_types")
+#: numba-cuda-mlir, the successor of numba-cuda, in which ``shared`` is a module too.
+SUCCESSOR = "numba_cuda_mlir"
+_PARTS_OF_IT = ("", "shared", "local", "const", "libdevice", "fp16", "types")
+CUDA_MODULES |= {f"{SUCCESSOR}.cuda{part and '.'}{part}": part for part in _PARTS_OF_IT}
+CUDA_MODULES |= {f"{SUCCESSOR}.numba_cuda.{part}": part for part in ("cg", "random", "types")}
+CUDA_MODULES |= {f"{SUCCESSOR}.types": "types"}
+PACKAGES = ("numba", "warpwise", SUCCESSOR)  #: that have ``cuda``
+#: Modules that define CUDA's words; of the vector types Numba's simulator has its own.
+_WORDS = (
+    "numba.cuda.stubs",
+    "numba.cuda.intrinsics",
+    "numba.cuda.simulator.vector_types",
+    f"{SUCCESSOR}.cuda",
+    f"{SUCCESSOR}.numba_cuda.stubs",
+    f"{SUCCESSOR}.numba_cuda.intrinsics",
+    f"{SUCCESSOR}.type_defs.vector_types",
+)
 #: Modules below ``numba.cuda`` -> their functions that kernels call.
 _INNER = {
     part: [path.removeprefix(f"{part}.") for path in CUDA_FUNCTIONS if path.startswith(f"{part}.")]
@@ -119,23 +136,25 @@ def attribute(base: object, name: str) -> object:
     return vars(base)[name]
 
 
-def _numba_names() -> dict[int, object]:
+def _numba_names() -> Mapping[int, object]:
     """Map objects of Numba, as far as it was imported, to their meaning, by identity."""
-    numba = sys.modules.get("numba")
-    if numba is None:
-        return {}
-    parts = tuple(sys.modules.get(f"numba.cuda.{part}") for part in _INNER)
-    return _names_of(numba, sys.modules.get("numba.cuda"), *parts)
+    numba, successor = sys.modules.get("numba"), sys.modules.get(f"{SUCCESSOR}.cuda")
+    names: list[dict[int, object]] = []
+    if numba is not None:
+        parts = tuple(sys.modules.get(f"numba.cuda.{part}") for part in _INNER)
+        names.append(_names_of(numba.types, sys.modules.get("numba.cuda"), *parts))
+    if successor is not None:
+        parts = tuple(getattr(successor, part, None) for part in _INNER)
+        names.append(_names_of(successor.types, successor, *parts))
+    return names[0] if len(names) == 1 else ChainMap(*names)
 
 
 @functools.lru_cache(maxsize=16)
 def _names_of(
-    numba: ModuleType, cuda: ModuleType | None, *parts: ModuleType | None
+    types: ModuleType, cuda: ModuleType | None, *parts: ModuleType | None
 ) -> dict[int, object]:
     names: dict[int, object] = {
-        id(getattr(numba.types, name)): t
-        for name, t in TYPE_NAMES.items()
-        if hasattr(numba.types, name)
+        id(getattr(types, name)): t for name, t in TYPE_NAMES.items() if hasattr(types, name)
     }
     for name, value in vars(cuda).items() if cuda else ():
         if name == "jit" or getattr(value, "__module__", None) in _WORDS:
@@ -166,11 +185,11 @@ def imported(node: ast.Import | ast.ImportFrom) -> dict[str, object]:
 def _module(name: str) -> object:
     if name in CUDA_MODULES:
         return CudaName(CUDA_MODULES[name])
-    return Package(name) if name in ("numba", "warpwise") else MODULES.get(name)
+    return Package(name) if name in PACKAGES else MODULES.get(name)
 
 
 class Package:
-    """``numba`` or ``warpwise`` in text that does not run: only CUDA's names and types count."""
+    """One of PACKAGES in text that does not run: only CUDA's names and types count."""
 
     def __init__(self, name: str):
         self.__name__ = name
@@ -187,7 +206,7 @@ NAMESPACES = (ModuleType, CudaName, Package)  #: values whose attributes a kerne
 
 def from_import(module: str, name: str) -> object:
     """Return what ``from module import name`` binds; None for what a kernel cannot use."""
-    if module in ("numba", "warpwise"):
+    if module in PACKAGES:
         if f"{module}.{name}" in CUDA_MODULES:
             return CudaName(CUDA_MODULES[f"{module}.{name}"])
         return TYPE_NAMES.get(name) if module == "numba" else None

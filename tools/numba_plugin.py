@@ -1,0 +1,144 @@
+"""A plugin of pytest that runs numba-cuda's own tests on `warpwise.cuda` or on Numba's simulator.
+
+`numba_suite.py` runs pytest with it. The job is in the variable ASKED; each outcome becomes a line
+of JSON, so that what was done is known if the process ends early."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import resource
+import signal
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pytest
+
+ASKED = "WARPWISE_NUMBA_SUITE"
+NUMBA, WARPWISE = "numba", "warpwise"  # the simulators
+PASSED, FAILED, SKIPPED, BEGUN = "passed", "failed", "skipped", "begun"
+FILE = "test__{}.py"  # of a module, with underscores for its dots
+TEST_SECONDS = 30
+MEMORY_BYTES = 6 << 30
+TOLD_CHARACTERS = 1500
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one test: ``test`` is its name below ``numba.cuda.tests``."""
+
+    test: str
+    outcome: str
+    told: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Which modules to run, on which simulator; ``inert``: ``skip_on_cudasim`` skips nothing."""
+
+    simulator: str
+    inert: bool
+    modules: list[str]
+    without: list[str]
+    file: str
+
+
+@dataclass
+class State:
+    """The outcome so far of the test that runs."""
+
+    found: Outcome = field(default_factory=lambda: Outcome("", PASSED))
+
+
+STATE = State()
+
+
+@functools.cache
+def asked() -> Job:
+    return Job(**json.loads(os.environ[ASKED]))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    if asked().inert:
+        import numba.cuda.testing
+
+        numba.cuda.testing.skip_on_cudasim = lambda reason: lambda test: test
+    if asked().simulator == WARPWISE:
+        substitute()
+
+
+def substitute() -> None:
+    """Put ``warpwise.cuda`` in the place of Numba's simulator: nothing of that is left."""
+    import numba.cuda
+
+    import warpwise.cuda
+
+    for name, value in list(vars(numba.cuda).items()):
+        if (getattr(value, "__module__", None) or "").startswith("numba.cuda.simulator"):
+            delattr(numba.cuda, name)
+    for name in dir(warpwise.cuda):
+        setattr(numba.cuda, name, getattr(warpwise.cuda, name))
+
+
+@pytest.fixture(scope="class")
+def initialize_from_pytest_config(request: pytest.FixtureRequest) -> None:
+    """What numba-cuda's own conftest, which is in no wheel, sets for its test classes."""
+    request.cls._dump_failed_filechecks = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = [item for item in items if name_of(item.nodeid) not in asked().without]
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:
+        write(Outcome(name_of(report.nodeid), FAILED, told(report)))
+    elif report.skipped:
+        write(Outcome(name_of(report.nodeid), SKIPPED))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    STATE.found = Outcome(name_of(item.nodeid), PASSED)
+    write(Outcome(STATE.found.test, BEGUN))
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(TEST_SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+        write(STATE.found)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed:
+        STATE.found = Outcome(name_of(report.nodeid), FAILED, told(report))
+    elif report.skipped and STATE.found.outcome == PASSED:
+        STATE.found = Outcome(name_of(report.nodeid), SKIPPED)
+
+
+def told(report: pytest.CollectReport | pytest.TestReport) -> str:
+    """Return what a failure said, and where."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None:
+        return str(report.longrepr)[-TOLD_CHARACTERS:]
+    return f"{crash.message[:TOLD_CHARACTERS]} [{Path(crash.path).name}:{crash.lineno}]"
+
+
+def too_long(*_: object) -> None:
+    raise TimeoutError(f"took more than {TEST_SECONDS} s")
+
+
+def name_of(nodeid: str) -> str:
+    """Return a test's name, such as ``cudapy.test_sync.TestCudaSync.test_syncwarp``."""
+    file, *names = nodeid.split("::")
+    module = next((m for m in asked().modules if file == FILE.format(m.replace(".", "__"))), file)
+    return ".".join([module, *names])
+
+
+def write(outcome: Outcome) -> None:
+    with Path(asked().file).open("a") as file:
+        file.write(json.dumps(asdict(outcome)) + "\n")
