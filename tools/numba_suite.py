@@ -8,6 +8,7 @@ is an error, as is a line of that file that nothing fails for any more.
     python tools/numba_suite.py                               a table by module
     python tools/numba_suite.py cudapy.test_atomics -v        and what each failing test said
     python tools/numba_suite.py --only warpwise --inert       one of the four columns
+    python tools/numba_suite.py --write                       keep the table for the book
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from importlib.metadata import version
 from pathlib import Path
 
 from numba_plugin import ASKED, BEGUN, FAILED, FILE, NUMBA, PASSED, SKIPPED, WARPWISE, Job, Outcome
@@ -33,9 +36,11 @@ from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
 FAILING = ROOT / "tests/numba/failing.toml"
+TABLE = ROOT / "tests/numba/table.json"
 FOLDERS = ("core", "cudadrv", "cudapy", "cudasim", "doc_examples", "nocuda", "nrt")
 MODULE_SECONDS = 600
-PYTEST = "-q -p numba_plugin -p no:cacheprovider -p no:xdist -p no:nbval -p no:hypothesispytest"
+PLUGINS = "numba_plugin no:cacheprovider no:xdist no:nbval no:hypothesispytest".split()
+PYTEST = ["-q", "--continue-on-collection-errors", "-W", "ignore", *(f"-p{p}" for p in PLUGINS)]
 WELL = (0, 1, 2, 5)  # pytest's: all passed, some failed, some not collected, there were none
 
 
@@ -87,7 +92,7 @@ def _run(
             (Path(here) / FILE.format(module.replace(".", "__"))).write_text(stub)
         file = Path(here) / "outcomes"
         job = Job(way.simulator, way.inert, list(chosen), without, str(file))
-        command = [sys.executable, "-m", "pytest", *PYTEST.split(), "-W", "ignore", here]
+        command = [sys.executable, "-m", "pytest", *PYTEST, here]
         try:
             done = subprocess.run(
                 command,
@@ -180,7 +185,11 @@ def table(found: Mapping[str, Found], ways: Sequence[Way]) -> Table:
 
 
 def _counts(outcomes: Sequence[Outcome]) -> str:
-    return " / ".join(str(count(outcomes, kind)) for kind in (PASSED, FAILED, SKIPPED))
+    return " / ".join(map(str, _three(outcomes)))
+
+
+def _three(outcomes: Sequence[Outcome]) -> list[int]:
+    return [count(outcomes, kind) for kind in (PASSED, FAILED, SKIPPED)]
 
 
 def only_numba_passes(found: Mapping[str, Found]) -> list[Outcome]:
@@ -215,30 +224,50 @@ def main() -> None:
     if options.json:
         told = [asdict(o) | asdict(way) for (_, way), part in outcomes.items() for o in part]
         options.json.write_text(json.dumps(told, indent=0))
-    here = {
-        o.test: o for (_, way), part in outcomes.items() if way.simulator == WARPWISE for o in part
+    if options.write:
+        TABLE.write_text(json.dumps(kept(found), indent=1) + "\n")
+    sys.exit(_judge(console, found, options.verbose))
+
+
+def kept(found: Mapping[str, Found]) -> dict[str, object]:
+    """Return the table as the book shows it: passed, failed and skipped, by module and way."""
+    rows = {
+        module: {str(way): _three(part) for way, part in by_way.items()}
+        for module, by_way in found.items()
     }
-    sys.exit(_judge(console, found, here, options.verbose))
+    known, why = known_failures(), Counter[str]()
+    for outcome in ran_here(found):
+        one = reason_of(outcome, known) if outcome.outcome == FAILED else None
+        why.update([f"{one.kind}: {one.reason}"] if one else [])
+    return {"numba-cuda": version("numba-cuda"), "modules": rows, "failing": why}
 
 
-def _judge(
-    console: Console, found: Mapping[str, Found], here: Mapping[str, Outcome], verbose: bool
-) -> int:
+def _judge(console: Console, found: Mapping[str, Found], verbose: bool) -> int:
     """Print what fails, and return 1 if some of it is not listed in FAILING, or that is stale."""
-    known = known_failures()
-    for outcome in here.values():
+    known, here = known_failures(), ran_here(found)
+    for outcome in here:
         if outcome.outcome == FAILED and verbose:
             console.print(f"{outcome.test}\n    {outcome.told}", markup=False)
     for outcome in only_numba_passes(found):
         why = reason_of(outcome, known)
         said = f"{why.kind}, {why.reason}" if why else "not listed"
         console.print(f"passes in Numba's simulator: {outcome.test} ({said})", markup=False)
-    new, old = new_failures(here.values(), known), stale(here.values(), known)
+    new, old = new_failures(here, known), stale(here, known)
     for outcome in new:
         console.print(f"not listed: {outcome.test}: {outcome.told[:200]}", markup=False)
     for one in old:
         console.print(f"nothing fails for it: {one.pattern}", markup=False)
     return 1 if new or old else 0
+
+
+def ran_here(found: Mapping[str, Found]) -> list[Outcome]:
+    """Return each test's outcome here, that with ``skip_on_cudasim`` inert if there are both."""
+    last: dict[str, Outcome] = {}
+    for by_way in found.values():
+        for way in sorted(by_way):
+            if way.simulator == WARPWISE:
+                last |= {outcome.test: outcome for outcome in by_way[way]}
+    return list(last.values())
 
 
 def _options() -> argparse.Namespace:
@@ -257,6 +286,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "-j", "--workers", type=int, default=os.cpu_count(), help="processes at a time"
     )
+    parser.add_argument("--write", action="store_true", help=f"write the table to {TABLE.name}")
     parser.add_argument("--json", type=Path, help="write all outcomes to this file")
     return parser.parse_args()
 

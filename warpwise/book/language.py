@@ -6,15 +6,30 @@ example, and checks that each refused construct is refused with the advice shown
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from warpwise.simt.compiler.language.cuda_words import OF_NUMBERS, OF_VECTORS, READ, WORDS
 from warpwise.simt.compiler.language.functions import FUNCTIONS, PYTHON, TYPES
 from warpwise.simt.compiler.language.refused import REFUSED
 from warpwise.simt.compiler.language.syntax import SYNTAX
 
-PATH = Path(__file__).parents[2] / "chapters/reference_language.md"
+ROOT = Path(__file__).parents[2]
+PATH = ROOT / "chapters/reference_language.md"
+TABLE = ROOT / "tests/numba/table.json"  # written by tools/numba_suite.py
+#: Folder of numba-cuda's tests -> what they are about.
+FOLDERS = {
+    "cudapy": "kernels and the compiler",
+    "cudadrv": "arrays, streams and the driver",
+    "cudasim": "Numba's simulator",
+    "doc_examples": "examples of the documentation",
+    "core": "the compiler's core",
+    "nocuda": "what needs no GPU",
+    "nrt": "memory that kernels allocate",
+}
+WAYS = ("numba", "warpwise", "numba, inert", "warpwise, inert")
 
 _TOP = """# The kernel language
 
@@ -35,6 +50,7 @@ def page() -> str:
         "Words of CUDA": _words(),
         "Functions of numbers": _functions(),
         "What is refused, and what to write instead": _refused(),
+        "Judged by Numba's own tests": _judged(json.loads(TABLE.read_text("utf-8"))),
     }
     sections = (line for title, lines in parts.items() for line in (f"## {title}\n", *lines))
     return "\n".join([_TOP, *sections, _LAST])
@@ -82,6 +98,33 @@ def _refused() -> Iterable[str]:
     for one in REFUSED:
         yield f"| {one.shown} | {one.instead.replace('|', chr(92) + '|')} |"
 
+
+def _judged(found: Mapping[str, Any]) -> Iterable[str]:
+    """Show how many of numba-cuda's own tests pass, and why the others fail."""
+    yield _JUDGED.format(version=found["numba-cuda"])
+    yield "| tests of | Numba's simulator | this one | Numba's, nothing left out | this one |"
+    yield "|---|---|---|---|---|"
+    modules = found["modules"]
+    for folder, what in FOLDERS.items():
+        mine = [ways for name, ways in modules.items() if name.partition(".")[0] == folder]
+        yield f"| {what} (`{folder}`) | {_passed(mine)} |"
+    yield f"| all | {_passed(list(modules.values()))} |\n"
+    yield "What fails here, nothing left out, and why:\n"
+    yield "| class | reason | tests |\n|---|---|---|"
+    for kind, count in found["failing"].items():
+        yield f"| {' | '.join(kind.split(': ', 1))} | {count} |"
+
+
+def _passed(modules: Iterable[Mapping[str, list[int]]]) -> str:
+    """Return, for each way, how many tests passed of those that were not skipped."""
+    sums = [[sum(ways[way][i] for ways in modules) for i in (0, 1)] for way in WAYS]
+    return " | ".join(f"{passed:,} of {passed + failed:,}" for passed, failed in sums)
+
+
+_JUDGED = """numba-cuda ships tests of its own, and `make numba` runs those of version {version} with `warpwise.cuda` in the place of Numba's simulator.
+Numba leaves out many of them on its simulator; the last two columns are of all tests.
+A test that fails here is listed in `tests/numba/failing.toml` with its class and reason, and a new failure is an error.
+"""
 
 _LAST = """
 ## Where the simulator differs from a GPU
