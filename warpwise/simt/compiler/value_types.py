@@ -1,7 +1,8 @@
-"""Types that only the compiler knows: CUDA's vectors, and what stands in a subscript."""
+"""Types that only the compiler knows: vectors, parts of a subscript, words and types as values."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from warpwise.simt.types import DType, KernelType
@@ -16,6 +17,19 @@ class VectorType(KernelType):
 
     def __str__(self) -> str:
         return f"{self.dtype}x{self.size}"
+
+
+@dataclass(frozen=True)
+class WordType(KernelType):
+    """A word of CUDA such as ``cuda.atomic.add``, or a type of numbers, as a value.
+
+    It is known before the launch, so nothing is passed at run time."""
+
+    word: Hashable  #: a ``CudaName``, or one of NumPy's classes
+
+    def __str__(self) -> str:
+        is_type = isinstance(self.word, type)
+        return f"type, {self.word.__name__}" if is_type else f"function, {self.word}"
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ def written_parameters(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> froz
 
 @lru_cache(maxsize=256)
 def has_fence(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> bool:
-    """True if a kernel, or a device function that it calls, has a ``threadfence``."""
+    """True if a kernel, or a device function that it names, has a ``threadfence``."""
     for node in ast.walk(kernel.tree):
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, (ast.Name, ast.Attribute)):
             continue
-        callee = _callee(node.func, kernel)
+        callee = _callee(node, kernel)  # or an argument, which others call
         if isinstance(callee, CudaName) and callee.path.startswith("threadfence"):
             return True
         is_new = isinstance(callee, Kernel) and callee not in callers
@@ -93,8 +93,10 @@ def _callee(node: ast.expr, kernel: Kernel) -> object:
         if isinstance(node, ast.Attribute):
             base = _callee(node.value, kernel)
             value = None if base is None else resolve(attribute(base, node.attr))
+        elif isinstance(node, ast.Name) and node.id not in kernel.assigned:
+            value = resolve(kernel.lookup(node.id))
         else:
-            value = resolve(kernel.lookup(node.id)) if isinstance(node, ast.Name) else None
+            value = None
     except (KeyError, AttributeError, ValueError):
         return None
     is_jitted = not isinstance(value, CudaName) and hasattr(value, "py_func")
