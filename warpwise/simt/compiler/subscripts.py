@@ -39,6 +39,7 @@ def place(c: Context, node: ast.Subscript) -> Element | Code:
     base = c.expression(owner)
     t, name = base.type, _text_in(node.slice)
     if isinstance(t, RecordType):
+        name = name or _name_at(node.slice, t)
         if name is None:
             what = f"{ast.unparse(node)}: a record is indexed by the name of a field"
             c.refuse(node, what, f"{ast.unparse(owner)}['x']")
@@ -254,6 +255,13 @@ def field(
 
 def _is_flat(node: ast.expr) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and node.attr == "flat"
+
+
+def _name_at(node: ast.expr, t: RecordType) -> str | None:
+    """Return the name of the field that ``record[1]`` counts to; None for any other index."""
+    names = t.dtype.names or ()
+    at = node.value if isinstance(node, ast.Constant) else None
+    return names[at] if type(at) is int and at < len(names) else None
 
 
 def _text_in(node: ast.expr) -> str | None:
