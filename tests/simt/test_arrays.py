@@ -574,11 +574,30 @@ def test_hostile_tables_are_no_constants(text):
         trace(kernel, 1, 1, np.zeros(1))
 
 
-def test_a_record_is_passed_by_value_if_it_is_one_that_numba_knows():
-    out, _ = traced("out[i] = x.x + x.n", x=np.array([(1.5, 2)], PAIR)[0])
+def test_a_record_is_an_argument_that_comes_back():
+    records = np.array([(1.5, 2), (0, 0)], PAIR)
+    out, _ = traced("out[i] = x.x + x.n", x=records[0])
     assert set(out) == {3.5}
-    with pytest.raises(LaunchError, match="the kernel writes to it: pass a copy"):
-        traced("x.n = 7", x=np.array([(1.5, 2)], PAIR)[0])
+    own = records[0].copy()
+    for one in (records[1], own):
+        traced("if i == 0:\n    x.n = 7\n    x[0] += 0.5", x=one)
+    assert records.tolist() == [(1.5, 2), (0.5, 7)] and own.tolist() == (2.0, 7)
+
+
+NESTED = np.dtype([("n", np.int32), ("v", np.float32, (2, 3))], align=True)
+
+
+def test_an_array_within_a_record_is_assigned_as_a_whole():
+    x, values = np.zeros(4, NESTED), np.arange(6, dtype=np.float32).reshape(2, 3)
+    out, _ = traced("if i < 3:\n    x[i].v = out\n    x[3]['v'] = x[0].v", x=x, out=values)
+    np.testing.assert_array_equal(x["v"], [values] * 4)
+    with pytest.raises(KernelTypeError, match="which is a 2D array of float32"):
+        traced("x[i].v = out", x=x)
+    with pytest.raises(OutOfBoundsError):
+        traced("x[0].v = out", x=x, out=values[:, :2])
+
+
+def test_a_record_is_one_that_numba_knows():
     named = np.array([("ab", 2)], [("x", object), ("n", np.int32)])[0]
     with pytest.raises(LaunchError, match=r"argument x is a record of .*'O'"):
         traced("out[i] = x.n", x=named)

@@ -180,7 +180,7 @@ def _trace(
         arrays=tuple(infos),
         metrics=metrics,
         by_line=by_line,
-        races=tuple(sanitizer.races) if sanitizer else (),
+        races=sanitizer.races if sanitizer else (),
         notes=notes,
         shared_bytes_per_block=state.shared_bytes,
         local_bytes_per_thread=state.local_bytes,

@@ -171,7 +171,8 @@ def _copying_elements(
     if (t.dtype, t.ndim) != (field.dtype, field.ndim):
         what = f"{types.described(t)} cannot be stored in {ast.unparse(target)}"
         wanted = f"{field.ndim}D array of {field.dtype}"
-        c.refuse(target, f"{what}, which is a {wanted}", "copy its elements in a loop")
+        try_this = "copy its elements in a loop"
+        c.refuse(target, f"{what}, which is a {wanted}", try_this, KernelTypeError)
     site, each = c.site(target), Cost()
     each.add("memory", 2)
     charge = charging(target.lineno, each)

@@ -28,8 +28,7 @@ class WordType(KernelType):
     word: Hashable  #: a ``CudaName``, or one of NumPy's classes
 
     def __str__(self) -> str:
-        is_type = isinstance(self.word, type)
-        return f"type, {self.word.__name__}" if is_type else f"function, {self.word}"
+        return "type" if isinstance(self.word, type) else "function"
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ class Request:
     mask: Mask  #: the active lanes
     site: Site  #: where in the text: ``site.line``
     _addresses: Value = None
+    value: Value = None  #: what a store writes, lane-shaped
 
     @property
     def addresses(self) -> Value:

@@ -34,6 +34,7 @@ class Requests:
         self, array: Array, indices: list[Value], value: Value, mask: Mask, site: Site
     ) -> None:
         request = self.request("store", array, indices, mask, site)
+        request.value = value
         for observe in self.hooks.store:
             observe(request)
         self.write(request, value)
