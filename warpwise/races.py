@@ -119,7 +119,7 @@ class Race:
     def try_this(self) -> str:
         """The first remedy to try."""
         a, b = self.first, self.second
-        if self.same:
+        if self.same and not _as_atomic(b.text):
             one = "cuda.grid(1) == 0" if self.scope == "grid" else "cuda.threadIdx.x == 0"
             return (
                 f"let one thread write it, such as the one where {one}; memory ends up the same "
