@@ -73,8 +73,8 @@ class Race:
         beside = {"warp": "of the same warp", "block": "of the same block"}
         return message(
             "race on {element} in {space} memory: [[{one} of {block} {does} on line {line}, "
-            "{other} {beside} {also} on line {another}, and nothing orders the two{same}|two threads "
-            "use it, at least one of them writes, and nothing orders the two]]",
+            "{other} {beside} {also} on line {another}, and nothing orders the two{same}"
+            "|two threads use it, at least one of them writes, and nothing orders the two]]",
             element=Element(Name(self.array), self.index),
             space=Words(self.space),
             one=Thread(a.thread),

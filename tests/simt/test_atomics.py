@@ -140,7 +140,9 @@ def test_an_index_is_cut_to_an_integer_as_by_the_compiler():
     trace(kernel_of("cuda.atomic.add(memory, at[i], 1)"), 1, 40, got, at, at * 0, at, at)
     np.testing.assert_array_equal(got, np.bincount(at.astype(int), minlength=4))
     square = np.zeros((4, 4), np.int64)
-    trace(kernel_of("cuda.atomic.add(memory, (at[i], i % 4), 1)"), 1, 40, square, at, at * 0, at, at)
+    trace(
+        kernel_of("cuda.atomic.add(memory, (at[i], i % 4), 1)"), 1, 40, square, at, at * 0, at, at
+    )
     assert square.sum() == 40 and list(square.sum(1)) == list(got)
 
 

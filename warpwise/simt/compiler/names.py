@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
 from typing import NoReturn
 
 import numpy as np
@@ -68,7 +67,7 @@ def static_code(c: Context, node: ast.expr, value: object) -> Code:
     return constant_code(value)
 
 
-def word_value(word: Hashable) -> Code:
+def word_value(word: object) -> Code:
     """Compile a word of CUDA or a type of numbers as a value: an argument, or a variable's."""
     return Code(lambda frame, mask: (), WordType(word))
 

@@ -91,9 +91,7 @@ def _need_array(c: Context, node: ast.Subscript, base: Code) -> ArrayType:
     c.refuse(node, what, f"{name}.x, .y ..." if is_vector else plain)
 
 
-def _index_parts(
-    c: Context, node: ast.Subscript, t: ArrayType, whole: bool = True
-) -> list[Code]:
+def _index_parts(c: Context, node: ast.Subscript, t: ArrayType, whole: bool = True) -> list[Code]:
     """Compile each part: an integer, a slice (type BOUNDS), or a new axis (type NEW)."""
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     parts = [part for one in nodes for part in _part(c, node, one, t.ndim, whole)]
@@ -103,9 +101,7 @@ def _index_parts(
     return _without_rest(c, node, parts, t.ndim - taken)
 
 
-def _part(
-    c: Context, node: ast.Subscript, part: ast.expr, ndim: int, whole: bool
-) -> list[Code]:
+def _part(c: Context, node: ast.Subscript, part: ast.expr, ndim: int, whole: bool) -> list[Code]:
     if isinstance(part, ast.Slice):
         return [_bounds(c, part)]
     if isinstance(part, ast.Constant) and part.value is Ellipsis:

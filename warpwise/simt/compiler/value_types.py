@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 from warpwise.simt.types import DType, KernelType
@@ -25,7 +24,7 @@ class WordType(KernelType):
 
     It is known before the launch, so nothing is passed at run time."""
 
-    word: Hashable  #: a ``CudaName``, or one of NumPy's classes
+    word: object  #: a ``CudaName``, or one of NumPy's classes
 
     def __str__(self) -> str:
         return "type" if isinstance(self.word, type) else "function"

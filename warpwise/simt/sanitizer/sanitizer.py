@@ -79,6 +79,9 @@ class Sanitizer(Observer):
         else:
             order.barrier(mask)
 
+    def missed(self, mask: Mask, site: Site) -> None:
+        self._order(mask).missed(mask)
+
     def syncwarp(self, members: Members, site: Site) -> None:
         self._order(members.mask).syncwarp(members)
 
