@@ -100,8 +100,9 @@ def _run(program: Program, state: LaunchState, progress: bool | None) -> None:
     try:
         run(program, state, progress)
     except KernelError as error:
-        missed = next(iter(state.missed.values()), error)
-        raise missed from (None if missed is error else error)
+        if not state.missed:
+            raise
+        raise next(iter(state.missed.values())) from error
 
 
 def _observers(given: Observer | Iterable[Observer]) -> tuple[Observer, ...]:

@@ -37,7 +37,12 @@ CUDA_MODULES |= {
     "numba.core.types": "types",
 }
 #: Modules of Numba that define CUDA's words; the third those of its simulator.
-_WORDS = ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.simulator.vector_types")
+_WORDS = (
+    "numba.cuda.stubs",
+    "numba.cuda.intrinsics",
+    "numba.cuda.simulator.vector_types",
+    "numba.cuda.cache_hints",
+)
 #: Modules below ``numba.cuda`` -> their functions that kernels call.
 _INNER = {
     part: [path.removeprefix(f"{part}.") for path in CUDA_FUNCTIONS if path.startswith(f"{part}.")]

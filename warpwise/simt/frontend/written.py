@@ -18,6 +18,8 @@ from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName, attribute, resolve
 from warpwise.simt.frontend.source import as_kernel
 
+CACHED_STORES = ("stcg", "stcs", "stwb", "stwt")
+
 
 @lru_cache(maxsize=256)
 def written_parameters(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> frozenset[str]:
@@ -63,7 +65,7 @@ def _written_arguments(
 ) -> list[ast.expr]:
     arguments = [*node.args, *(k.value for k in node.keywords)]
     if isinstance(callee, CudaName):
-        if callee.path.startswith("atomic") and not node.keywords:
+        if callee.path.startswith(("atomic", *CACHED_STORES)) and not node.keywords:
             return node.args[:1]
         return arguments if callee.path.startswith(("atomic", "random")) else []
     if _is_harmless(callee):
