@@ -134,7 +134,9 @@ class UnwrittenReadError(KernelError):
 
 
 class BarrierError(KernelError):
-    """A barrier that only part of a block reached: on a GPU the block would hang or go wrong."""
+    """A barrier that only part of a block reached: on a GPU the block would hang or go wrong.
+
+    Threads that have ended count as arrived."""
 
 
 class MisalignedError(KernelError):

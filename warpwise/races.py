@@ -44,7 +44,9 @@ class Race:
     """Two unordered accesses to one element by two threads, at least one of them a write.
 
     A GPU may do either first. ``scope`` says where the two threads are: in one "warp", in one
-    "block", or in two blocks of the "grid"."""
+    "block", or in two blocks of the "grid". ``same``: both are plain writes, and in this launch the
+    racing threads of these two lines wrote the same values. Memory ends up the same in any order
+    then, and yet it is a race: CUDA promises no result."""
 
     array: str
     space: str
@@ -52,6 +54,7 @@ class Race:
     first: Access
     second: Access
     scope: str
+    same: bool = False
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -70,8 +73,8 @@ class Race:
         beside = {"warp": "of the same warp", "block": "of the same block"}
         return message(
             "race on {element} in {space} memory: [[{one} of {block} {does} on line {line}, "
-            "{other} {beside} {also} on line {another}|two threads use it, at least one of them "
-            "writes]], and nothing orders the two",
+            "{other} {beside} {also} on line {another}, and nothing orders the two{same}"
+            "|two threads use it, at least one of them writes, and nothing orders the two]]",
             element=Element(Name(self.array), self.index),
             space=Words(self.space),
             one=Thread(a.thread),
@@ -82,6 +85,7 @@ class Race:
             beside=Chosen(beside.get(self.scope, f"of block {b.block}")),
             also=Chosen(b.verb),
             another=Line(b.line),
+            same=Chosen("; both write the same value" if self.same else ""),
         )
 
     def told(self, uses: str) -> Message:
@@ -115,6 +119,12 @@ class Race:
     def try_this(self) -> str:
         """The first remedy to try."""
         a, b = self.first, self.second
+        if self.same and not _as_atomic(b.text):
+            one = "cuda.grid(1) == 0" if self.scope == "grid" else "cuda.threadIdx.x == 0"
+            return (
+                f"let one thread write it, such as the one where {one}; memory ends up the same "
+                "in any order here, but CUDA promises no result where threads race"
+            )
         if a.line == b.line:
             return self._try_on_one_line()
         order = _ORDER[self.scope]

@@ -574,11 +574,30 @@ def test_hostile_tables_are_no_constants(text):
         trace(kernel, 1, 1, np.zeros(1))
 
 
-def test_a_record_is_passed_by_value_if_it_is_one_that_numba_knows():
-    out, _ = traced("out[i] = x.x + x.n", x=np.array([(1.5, 2)], PAIR)[0])
+def test_a_record_is_an_argument_that_comes_back():
+    records = np.array([(1.5, 2), (0, 0)], PAIR)
+    out, _ = traced("out[i] = x.x + x.n", x=records[0])
     assert set(out) == {3.5}
-    with pytest.raises(LaunchError, match="the kernel writes to it: pass a copy"):
-        traced("x.n = 7", x=np.array([(1.5, 2)], PAIR)[0])
+    own = records[0].copy()
+    for one in (records[1], own):
+        traced("if i == 0:\n    x.n = 7\n    x[0] += 0.5", x=one)
+    assert records.tolist() == [(1.5, 2), (0.5, 7)] and own.tolist() == (2.0, 7)
+
+
+NESTED = np.dtype([("n", np.int32), ("v", np.float32, (2, 3))], align=True)
+
+
+def test_an_array_within_a_record_is_assigned_as_a_whole():
+    x, values = np.zeros(4, NESTED), np.arange(6, dtype=np.float32).reshape(2, 3)
+    traced("if i < 3:\n    x[i].v = out\n    x[3]['v'] = x[0].v", x=x, out=values)
+    np.testing.assert_array_equal(x["v"], [values] * 4)
+    with pytest.raises(KernelTypeError, match="which is a 2D array of float32"):
+        traced("x[i].v = out", x=x)
+    with pytest.raises(OutOfBoundsError):
+        traced("x[0].v = out", x=x, out=values[:, :2])
+
+
+def test_a_record_is_one_that_numba_knows():
     named = np.array([("ab", 2)], [("x", object), ("n", np.int32)])[0]
     with pytest.raises(LaunchError, match=r"argument x is a record of .*'O'"):
         traced("out[i] = x.n", x=named)
@@ -589,3 +608,38 @@ def test_a_number_is_in_a_tuple_or_not(items):
     out, _ = traced(f"T = 5\nout[i] = (i in {items}) + 2 * (i not in {items}) + 4 * (7 not in ())")
     among = {n for n in range(64) if n in eval(items, {"T": 5})}
     assert out.tolist() == [4 + (1 if n in among else 2) for n in range(64)]
+
+
+MEANT = [
+    "out[i] = x[-1 - i] + x[-1] + x[-n]",
+    "if i > 0:\n    out[i] = x[i - 1]",
+    "out[i] = x[i - 1] if i > 0 else 0",
+    "last = -1\nout[i] = x[last] + x[~i]",
+    "for k in range(4):\n    if k:\n        out[k] = x[k - 1]",
+    "out[i] = x[(i - 1) % n]",
+]
+SURPRISING = {
+    "out[i] = x[i] - x[i - 1]": "index -1 is the last element of x: meant?",
+    "j = i - 3\nout[i] = x[j]": "index -3 counts from the end of x: meant?",
+    "for k in range(3):\n    out[i] = x[k - 1]": "index -1 is the last element of x: meant?",
+    "out[i - 2] = 1": "index -2 counts from the end of out: meant?",
+    "v = x[2:n]\nout[i] = v[(i - 1) // 2]": "index -1 is the last element of x[2:n]: meant?",
+    "cuda.atomic.add(out, i - 1, 1)": "index -1 is the last element of out: meant?",
+    "cells = x.reshape((8, 8))\nout[i] = cells[i // 8, i % 8 - 1]": (
+        "index -1 of axis 1 is the last element of x: meant?"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", MEANT)
+def test_an_index_from_the_end_that_is_meant_has_no_note(body):
+    assert not traced(f"n = x.size\n{body}")[1].notes
+
+
+@pytest.mark.parametrize("body", SURPRISING)
+def test_an_index_that_is_negative_in_some_threads_only_has_a_note(body):
+    lines = f"n = x.size\n{body}"
+    _, t = traced(lines, sanitize=False)
+    (note,) = t.notes
+    assert note.what == SURPRISING[body]
+    assert note.text == body.split("\n")[-1].strip()

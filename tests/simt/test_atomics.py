@@ -134,6 +134,81 @@ def test_compare_and_swap_in_the_order_of_the_threads(dtype, cells):
         np.testing.assert_array_equal(old, want_old)
 
 
+def test_an_index_is_cut_to_an_integer_as_by_the_compiler():
+    at = np.array([0.5, 1.9, -0.5, 2, 3.99] * 8)
+    got = np.zeros(4, np.int64)
+    trace(kernel_of("cuda.atomic.add(memory, at[i], 1)"), 1, 40, got, at, at * 0, at, at)
+    np.testing.assert_array_equal(got, np.bincount(at.astype(int), minlength=4))
+    square = np.zeros((4, 4), np.int64)
+    trace(
+        kernel_of("cuda.atomic.add(memory, (at[i], i % 4), 1)"), 1, 40, square, at, at * 0, at, at
+    )
+    assert square.sum() == 40 and list(square.sum(1)) == list(got)
+
+
+@cuda.jit(device=True)
+def combined(x, out, size, operation, dtype):
+    t = cuda.threadIdx.x
+    own = cuda.shared.array(size, dtype)
+    if t < size:
+        own[t] = 0
+    cuda.syncthreads()
+    operation(own, t % size, x[t])
+    cuda.syncthreads()
+    if t < size:
+        operation(out, t, own[t])
+
+
+@cuda.jit(device=True)
+def deeper(x, out, count, operation):
+    combined(x, out, count, operation, np.int64)
+
+
+@cuda.jit
+def passes_words(x, small, big, most):
+    kind = np.int32
+    combined(x, small, 3, cuda.atomic.add, kind)
+    combined(x, big, size=5, operation=cuda.atomic.add, dtype=np.int64)
+    deeper(x, most, 4, cuda.atomic.max)
+
+
+def test_operations_types_and_sizes_are_passed_to_device_functions():
+    x = np.arange(40)
+    small, big, most = np.zeros(3, np.int32), np.zeros(5, np.int64), np.zeros(4, np.int64)
+    t = trace(passes_words, 1, 40, x, small, big, most)
+    np.testing.assert_array_equal(small, [x[k::3].sum() for k in range(3)])
+    np.testing.assert_array_equal(big, [x[k::5].sum() for k in range(5)])
+    np.testing.assert_array_equal(most, [36, 37, 38, 39])
+    assert not t.races and t.shared_bytes_per_block == 16 + 48 + 32
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("part(memory, int(at[0]), cuda.atomic.add)", "n must be a constant"),
+        ("again(memory, 1)", "calls itself"),
+        ("memory[0] = cuda.atomic.add + 1", "cuda.atomic.add is a function"),
+    ],
+)
+def test_what_cannot_be_passed_is_refused(call, says):
+    head = """
+from numba import cuda
+@cuda.jit(device=True)
+def part(x, n, operation):
+    own = cuda.shared.array(n, 'int64')
+    operation(own, 0, 1)
+@cuda.jit(device=True)
+def again(x, n):
+    own = cuda.shared.array(n, 'int64')
+    again(x, n + 1)
+"""
+    kernel = kernels_in(head + TEXT.format(line=call))["kernel"]
+    arrays = [np.zeros(32, np.int64) for _ in range(5)]
+    with pytest.raises((UnsupportedError, KernelTypeError)) as caught:
+        trace(kernel, 1, 32, *arrays)
+    assert says in caught.value.what
+
+
 def test_inc_and_dec_at_the_ends_of_their_types():
     for dtype in (np.uint32, np.uint64):
         most = np.iinfo(dtype).max
@@ -326,7 +401,7 @@ def test_types_are_those_of_numbas_compiler(kind, dtype):
             "works on an element of an array, and memory[0] is a number",
         ),
         ("cuda.atomic.add(cuda.local.array(4, 'int32'), 0, 1)", UnsupportedError, "local memory"),
-        ("cuda.atomic.add(memory, 0.5, 1)", KernelTypeError, "an index must be an integer"),
+        ("cuda.atomic.add(memory, 1j, 1)", KernelTypeError, "an index must be an integer"),
         ("cuda.atomic.add(memory, (0, 0), 1)", UnsupportedError, "has 1 dimension"),
         ("cuda.atomic.add(memory, 99, 1)", OutOfBoundsError, "index 99 is outside memory"),
         ("cuda.atomic.mul(memory, 0, 1)", UndefinedNameError, "cuda.atomic.mul is not defined"),

@@ -181,3 +181,60 @@ def test_what_is_no_sync_of_a_grid_is_refused():
         with pytest.raises(KernelError) as caught:
             trace(kernels_in(text)["k"], 1, 32, np.zeros(4))
         assert caught.value.where.line == 5, line
+
+
+# --- threads that have ended count as arrived ---
+
+HEAD = """
+from numba import cuda
+import numpy as np
+@cuda.jit
+def k(x, y):
+    t = cuda.threadIdx.x
+    s = cuda.shared.array(96, np.float32)
+    s[t] = x[t]
+"""
+ENDS = {
+    "return": "if t >= 70:\n    return\ncuda.syncthreads()\ny[t] = s[69 - t]",
+    "a warp returns": "if t >= 32:\n    return\ncuda.syncthreads()\ny[t] = s[31 - t]",
+    "a warp that goes round it": "if t < 32:\n    cuda.syncthreads()\n    y[t] = s[31 - t]",
+    "in the other way": "if t >= 64:\n    y[t] = 1\nelse:\n    cuda.syncthreads()\n    y[t] = s[0]",
+    "trips": "for n in range(t // 32):\n    cuda.syncthreads()\n    y[t] = n",
+}
+DIVIDED = {
+    "a warp": "if t < 40:\n    cuda.syncthreads()",
+    "it comes to another": "if t < 32:\n    cuda.syncthreads()\ny[t] = 1\ncuda.syncthreads()",
+    "both ways": "if t < 32:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()",
+    "a race": "if t < 32:\n    s[t] = 1\n    cuda.syncthreads()\ny[t] = s[t % 32]",
+    "a read of what comes later": "if t < 32:\n    cuda.syncthreads()\n    y[t] = s[t + 32]\n"
+    "else:\n    s[t] = 2",
+    "an error behind it": "if t < 32:\n    cuda.syncthreads()\n    y[t + 90] = 1",
+}
+
+
+def ended(body: str, **options):
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    y = np.zeros(96, np.float32)
+    return trace(kernels_in(HEAD + lines)["k"], 1, 96, np.arange(96.0), y, **options), y
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_threads_that_have_ended_count_as_arrived(name):
+    t, y = ended(ENDS[name])
+    assert not t.races and y.any()
+    if "return" in ENDS[name]:
+        assert not t.notes
+        ended(ENDS[name], whole_barriers=True)
+        return
+    (note,) = t.notes
+    assert note.text == "cuda.syncthreads()" and "threads that have ended count" in note.what
+    with pytest.raises(BarrierError):
+        ended(ENDS[name], whole_barriers=True)
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_threads_that_go_on_elsewhere_are_missing(name):
+    with pytest.raises(BarrierError) as caught:
+        ended(DIVIDED[name])
+    assert caught.value.where.text == "cuda.syncthreads()"
+    assert " of 96 threads of block (0, 0, 0) reach this barrier" in caught.value.what

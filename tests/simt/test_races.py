@@ -262,3 +262,56 @@ def test_quarters_of_a_warp_meet_among_themselves_only(shift, races):
     """``shift``: how far away is the lane whose value is read; 8 and more are in other quarters."""
     found = trace(quarters, 1, 32, np.zeros(32, np.int64), shift).races
     assert [race.scope for race in found] == ["warp"] * races
+
+
+@cuda.jit
+def writes_one(x, value):
+    i = cuda.grid(1)
+    if i >= 3:
+        x[0] = value[i]
+
+
+@pytest.mark.parametrize("other", [None, 3, 40, 127])
+def test_a_race_says_if_all_write_the_same(other):
+    value = np.full(128, 7)
+    if other is not None:
+        value[other] = 8
+    (race,) = trace(writes_one, 2, 64, np.zeros(1, np.int64), value).races
+    assert race.same == (other is None)
+    assert race.what.endswith("; both write the same value") == race.same
+    assert "same value" not in race.message.hidden()
+    threads = [side.block[0] * 64 + side.thread[0] for side in (race.first, race.second)]
+    assert race.same or other in threads
+
+
+@cuda.jit
+def both_kinds(x):
+    s = cuda.shared.array(2, np.int64)
+    t = cuda.threadIdx.x
+    x[0] = 5
+    s[0] = cuda.blockIdx.x
+    s[1] = t
+    cuda.syncthreads()
+    x[1] = s[0] + s[1] - s[0]
+    s[0] = 0
+
+
+def test_races_on_one_value_come_last():
+    races = trace(both_kinds, 3, 64, np.zeros(2, np.int64)).races
+    assert [race.same for race in races] == sorted(race.same for race in races)
+    same = {(race.array, race.first.line - races[0].first.line) for race in races if race.same}
+    assert ("s", -1) in same and ("x", -2) in same and not races[0].same
+    assert races[0].array == "s" and races[0].index == (1,)
+
+
+@cuda.jit
+def in_turns(x, value):
+    for k in range(3):
+        if cuda.threadIdx.x == k * 40:
+            x[0] = value[k]
+
+
+@pytest.mark.parametrize(("values", "same"), [((1, 1, 1), True), ((1, 1, 2), False)])
+def test_a_later_write_of_another_value_counts(values, same):
+    (race,) = trace(in_turns, 1, 128, np.zeros(1), np.array(values)).races
+    assert race.same is same

@@ -390,7 +390,7 @@ def test_variables_that_only_count_trips_decide_nothing(loop, names):
 # --- errors and interrupts ---
 
 WRONG = {
-    "if t < 32:\n    cuda.syncthreads()": (
+    "if t < 32:\n    cuda.syncthreads()\ncuda.syncthreads()": (
         BarrierError,
         "only 32 of 64 threads of block (0, 0, 0) reach this barrier",
     ),
@@ -398,7 +398,10 @@ WRONG = {
         BarrierError,
         "only 40 of 64 threads",
     ),
-    "for k in range(t // 32):\n    cuda.syncthreads()": (BarrierError, "only 32 of 64 threads"),
+    "for k in range(t // 32):\n    cuda.syncthreads()\ncuda.syncthreads()": (
+        BarrierError,
+        "only 32 of 64 threads",
+    ),
     "out[t] = 1": (OutOfBoundsError, "index 1"),
 }
 

@@ -95,7 +95,9 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
         return Verdict(False, Reason.WRONG_TYPE, told, launch.label, remedy=add)
     args = [fresh(arg) for arg in launch.args]
     try:
-        t = trace(kernel, launch.blocks, launch.threads, *args, max_steps=max_steps)
+        t = trace(
+            kernel, launch.blocks, launch.threads, *args, max_steps=max_steps, whole_barriers=True
+        )
     except errors.WarpwiseError as error:
         return _on_error(error, launch)
     names = _parameters(kernel, len(args))

@@ -134,7 +134,7 @@ def _fields(value: tuple[Any, ...]) -> tuple[object, ...]:
 
 
 def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> View:
-    """Bind a record, which is passed by value: the kernel reads a copy of it."""
+    """Bind a record, which a launch copies to the GPU and back: the kernel can write to it."""
     if not is_known(value.dtype) or not value.dtype.names:
         what = message(
             "{kernel}: argument {name} is a record of {dtype}, which the simulator does not know",
@@ -143,8 +143,7 @@ def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> V
             dtype=TypeName(value.dtype),
         )
         raise LaunchError(what)
-    values = np.array([value])
-    values.flags.writeable = False
+    values = np.asarray(value).reshape(1)  # the record's own memory
     array = argument(name, values, space.address(values))
     return sliced(array, [0], name, lambda index, size, axis: index)
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from warpwise.devices import H100, Device
-from warpwise.errors import LaunchError
+from warpwise.errors import BarrierError, KernelError, LaunchError
 from warpwise.messages import Datum, Lengths, Limit, Name, Size, Words, message
 from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.compiler.notes import about_float64
+from warpwise.simt.compiler.program import Program
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.lane_group import Shape
@@ -46,6 +47,7 @@ def trace(
     sanitize: bool = True,
     progress: bool | None = None,
     observers: Observer | Iterable[Observer] = (),
+    whole_barriers: bool = False,
 ) -> Trace:
     """Run a kernel in the simulator and return its trace. Arrays in ``args`` are updated in place.
 
@@ -57,7 +59,8 @@ def trace(
     apply. ``shared_bytes``: dynamic shared memory of each block. ``sanitize=False`` skips the
     search for races and for reads of uninitialized memory. ``progress``: a bar that counts blocks;
     None shows it on a terminal or in a live notebook, once the launch has taken a second.
-    ``observers``: what else watches the launch, an ``Observer`` or several.
+    ``observers``: what else watches the launch, an ``Observer`` or several. ``whole_barriers``: a
+    barrier of a block also waits for warps that end without it: they are an error, not a note.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the
     kernel. Races do not raise: they are in ``Trace.races``. A kernel whose shuffles read from lanes
@@ -80,13 +83,26 @@ def trace(
         hooks = hooks_of([*own, *(() if attempt.number else watching)])
         state = LaunchState(launch, device, max_steps, attempt, hooks)
         with np.errstate(all="ignore"):
-            run(program, state, progress)
+            _run(program, state, progress)
+        harmful = sanitizer is not None and any(not race.same for race in sanitizer.races)
+        if state.missed and (whole_barriers or harmful):
+            raise next(iter(state.missed.values()))
         return _trace(state, counters, recorder, sanitizer, notes)
 
     if program.shuffles:
         written = [root.raw for root in first.written if root.raw.flags.writeable]
         return settled(attempted, written)
     return attempted(Attempt())
+
+
+def _run(program: Program, state: LaunchState, progress: bool | None) -> None:
+    """Run a kernel; a mistake after a barrier that some threads were missing from is that one's."""
+    try:
+        run(program, state, progress)
+    except KernelError as error:
+        if not state.missed:
+            raise
+        raise next(iter(state.missed.values())) from error
 
 
 def _observers(given: Observer | Iterable[Observer]) -> tuple[Observer, ...]:
@@ -166,6 +182,7 @@ def _trace(
     sanitizer: Sanitizer | None,
     notes: tuple[Note, ...],
 ) -> Trace:
+    """Return the trace of a launch that has run. ``notes``: those of the compiler."""
     launch, kernel = state.launch, state.launch.kernel
     metrics, by_line = counters.metrics()
     recorded = recorder.arrays if recorder else []
@@ -180,13 +197,20 @@ def _trace(
         arrays=tuple(infos),
         metrics=metrics,
         by_line=by_line,
-        races=tuple(sanitizer.races) if sanitizer else (),
-        notes=notes,
+        races=sanitizer.races if sanitizer else (),
+        notes=(*map(_on_missed, state.missed.values()), *state.wraps.notes.values(), *notes),
         shared_bytes_per_block=state.shared_bytes,
         local_bytes_per_thread=state.local_bytes,
         truncated=recorder is not None and recorder.truncated,
         records=recorder.records() if recorder else Records.empty(launch.threads),
     )
+
+
+def _on_missed(error: BarrierError) -> Note:
+    """Return the note on a barrier that the missing threads ended without."""
+    line, text = (error.where.line, error.where.text) if error.where else (0, "")
+    ends = "it ends, and threads that have ended count as arrived, so a GPU would go on"
+    return Note(line, text, f"{error.what}: {ends}", error.try_this)
 
 
 def _source(kernel: Kernel) -> dict[int, str]:

@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from warpwise.simt.compiler.entries import Vocabulary
-from warpwise.simt.compiler.value_types import VectorType
+from warpwise.simt.compiler.value_types import VectorType, WordType
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName, resolve
 from warpwise.simt.machine.structured_records import RecordType
@@ -210,6 +210,8 @@ def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
         return f"one of its parts: {text}[0]"
     if isinstance(t, VectorType):
         return f"one of its parts: {text}.x"
+    if isinstance(t, WordType):
+        return f"call it: {text}(...)"
     if isinstance(t, RecordType):
         return f"one of its fields: {text}.{(t.dtype.names or ('',))[0]}"
     return on_result(node, tree) or "give it a number"

@@ -45,7 +45,7 @@ def atomic_call(c: Context, node: ast.Call, kind: str) -> Number:
     if isinstance(index, ast.Tuple) and len(index.elts) == 1:
         what = f"{ast.unparse(node)}: Numba's compiler takes no tuple of one index here"
         c.refuse(node, what, f"{ast.unparse(index.elts[0])} without the brackets and the comma")
-    indices = indices_of(c, element, t)
+    indices = indices_of(c, element, t, whole=False)
     dtype, site, wanted = t.dtype, c.site(node), node is not c.unused
     operands = parts[1 if without_index else 2 :]
     runs = [converted(c.scalar(operand), dtype).run for operand in operands]

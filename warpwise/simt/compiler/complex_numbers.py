@@ -13,8 +13,10 @@ from collections.abc import Callable
 import numpy as np
 
 from warpwise.simt import types
+from warpwise.simt.builtins import complex_functions
+from warpwise.simt.builtins.complex_functions import complex_of
 from warpwise.simt.compiler.arguments import arguments
-from warpwise.simt.compiler.arithmetic import part_type
+from warpwise.simt.compiler.arithmetic import binary, part_type
 from warpwise.simt.compiler.closures import Code, Number, converted
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.lanes.masks import Mask
@@ -31,12 +33,13 @@ from warpwise.simt.types import (
     is_complex,
 )
 
-_SAME = "exp log log10 sqrt sin cos tan sinh cosh tanh"
+_OWN = "exp log10 sin cos tan sinh cosh tanh"
 _INVERSE = "asin acos atan asinh acosh atanh"
-#: Functions of ``cmath`` -> NumPy's.
-FUNCTIONS: dict[object, np.ufunc] = {getattr(cmath, n): getattr(np, n) for n in _SAME.split()}
+#: Functions of ``cmath`` -> what computes them.
+FUNCTIONS: dict[object, Callable[[Value], Value]] = {cmath.log: np.log, cmath.sqrt: np.sqrt}
+FUNCTIONS |= {getattr(cmath, n): getattr(complex_functions, n) for n in _OWN.split()}
 FUNCTIONS |= {getattr(cmath, n): getattr(np, f"arc{n[1:]}") for n in _INVERSE.split()}
-TESTS: dict[object, np.ufunc] = {
+TESTS: dict[object, Callable[[Value], Value]] = {
     cmath.isnan: np.isnan,
     cmath.isinf: np.isinf,
     cmath.isfinite: np.isfinite,
@@ -48,12 +51,27 @@ CASTS: dict[object, DType] = {
 }
 
 
-def function(c: Context, node: ast.Call, ufunc: np.ufunc, is_test: bool) -> Number:
+def function(
+    c: Context, node: ast.Call, compute: Callable[[Value], Value], is_test: bool
+) -> Number:
     """Compile one of ``FUNCTIONS`` or ``TESTS``."""
+    if compute is np.log and len(node.args) == 2:
+        return _logarithm(c, node)
     argument = _complex_argument(c, node)
     run, t = argument.run, argument.type
     c.cost.add("special")
-    return Number(lambda f, m: ufunc(run(f, m)), BOOL if is_test else t)
+    return Number(lambda f, m: compute(run(f, m)), BOOL if is_test else t)
+
+
+def _logarithm(c: Context, node: ast.Call) -> Number:
+    """Compile ``cmath.log(z, base)``."""
+    found = []
+    for argument in arguments(c, node, 2):
+        t = argument.type if is_complex(argument.type) else complex_type(argument.type)
+        number = converted(argument, t)
+        found.append(Number(lambda f, m, run=number.run: np.log(run(f, m)), t))
+    c.cost.add("special", 2)
+    return binary(c, node, found[0], ast.Div(), found[1])
 
 
 def _complex_argument(c: Context, node: ast.Call) -> Number:
@@ -86,7 +104,8 @@ def _joined_parts(parts: list[Number]) -> Number:
     if any(is_complex(part.type) for part in parts):
         raise types.TypeMismatch("complex(x, y) takes two real numbers", "x + 1j * y")
     real, imaginary, t = _in_one_type(parts)
-    return Number(lambda f, m: _complex(real(f, m), imaginary(f, m), t), complex_type(t))
+    to = complex_type(t)
+    return Number(lambda f, m: complex_of(real(f, m), imaginary(f, m), to), to)
 
 
 def _in_one_type(
@@ -104,7 +123,7 @@ def rect(c: Context, node: ast.Call) -> Number:
 
     def run(frame: Frame, mask: Mask) -> Value:
         r, phi = radius(frame, mask), angle(frame, mask)
-        return _complex(r * np.cos(phi), r * np.sin(phi), t)
+        return complex_of(*complex_functions.rect(r, phi), complex_type(t))
 
     return Number(run, complex_type(t))
 
@@ -160,13 +179,6 @@ def absolute(c: Context, argument: Number) -> Number:
     run = argument.run
     c.cost.add("special")
     return Number(lambda f, m: np.abs(run(f, m)), part_type(argument.type))
-
-
-def _complex(real: Value, imaginary: Value, part: DType) -> Value:
-    real, imaginary = np.broadcast_arrays(real, imaginary)
-    out = np.empty(real.shape, complex_type(part))
-    out.real, out.imag = real, imaginary
-    return out[()]
 
 
 def complex_type(t: DType) -> DType:

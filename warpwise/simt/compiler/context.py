@@ -34,6 +34,7 @@ from warpwise.simt.frontend.kernel import Kernel, Node
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.machine.site import Site
+from warpwise.simt.machine.wraps import written_as
 from warpwise.simt.types import ArrayType, Type, is_scalar
 
 MAX_STATEMENTS = 20_000  # compiled for one function, a loop's body as often as its types change
@@ -102,7 +103,8 @@ class Context:
 
     def site(self, node: ast.stmt | ast.expr) -> Site:
         where = self.kernel.where(node)
-        return Site(node.lineno, where.line, where.file, where.text, where.function)
+        shown = where.line, where.file, where.text, where.function
+        return Site(node.lineno, *shown, written_as(node))
 
     # --- names ---
 

@@ -12,9 +12,11 @@ from typing import NoReturn
 
 from warpwise.errors import UndefinedNameError, UnsupportedError
 from warpwise.simt import types
-from warpwise.simt.compiler.arguments import positional
+from warpwise.simt.compiler.arguments import is_starred, positional
 from warpwise.simt.compiler.closures import Code, Step, cast_code, constant_code, joined
 from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.known_names import ConstantNeeded
+from warpwise.simt.compiler.program import Program
 from warpwise.simt.compiler.tuples import bounded_tuple
 from warpwise.simt.frontend.assigned import own_nodes
 from warpwise.simt.frontend.constants import NotConstant, constant
@@ -24,7 +26,9 @@ from warpwise.simt.frontend.names import resolve
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import Value
+from warpwise.simt.types import Type, Value
+
+MAX_SPECIALISED = 64  # copies of one function
 
 
 def device_function(c: Context, function: object) -> Kernel | None:
@@ -39,12 +43,12 @@ def function_value(kernel: Kernel) -> Code:
 
 
 def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
-    if kernel in c.callers:
+    if kernel.general in [caller.general for caller in c.callers]:
         what = f"{kernel.name} calls itself, and a kernel's functions cannot recurse"
         c.refuse(node, what, "write a loop")
     c.kernel.calls.add(kernel)
     arguments = [*_bound_arguments(c, node, kernel), *_captured(c, node, kernel)]
-    program = c.callee(kernel, tuple(a.type for a in arguments))
+    program = _program(c, node, kernel, tuple(a.type for a in arguments))
     runs, site = [a.run for a in arguments], c.site(node)
 
     def run(frame: Frame, mask: Mask) -> Value:
@@ -54,6 +58,36 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
         return inner.result
 
     return cast_code(run, program.result)
+
+
+def _program(c: Context, node: ast.Call, kernel: Kernel, types_of: tuple[Type, ...]) -> Program:
+    """Compile a function for these types, and for the constants that it needs to know."""
+    while True:
+        try:
+            return c.callee(kernel, types_of)
+        except ConstantNeeded as needed:
+            value = _constant_argument(c, node, kernel, needed)
+            if len(kernel.general.specialised) >= MAX_SPECIALISED:
+                raise needed.refusal from None
+            kernel = kernel.with_constant(needed.parameter, value)
+
+
+def _constant_argument(
+    c: Context, node: ast.Call, kernel: Kernel, needed: ConstantNeeded
+) -> object:
+    """Return the value of an argument that must be a constant. Raises ConstantNeeded in turn."""
+    a, name = kernel.tree.args, needed.parameter
+    given = dict(zip([p.arg for p in (*a.posonlyargs, *a.args)], node.args, strict=False))
+    given |= {k.arg: k.value for k in node.keywords if k.arg}
+    try:
+        if name in given and not is_starred(node):
+            return c.constant(given[name])
+        value = _known(kernel, _defaults(a)[name])
+    except (KeyError, UnsupportedError):
+        raise needed.refusal from None
+    if value is NotImplemented:
+        raise needed.refusal
+    return value
 
 
 # --- arguments ---

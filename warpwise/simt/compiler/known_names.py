@@ -15,6 +15,7 @@ from warpwise.errors import KernelError, UndefinedNameError, UnsupportedError
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.entries import Vocabulary
+from warpwise.simt.compiler.value_types import WordType
 from warpwise.simt.compiler.variables import Variables
 from warpwise.simt.frontend.constants import NotConstant, constant
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node
@@ -33,6 +34,15 @@ def refuse(
     raise kind(what, kernel.where(node), try_this)
 
 
+class ConstantNeeded(Exception):
+    """A parameter of a device function stands where a constant is needed: the caller may know it.
+
+    ``refusal``: the error if it does not."""
+
+    def __init__(self, parameter: str, refusal: UnsupportedError):
+        self.parameter, self.refusal = parameter, refusal
+
+
 class KnownNames:
     """The names that one function sees, as far as their values are known before it runs."""
 
@@ -45,6 +55,8 @@ class KnownNames:
             variables = self.variables
             if node.id in variables.env or node.id in variables.assigned:
                 t = variables.env.get(node.id)
+                if isinstance(t, WordType):
+                    return t.word
                 return t if isinstance(t, DeviceFunctionType) else NotImplemented
             return self._outside(node)
         return self._member(node) if isinstance(node, ast.Attribute) else NotImplemented
@@ -113,6 +125,8 @@ class KnownNames:
         """Return a number or tuple that must be known before the kernel runs."""
 
         def lookup(name: str) -> object:
+            if name in self.kernel.constants:
+                return self.kernel.constants[name]
             is_own = name in self.variables.assigned
             return self._only_values[name] if is_own else self.kernel.lookup(name)
 
@@ -127,8 +141,20 @@ class KnownNames:
             if isinstance(node, ast.List):
                 try_this = f"round brackets: ({', '.join(map(ast.unparse, node.elts))})"
             part = "" if str(error) == text else f", and {error} is not"
-            refuse(self.kernel, node, f"{text} must be a constant{part}", try_this)
+            what, where = f"{text} must be a constant{part}", self.kernel.where(node)
+            refusal = UnsupportedError(what, where, try_this)
+            if self.kernel.device and (parameter := self._parameter_in(node)):
+                raise ConstantNeeded(parameter, refusal) from error
+            raise refusal from error
         return value
+
+    def _parameter_in(self, node: ast.expr) -> str:
+        """Return a parameter that is never assigned to and whose value is not known, or ""."""
+        nodes = [n for n in ast.walk(self.kernel.tree) if isinstance(n, ast.Name)]
+        changed = {n.id for n in nodes if not isinstance(n.ctx, ast.Load)}
+        names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+        unknown = set(self.kernel.parameters) - set(self.kernel.constants) - changed
+        return next((name for name in names if name in unknown), "")
 
     def outer_constant(self, node: ast.expr) -> object:
         """Return a number or tuple made of names outside the function only. Raises NotConstant."""

@@ -14,7 +14,9 @@ from warpwise.simt.compiler.array_calls import constant_array
 from warpwise.simt.compiler.closures import Code, cast_code, constant_code
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.device_calls import device_function, function_value
+from warpwise.simt.compiler.value_types import WordType
 from warpwise.simt.frontend.kernel import DeviceFunctionType
+from warpwise.simt.frontend.literals import is_scalar_type
 from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.types import Type
 
@@ -29,6 +31,8 @@ def name(c: Context, node: ast.Name) -> Code:
     t = c.variables.env.get(node.id)
     if isinstance(t, DeviceFunctionType):
         return function_value(t.kernel)
+    if isinstance(t, WordType):
+        return word_value(t.word)
     if t is not None:
         return _variable(c, node, t)
     if node.id in c.variables.assigned:
@@ -48,6 +52,8 @@ def _variable(c: Context, node: ast.Name, t: Type) -> Code:
 
 def static_code(c: Context, node: ast.expr, value: object) -> Code:
     """Compile a name known before the kernel runs: a constant, or one of CUDA's words."""
+    if is_scalar_type(value) or (isinstance(value, CudaName) and _is_atomic(c, value)):
+        return word_value(value)
     if isinstance(value, CudaName):
         read = c.language.values.get(value.path)
         return refuse_cuda(c, node, value.path) if read is None else read()
@@ -59,6 +65,15 @@ def static_code(c: Context, node: ast.expr, value: object) -> Code:
         kind, try_this = advice.on_outside(node, value)
         c.refuse(node, f"{ast.unparse(node)} is {kind}, which a kernel cannot read", try_this)
     return constant_code(value)
+
+
+def word_value(word: object) -> Code:
+    """Compile a word of CUDA or a type of numbers as a value: an argument, or a variable's."""
+    return Code(lambda frame, mask: (), WordType(word))
+
+
+def _is_atomic(c: Context, word: CudaName) -> bool:
+    return word.path.startswith("atomic.") and word.path in c.language.words
 
 
 def refuse_cuda(c: Context, node: ast.expr, path: str) -> NoReturn:

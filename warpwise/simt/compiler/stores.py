@@ -77,6 +77,8 @@ def _memory_target(c: Context, target: ast.Subscript | ast.Attribute, t: Type) -
     _need_writable(c, target, memory.space)
     if isinstance(memory, RecordType):
         return _copying(c, target, run, memory, t)
+    if isinstance(t, ArrayType) and _is_field(c, target):
+        return _copying_elements(c, target, run, memory, t)
     return filling(c, target, run, memory, t)
 
 
@@ -152,6 +154,36 @@ def _copying(c: Context, target: ast.expr, run: Run, record: RecordType, t: Type
 
     def put(frame: Frame, value: Value, mask: Mask) -> None:
         frame.batch.memory.copy(run(frame, mask), value, parts, mask, site)
+
+    return put
+
+
+def _is_field(c: Context, target: ast.Subscript | ast.Attribute) -> bool:
+    """True for a field of one record, which is assigned as a whole."""
+    base, _ = c.apart(lambda: c.expression(target.value), target)
+    return isinstance(base.type, RecordType)
+
+
+def _copying_elements(
+    c: Context, target: ast.expr, run: Run, field: ArrayType, t: ArrayType
+) -> Put:
+    """Compile ``record.values = a``: an array within a record, element by element."""
+    if (t.dtype, t.ndim) != (field.dtype, field.ndim):
+        what = f"{types.described(t)} cannot be stored in {ast.unparse(target)}"
+        wanted = f"{field.ndim}D array of {field.dtype}"
+        try_this = "copy its elements in a loop"
+        c.refuse(target, f"{what}, which is a {wanted}", try_this, KernelTypeError)
+    site, each = c.site(target), Cost()
+    each.add("memory", 2)
+    charge = charging(target.lineno, each)
+
+    def put(frame: Frame, value: Value, mask: Mask) -> None:
+        array, memory = run(frame, mask), frame.batch.memory
+        for index in _indices(list(array.shape)):
+            frame.batch.step(site, mask)
+            charge(frame, mask)
+            loaded = memory.load(value, list(index), mask, site)
+            memory.store(array, list(index), loaded, mask, site)
 
     return put
 

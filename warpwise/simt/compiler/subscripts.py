@@ -13,7 +13,7 @@ import numpy as np
 from warpwise.errors import KernelTypeError
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
-from warpwise.simt.compiler.closures import Code, Element, Number, Run, items_of
+from warpwise.simt.compiler.closures import Code, Element, Number, Run, converted, items_of
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.tuples import tuple_item
 from warpwise.simt.compiler.value_types import BOUNDS, NEW, REST, VectorType
@@ -39,6 +39,7 @@ def place(c: Context, node: ast.Subscript) -> Element | Code:
     base = c.expression(owner)
     t, name = base.type, _text_in(node.slice)
     if isinstance(t, RecordType):
+        name = name or _name_at(node.slice, t)
         if name is None:
             what = f"{ast.unparse(node)}: a record is indexed by the name of a field"
             c.refuse(node, what, f"{ast.unparse(owner)}['x']")
@@ -67,9 +68,11 @@ def read(c: Context, node: ast.expr, element: Element) -> Number:
     return Number(load, element.dtype)
 
 
-def indices_of(c: Context, node: ast.Subscript, t: ArrayType) -> list[Run]:
-    """Compile the indices of ``array[...]``, one per dimension, where an element is needed."""
-    parts = _index_parts(c, node, t)
+def indices_of(c: Context, node: ast.Subscript, t: ArrayType, whole: bool = True) -> list[Run]:
+    """Compile the indices of ``array[...]``, one per dimension, where an element is needed.
+
+    Not ``whole``: other numbers are cut to integers."""
+    parts = _index_parts(c, node, t, whole)
     if len(parts) != t.ndim or not all(is_scalar(part.type) for part in parts):
         _refuse_count(c, node, t, len(parts))
     return [part.run for part in parts]
@@ -88,17 +91,17 @@ def _need_array(c: Context, node: ast.Subscript, base: Code) -> ArrayType:
     c.refuse(node, what, f"{name}.x, .y ..." if is_vector else plain)
 
 
-def _index_parts(c: Context, node: ast.Subscript, t: ArrayType) -> list[Code]:
+def _index_parts(c: Context, node: ast.Subscript, t: ArrayType, whole: bool = True) -> list[Code]:
     """Compile each part: an integer, a slice (type BOUNDS), or a new axis (type NEW)."""
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    parts = [part for one in nodes for part in _part(c, node, one, t.ndim)]
+    parts = [part for one in nodes for part in _part(c, node, one, t.ndim, whole)]
     taken = sum(part.type is not NEW for part in parts if part.type is not REST)
     if taken > t.ndim:
         _refuse_count(c, node, t, taken)
     return _without_rest(c, node, parts, t.ndim - taken)
 
 
-def _part(c: Context, node: ast.Subscript, part: ast.expr, ndim: int) -> list[Code]:
+def _part(c: Context, node: ast.Subscript, part: ast.expr, ndim: int, whole: bool) -> list[Code]:
     if isinstance(part, ast.Slice):
         return [_bounds(c, part)]
     if isinstance(part, ast.Constant) and part.value is Ellipsis:
@@ -115,6 +118,9 @@ def _part(c: Context, node: ast.Subscript, part: ast.expr, ndim: int) -> list[Co
         c.refuse(node, what if is_pair else f"{what} of them", try_this)
     # ``a[pos]`` with a tuple ``pos`` counts as ``a[pos[0], pos[1]]``
     codes = items_of(code.run, code.type) if isinstance(code.type, TupleType) else [code]
+    if not whole:
+        real = [c.number(part, code) for code in codes]
+        codes = [one if types.is_complex(one.type) else converted(one, types.INT64) for one in real]
     for one in codes:
         if not is_integer(one.type):
             what = f"{ast.unparse(node)}: an index must be an integer, not {one.type}"
@@ -245,6 +251,13 @@ def field(
 
 def _is_flat(node: ast.expr) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and node.attr == "flat"
+
+
+def _name_at(node: ast.expr, t: RecordType) -> str | None:
+    """Return the name of the field that ``record[1]`` counts to; None for any other index."""
+    names = t.dtype.names or ()
+    at = node.value if isinstance(node, ast.Constant) else None
+    return names[at] if type(at) is int and at < len(names) else None
 
 
 def _text_in(node: ast.expr) -> str | None:

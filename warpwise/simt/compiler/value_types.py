@@ -1,4 +1,4 @@
-"""Types that only the compiler knows: CUDA's vectors, and what stands in a subscript."""
+"""Types that only the compiler knows: vectors, parts of a subscript, words and types as values."""
 
 from __future__ import annotations
 
@@ -16,6 +16,18 @@ class VectorType(KernelType):
 
     def __str__(self) -> str:
         return f"{self.dtype}x{self.size}"
+
+
+@dataclass(frozen=True)
+class WordType(KernelType):
+    """A word of CUDA such as ``cuda.atomic.add``, or a type of numbers, as a value.
+
+    It is known before the launch, so nothing is passed at run time."""
+
+    word: object  #: a ``CudaName``, or one of NumPy's classes
+
+    def __str__(self) -> str:
+        return "type" if isinstance(self.word, type) else "function"
 
 
 @dataclass(frozen=True)

@@ -55,9 +55,22 @@ class Kernel:
         self.calls: set[Kernel] = set()  #: device functions that it calls, known once compiled
         self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
         self.captured: tuple[str, ...] = ()  #: variables of the enclosing function that it reads
+        self.constants: Mapping[str, object] = {}  #: parameters that are known where it is called
+        self.specialised: dict[object, Kernel] = {}  #: copies that know some, by these
+        self.general = self  #: the one that they are copies of
         self.assigned = assigned_names(tree)
         self.signatures = () if device else signatures(tree)
         self.__name__, self.__doc__ = tree.name, ast.get_docstring(tree)
+
+    def with_constant(self, parameter: str, value: object) -> Kernel:
+        """Return a copy that knows the value of a parameter, always the same one."""
+        constants = {**self.constants, parameter: value}
+        known = self.general.specialised
+        key = frozenset(constants.items())
+        if key not in known:
+            known[key] = made = copy.copy(self)
+            made.constants, made.programs, made.calls, made.inner = constants, {}, set(), {}
+        return known[key]
 
     @property
     def source(self) -> str:

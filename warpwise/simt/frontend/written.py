@@ -18,6 +18,8 @@ from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName, attribute, resolve
 from warpwise.simt.frontend.source import as_kernel
 
+CACHED_STORES = ("stcg", "stcs", "stwb", "stwt")
+
 
 @lru_cache(maxsize=256)
 def written_parameters(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> frozenset[str]:
@@ -36,11 +38,11 @@ def written_parameters(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> froz
 
 @lru_cache(maxsize=256)
 def has_fence(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> bool:
-    """True if a kernel, or a device function that it calls, has a ``threadfence``."""
+    """True if a kernel, or a device function that it names, has a ``threadfence``."""
     for node in ast.walk(kernel.tree):
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, (ast.Name, ast.Attribute)):
             continue
-        callee = _callee(node.func, kernel)
+        callee = _callee(node, kernel)  # or an argument, which others call
         if isinstance(callee, CudaName) and callee.path.startswith("threadfence"):
             return True
         is_new = isinstance(callee, Kernel) and callee not in callers
@@ -63,7 +65,7 @@ def _written_arguments(
 ) -> list[ast.expr]:
     arguments = [*node.args, *(k.value for k in node.keywords)]
     if isinstance(callee, CudaName):
-        if callee.path.startswith("atomic") and not node.keywords:
+        if callee.path.startswith(("atomic", *CACHED_STORES)) and not node.keywords:
             return node.args[:1]
         return arguments if callee.path.startswith(("atomic", "random")) else []
     if _is_harmless(callee):
@@ -93,8 +95,10 @@ def _callee(node: ast.expr, kernel: Kernel) -> object:
         if isinstance(node, ast.Attribute):
             base = _callee(node.value, kernel)
             value = None if base is None else resolve(attribute(base, node.attr))
+        elif isinstance(node, ast.Name) and node.id not in kernel.assigned:
+            value = resolve(kernel.lookup(node.id))
         else:
-            value = resolve(kernel.lookup(node.id)) if isinstance(node, ast.Name) else None
+            value = None
     except (KeyError, AttributeError, ValueError):
         return None
     is_jitted = not isinstance(value, CudaName) and hasattr(value, "py_func")

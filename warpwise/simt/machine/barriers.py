@@ -1,4 +1,11 @@
-"""Barriers: the threads that have to reach one."""
+"""Barriers: the threads that have to reach one.
+
+The rule is CUDA's, from compute capability 7.0 on: a barrier of a block waits for all its threads
+that have not ended (CUDA C++ Programming Guide, "Independent Thread Scheduling"), and the threads
+of a warp that have not ended come to it together (PTX ISA, ``bar``: aligned). So it is an error if
+one of them is elsewhere. A whole warp that is elsewhere may still end without another barrier; then
+the launch works on a GPU, and gets a note. Until that shows, its threads owe the barrier: if they
+come to another one, that is the error. A sync of the grid waits for every thread."""
 
 from __future__ import annotations
 
@@ -6,25 +13,31 @@ import numpy as np
 
 from warpwise.errors import BarrierError
 from warpwise.messages import Block, Chosen, Size, Thread, message
-from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.lanes.counting import by_warp
+from warpwise.simt.lanes.masks import Mask, masked
 from warpwise.simt.machine.observer import Hooks
 from warpwise.simt.machine.returned import Returned
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import Value
+from warpwise.simt.types import Lanes, Value
 
 
 class Barriers:
     """The barriers of a batch."""
 
-    def __init__(self, hooks: Hooks, returned: Returned):
-        self.hooks, self.returned = hooks, returned
+    def __init__(self, hooks: Hooks, returned: Returned, missed: dict[Site, BarrierError]):
+        """``missed``: by barrier, what is wrong with it if a thread that it lacks does not end."""
+        self.hooks, self.returned, self.missed = hooks, returned, missed
+        self.owing: dict[Site, Returned] = {}  #: the threads that were missing
 
     def block(self, mask: Mask, site: Site) -> None:
         """Pass ``syncthreads``.
 
-        Raises BarrierError unless every thread of a block that has not returned is here."""
+        Raises BarrierError if threads of a warp that is here are elsewhere and have not returned,
+        or if one is here that another barrier waited for."""
+        if self.owing:
+            self._need_no_debts(mask)
         if mask.lanes is not None:
-            self._need_whole_blocks(mask, site)
+            self._note_missing(mask, site)
         for observe in self.hooks.barrier:
             observe("block", mask, site)
 
@@ -39,25 +52,45 @@ class Barriers:
         """Pass ``cg.this_grid().sync()``.
 
         Raises BarrierError unless every thread of the launch is here."""
+        if self.owing:
+            self._need_no_debts(mask)
         if mask.lanes is not None:
             raise self._not_the_whole_grid(mask, site)
         for observe in self.hooks.barrier:
             observe("grid", mask, site)
         return np.int32(0)
 
-    def _need_whole_blocks(self, mask: Mask, site: Site) -> None:
-        """Raise BarrierError if a block is incomplete.
+    def _need_no_debts(self, mask: Mask) -> None:
+        for site, owing in self.owing.items():
+            if (owing.lanes(mask.group) & mask.grid()).any():
+                raise self.missed[site]
+
+    def _note_missing(self, mask: Mask, site: Site) -> None:
+        """Note the warps of incomplete blocks that are elsewhere: they owe this barrier.
 
         Loops with a barrier are never compacted by warp, so a row is a block here."""
         here = mask.grid()
         missing = ~(here | self.returned.lanes(mask.group)) & here.any(axis=1, keepdims=True)
         if not missing.any():
             return
+        divided = _has_any(here) & _has_any(missing)
+        if divided.any():
+            blocks = divided.reshape(len(here), -1).any(axis=1, keepdims=True)
+            raise self._incomplete(here, missing & blocks, mask, site)
+        lanes = masked(mask.group, missing)
+        assert lanes is not None  # some are missing
+        self.owing.setdefault(site, Returned(self.returned.group)).add(lanes)
+        for observe in self.hooks.missed:
+            observe(lanes, site)
+        if site not in self.missed:
+            self.missed[site] = self._incomplete(here, missing, mask, site)
+
+    def _incomplete(self, here: Lanes, missing: Lanes, mask: Mask, site: Site) -> BarrierError:
         row = int(np.argmax(missing.any(axis=1)))
         arrived, threads = int(here[row].sum()), mask.group.threads
         missing[:row] = False
         who = mask.group.first_of(missing)
-        raise BarrierError(
+        return BarrierError(
             message(
                 "only [[{arrived} of {threads} threads of {block}|some threads of a block]] "
                 "reach this barrier[[; {thread} does not]]",
@@ -91,6 +124,11 @@ class Barriers:
             "move the sync out of the branch or loop, and guard the work instead of returning "
             "early: all threads of the grid must pass it",
         )
+
+
+def _has_any(lanes: Lanes) -> Lanes:
+    """Return for each warp if one of its lanes is among these."""
+    return np.asarray(by_warp(lanes, None, False).any(axis=1))
 
 
 def votes(kind: str, agrees: Value, mask: Mask) -> Value:

@@ -8,9 +8,12 @@ from typing import TypeAlias
 import numpy as np
 
 from warpwise.devices import Device
+from warpwise.errors import BarrierError
 from warpwise.simt.lanes.lane_group import coordinates
 from warpwise.simt.machine.observer import Hooks, Launch
+from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.undefined import Attempt
+from warpwise.simt.machine.wraps import Wraps
 from warpwise.simt.types import Value
 
 #: The target of a request: elements from the start of its array, and byte addresses
@@ -31,6 +34,8 @@ class LaunchState:
         self.places: dict[tuple[int, ...], Place] = {}
         self.shared_bytes = 0  #: the most that a block used
         self.local_bytes = 0  #: the most that a thread made, in local arrays
+        self.wraps = Wraps()
+        self.missed: dict[Site, BarrierError] = {}  #: see ``barriers``
         self.printed = 0  #: lines that the kernel printed
 
     @cached_property

@@ -84,6 +84,7 @@ class Request:
     mask: Mask  #: the active lanes
     site: Site  #: where in the text: ``site.line``
     _addresses: Value = None
+    value: Value = None  #: what a store writes, lane-shaped
 
     @property
     def addresses(self) -> Value:
@@ -136,6 +137,11 @@ class Observer:
         ``scope``: "block", where the threads of each block of ``mask`` meet that have not returned,
         or "grid"."""
 
+    def missed(self, mask: Mask, site: Site) -> None:
+        """Watch threads be elsewhere when their block passes a barrier; told before it.
+
+        They pass no barrier any more: see ``barriers``."""
+
     def syncwarp(self, members: Members, site: Site) -> None:
         """Watch ``syncwarp``: the active lanes of a warp meet that name the same mask.
 
@@ -169,6 +175,7 @@ class Hooks:
     copy: tuple[Callable[[Array, Array, Mask, Site], None], ...]
     branch: tuple[Callable[[int, Mask, Mask | None, Mask | None], None], ...]
     barrier: tuple[Callable[[Scope, Mask, Site], None], ...]
+    missed: tuple[Callable[[Mask, Site], None], ...]
     syncwarp: tuple[Callable[[Members, Site], None], ...]
     fence: tuple[Callable[[str, Mask], None], ...]
     leave: tuple[Callable[[Mask], None], ...]

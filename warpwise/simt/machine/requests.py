@@ -23,6 +23,7 @@ class Requests:
 
     def __init__(self, state: LaunchState):
         self.hooks, self.places, self.fixed = state.hooks, state.places, state.fixed
+        self.wraps = state.wraps
 
     def load(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
         request = self.request("load", array, indices, mask, site)
@@ -34,6 +35,7 @@ class Requests:
         self, array: Array, indices: list[Value], value: Value, mask: Mask, site: Site
     ) -> None:
         request = self.request("store", array, indices, mask, site)
+        request.value = value
         for observe in self.hooks.store:
             observe(request)
         self.write(request, value)
@@ -136,7 +138,10 @@ class Requests:
             index = int(index)
             if not -size <= index < size:
                 raise self._out_of_bounds(array, axis, np.array([[index]]), mask.grid(), mask, site)
-            return index if index >= 0 else index + size
+            if index >= 0:
+                return index
+            self.wraps.one(array, index, axis, site)
+            return index + size
         if index.dtype != np.int64:
             index = index.astype(np.int64)
         # negative ones are huge then
@@ -147,15 +152,19 @@ class Requests:
             bad = bad & mask.lanes
         if bad.any():
             raise self._out_of_bounds(array, axis, index, bad, mask, site)
-        return clipped(np.where(index < 0, index + size, index), 0, max(size - 1, 0))
+        negative = index < 0
+        self.wraps.lanes(array, index, negative, axis, mask, site)
+        return clipped(np.where(negative, index + size, index), 0, max(size - 1, 0))
 
     def _checked_by_lane(
         self, array: Array, index: Value, size: Value, axis: int, mask: Mask, site: Site
     ) -> Value:
-        place = np.where(np.less(index, 0), index + size, index)
+        negative = np.less(index, 0)
+        place = np.where(negative, index + size, index)
         bad = ((place < 0) | (place >= size)) & mask.grid()
         if bad.any():
             raise self._out_of_bounds(array, axis, np.asarray(index), bad, mask, site)
+        self.wraps.lanes(array, np.asarray(index), np.asarray(negative), axis, mask, site)
         return clipped(place, 0, np.maximum(size - 1, 0))
 
     def _out_of_bounds(

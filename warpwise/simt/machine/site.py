@@ -16,6 +16,11 @@ class Site:
     file: str
     text: str
     function: str
+    #: by axis: how the indices of a request are written, see ``wraps``
+    indices: tuple[str, ...] = ()
+
+    def index(self, axis: int) -> str:
+        return self.indices[axis] if axis < len(self.indices) else ""
 
     def where(
         self,

@@ -12,7 +12,9 @@ that rule; there a race may be overlooked.)"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,21 +36,47 @@ _THREAD = (1 << THREAD_BITS) - 1
 class Clash:
     """A race as a shadow sees it: the cell, and both accesses.
 
-    An access is its time, its thread (linear, in the launch) and its kind."""
+    An access is its time, its thread (linear, in the launch) and its kind. ``same``: both are
+    stores, and no two of the racing threads write different values."""
 
     cell: int
     first: tuple[int, int, str]
     second: tuple[int, int, str]
+    same: bool = False
+
+
+#: Two arrays with a column for each of the cells; several rows if the blocks share a shadow.
+Values: TypeAlias = Callable[[], tuple[Lanes, Lanes]]
 
 
 @dataclass(frozen=True)
 class Touch:
-    """One access: flat arrays of the cells it touches and of the threads that do."""
+    """One access: flat arrays of the cells it touches and of the threads that do.
+
+    ``values``: of a store, what its threads write, and what is there before: see ``Values``."""
 
     kind: str
     time: int
     cells: Lanes
     threads: Lanes
+    values: Values | None = None
+
+    def changes(self, kind: str) -> Lanes | None:
+        """Return by cell if a store writes what is not there; None for any other two accesses."""
+        if self.values is None or kind != "store":
+            return None
+        new, before = self.values()
+        return _differ(new, before)
+
+    def quarrels(self) -> Lanes | None:
+        """Return by cell if its thread writes another value than the last thread of that cell."""
+        if self.values is None:
+            return None
+        new, _ = self.values()
+        _, cell = np.unique(self.cells, return_inverse=True)
+        last = np.zeros(len(cell), np.int64)
+        last[cell] = np.arange(len(cell))
+        return _differ(new, new[:, last[cell]])
 
     @property
     def entries(self) -> Lanes:
@@ -68,12 +96,22 @@ def clashes(touch: Touch, earlier: Lanes, kind: str, order: Order, floor: int) -
     times, others = earlier >> THREAD_BITS, earlier & _THREAD
     bad = order.unordered(threads, others, times)
     found: list[Clash] = []
+    changes = touch.changes(kind) if bad.any() else None
     while len(found) < MOST_CLASHES and bad.any():
-        i = _farthest(np.flatnonzero(bad), threads, others, order)
+        worst = bad if changes is None else bad & changes[at]
+        same = not worst.any()
+        i = _farthest(np.flatnonzero(bad if same else worst), threads, others, order)
         first = int(times[i]), int(others[i]), kind
         second = touch.time, int(threads[i]), touch.kind
-        found.append(Clash(int(touch.cells[at[i]]), first, second))
+        found.append(Clash(int(touch.cells[at[i]]), first, second, same))
         bad &= times != times[i]
+    return found
+
+
+def _differ(a: Lanes, b: Lanes) -> Lanes:
+    """Return by column if some row's values differ; a NaN is equal to any other."""
+    differ = (a != b) & ~((a != a) & (b != b))
+    found: Lanes = differ.any(axis=0)
     return found
 
 
@@ -108,9 +146,12 @@ class Table:
         found = []
         if lost.any():
             winners = self.last.take(cells) & _THREAD
-            i = _farthest(np.flatnonzero(lost), touch.threads, winners, order)
+            quarrels = touch.quarrels()
+            worst = lost if quarrels is None else lost & quarrels
+            same = not worst.any()
+            i = _farthest(np.flatnonzero(lost if same else worst), touch.threads, winners, order)
             first = touch.time, int(touch.threads[i]), self.kind
-            found = [Clash(int(cells[i]), first, (touch.time, int(winners[i]), self.kind))]
+            found = [Clash(int(cells[i]), first, (touch.time, int(winners[i]), self.kind), same)]
             self._keep(cells[lost], entries[lost], order)
         if before is not None:
             changed = before >= max(floor << THREAD_BITS, 1)

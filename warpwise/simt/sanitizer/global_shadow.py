@@ -21,7 +21,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.extents import overlapping
 from warpwise.simt.machine.memory import GlobalArray, Memory
 from warpwise.simt.machine.site import Site
-from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, clashes
+from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, Values, clashes
 from warpwise.simt.sanitizer.fences import THREAD_BITS
 from warpwise.simt.sanitizer.order import Order
 from warpwise.simt.types import Lanes, Value
@@ -72,7 +72,14 @@ class GlobalShadow:
         self.stretches: dict[str, list[Stretch]] = {kind: [] for kind in RIVALS}
 
     def access(
-        self, kind: str, addresses: Value, width: int, mask: Mask, site: Site, order: Order
+        self,
+        kind: str,
+        addresses: Value,
+        width: int,
+        mask: Mask,
+        site: Site,
+        order: Order,
+        values: Values | None = None,
     ) -> list[Clash]:
         """Note an access to elements of ``width`` bytes; return the races that it makes."""
         if width % self.unit:
@@ -86,7 +93,7 @@ class GlobalShadow:
             threads = np.repeat(threads, parts)
         else:
             delta = _delta(cells, threads)
-        touch = Touch(kind, time, cells, threads)
+        touch = Touch(kind, time, cells, threads, values)
         found = self._against_stretches(touch, delta, order)
         found += self.tables.clashes(touch, order, order.grid)
         if delta is not None and self._stretched(touch, delta):

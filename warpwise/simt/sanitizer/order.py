@@ -76,8 +76,20 @@ class Order:
         self.warp: int | Lanes = 0
         #: time before which a lane knows what another did, ``(1 or rows, warps, 32, 32)``
         self.lanes: Lanes | None = None
+        #: of threads that miss a barrier, the time of the last one that they passed, ``(rows,
+        #: threads)``; of all others a time that never comes
+        self.absent: Lanes | None = None
 
     # --- what happens ---
+
+    def missed(self, mask: Mask) -> None:
+        """The barrier that comes now, and later ones, order nothing for these threads."""
+        lanes, last = np.zeros(self.group.shape, bool), self.block
+        lanes.reshape(-1)[mask.group.places[mask.grid()]] = True
+        if self.absent is None:
+            self.absent = np.full(lanes.shape, LAST_TIME)
+        since = last if isinstance(last, int) else last[:, None]
+        self.absent = np.where(lanes & (self.absent == LAST_TIME), since, self.absent)
 
     def barrier(self, mask: Mask) -> None:
         """A block barrier, of the blocks of the active lanes."""
@@ -132,12 +144,14 @@ class Order:
     def by_row(self) -> bool:
         """True if the blocks of the batch differ in what is ordered."""
         by_warp = isinstance(self.warp, np.ndarray) and len(self.warp) > 1
-        return self.fences is not None or by_warp or isinstance(self.block, np.ndarray)
+        by_block = isinstance(self.block, np.ndarray) or self.absent is not None
+        return self.fences is not None or by_warp or by_block
 
     @property
     def floor(self) -> int:
         """The time before which all accesses of a block precede its next, in the whole batch."""
-        return self.block if isinstance(self.block, int) else int(self.block.min())
+        last = self.block if isinstance(self.block, int) else int(self.block.min())
+        return last if self.absent is None else min(last, int(self.absent.min()))
 
     def unordered(self, me: Lanes, other: Lanes, times: Lanes) -> Lanes:
         """Return True where nothing orders ``other`` at ``times`` before what ``me`` does now."""
@@ -152,6 +166,9 @@ class Order:
 
         Pairs of threads are of the same block."""
         time: Value = self.block if isinstance(self.block, int) else self.block[rows]
+        if self.absent is not None:
+            time = np.minimum(time, self.absent[rows, threads])
+            time = np.minimum(time, self.absent[rows, others])
         warp = threads >> _WARP_SHIFT
         together = warp == others >> _WARP_SHIFT
         row: Value = rows

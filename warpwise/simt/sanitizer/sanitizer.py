@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
 
 from warpwise.errors import Location, UnwrittenReadError
 from warpwise.messages import Element, Name, Words, message
@@ -20,7 +24,7 @@ from warpwise.simt.sanitizer.global_shadow import GlobalShadow, shadows_of
 from warpwise.simt.sanitizer.local_shadow import LocalShadow
 from warpwise.simt.sanitizer.order import Clock, Order
 from warpwise.simt.sanitizer.shared_shadow import Shadow
-from warpwise.simt.types import Value
+from warpwise.simt.types import Lanes, Value
 from warpwise.traces import unlinear
 
 MAX_RACES = 16
@@ -43,8 +47,10 @@ class Sanitizer(Observer):
     launch: Launch
 
     def __init__(self) -> None:
-        self.races: list[Race] = []
-        self.race_sites: set[tuple[object, ...]] = set()
+        #: by array, lines and kinds of access: the races whose effect depends on the order, and
+        #: those where all threads write the same value
+        self.harmful: dict[tuple[object, ...], Race] = {}
+        self.same: dict[tuple[object, ...], Race] = {}
         self.clock = Clock()
         self.fences: Fences | None = None  #: of a kernel that has some
         #: of global arrays that the kernel may write
@@ -73,6 +79,9 @@ class Sanitizer(Observer):
         else:
             order.barrier(mask)
 
+    def missed(self, mask: Mask, site: Site) -> None:
+        self._order(mask).missed(mask)
+
     def syncwarp(self, members: Members, site: Site) -> None:
         self._order(members.mask).syncwarp(members)
 
@@ -96,9 +105,14 @@ class Sanitizer(Observer):
     load = store = atomic = _access
 
     @property
+    def races(self) -> tuple[Race, ...]:
+        """The races, those where all threads write the same value last."""
+        return (*self.harmful.values(), *self.same.values())[:MAX_RACES]
+
+    @property
     def _looking(self) -> bool:
         """True if another race could still be reported."""
-        return len(self.races) < MAX_RACES and not self.clock.spent
+        return len(self.harmful) < MAX_RACES and not self.clock.spent
 
     def _local(self, request: Request, batch: _Batch) -> None:
         root = request.array.root
@@ -130,7 +144,8 @@ class Sanitizer(Observer):
         if not self._looking:
             shadow.wrote(kind, first, mask, span)
             return
-        for clash in shadow.access(kind, first, mask, site, order, span):
+        values = partial(_values, request, span) if kind == "store" else None
+        for clash in shadow.access(kind, first, mask, site, order, span, values):
             self.note(root, clash, clash.cell * shadow.unit, order)
 
     def _global(self, request: Request, order: Order) -> None:
@@ -141,22 +156,31 @@ class Sanitizer(Observer):
         if shadow is None or not self._looking:
             return
         width, addresses = array.dtype.itemsize, request.addresses
-        for clash in shadow.access(kind, addresses, width, mask, request.site, order):
+        span = max(width // math.gcd(width, shadow.unit), 1)
+        values = partial(_values, request, span) if kind == "store" else None
+        for clash in shadow.access(kind, addresses, width, mask, request.site, order, values):
             at = shadow.address + clash.cell * shadow.unit - root.address
             self.note(root, clash, at, order)
 
     def note(self, array: Memory, clash: Clash, at: int, order: Order) -> None:
-        """Turn a clash ``at`` some byte of an array into a Race, once for each pair of lines."""
+        """Turn a clash ``at`` some byte of an array into a Race, once for each pair of lines.
+
+        One where threads write different values takes the place of one where they do not."""
         (first_time, _, first_kind), (second_time, _, second_kind) = clash.first, clash.second
         lines = (self.clock.site(time).line for time in (first_time, second_time))
         key = (array.name, *zip(lines, (first_kind, second_kind), strict=True))
-        if not self._looking or key in self.race_sites:
+        is_known = key in self.harmful or (clash.same and key in self.same)
+        if not self._looking or is_known or (clash.same and len(self.same) >= MAX_RACES):
             return
-        self.race_sites.add(key)
         first, second = self._side(*clash.first), self._side(*clash.second)
         scope = SCOPES[max(int(order.distance(clash.first[1], clash.second[1])), 0)]
         index = element_index(array, at)
-        self.races.append(Race(array.name, array.space, index, first, second, scope))
+        race = Race(array.name, array.space, index, first, second, scope, clash.same)
+        if clash.same:
+            self.same[key] = race
+        else:
+            self.harmful[key] = race
+            self.same.pop(key, None)
 
     def _side(self, time: int, thread: int, kind: str) -> Access:
         site, writes = self.clock.site(time), kind != "load"
@@ -167,6 +191,18 @@ class Sanitizer(Observer):
         """Return block and ``threadIdx`` of a thread, given its linear number in the launch."""
         block, thread = divmod(thread, self.launch.threads)
         return unlinear(block, self.launch.grid), unlinear(thread, self.launch.block)
+
+
+def _values(request: Request, span: int) -> tuple[Lanes, Lanes]:
+    """Return what the active lanes of a store write, and what was there: see ``entries.Values``.
+
+    ``span``: cells of an element."""
+    array, mask = request.array, request.mask
+    new, before = (
+        np.repeat(np.broadcast_to(value, mask.group.shape)[mask.grid()], span)[None]
+        for value in (request.value, array.load(request.offset, mask))
+    )
+    return new, before
 
 
 def _cells(request: Request, shadow: Shadow) -> tuple[Value, int]:

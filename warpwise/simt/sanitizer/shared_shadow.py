@@ -10,13 +10,15 @@ memory."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.site import Site
-from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch
+from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, Values
 from warpwise.simt.sanitizer.order import Order
 from warpwise.simt.types import Lanes, Value
 
@@ -49,7 +51,14 @@ class Shadow:
         return int(threads[i]), int(places[i]) % self.cells
 
     def access(
-        self, kind: str, offset: Value, mask: Mask, site: Site, order: Order, span: int = 1
+        self,
+        kind: str,
+        offset: Value,
+        mask: Mask,
+        site: Site,
+        order: Order,
+        span: int = 1,
+        values: Values | None = None,
     ) -> list[Clash]:
         """Note an access; return its races with earlier ones, or between lanes of one store."""
         if order.floor != self.floor:
@@ -59,7 +68,7 @@ class Shadow:
             return self._read(offset, mask, time, order, span)
         if self.reads:
             self._look_up_reads(order)
-        touch = self._touch(kind, offset, mask, time, order, span)
+        touch = self._touch(kind, offset, mask, time, order, span, values)
         if not self.complete and kind == "store":
             self.written.reshape(-1)[touch.cells] = True
         found = self.tables.clashes(touch, order, self.floor)
@@ -92,15 +101,23 @@ class Shadow:
         self.reads.clear()
 
     def _touch(
-        self, kind: str, offset: Value, mask: Mask, time: int, order: Order, span: int
+        self,
+        kind: str,
+        offset: Value,
+        mask: Mask,
+        time: int,
+        order: Order,
+        span: int,
+        values: Values | None = None,
     ) -> Touch:
         if order.by_row:
             self._go_by_block()
-        return Touch(kind, time, *self._spread(offset, mask, span))
+        cells, threads = self._spread(offset, mask, span)
+        return Touch(kind, time, cells, threads, values and partial(_in_rows, values, cells.size))
 
     def _within(self, found: list[Clash]) -> list[Clash]:
         """Count cells from the start of their block's memory."""
-        return [Clash(clash.cell % self.cells, clash.first, clash.second) for clash in found]
+        return [replace(clash, cell=clash.cell % self.cells) for clash in found]
 
     def _spread(self, offset: Value, mask: Mask, span: int) -> tuple[Lanes, Lanes]:
         """Return the active lanes as flat arrays: cell and thread.
@@ -149,3 +166,11 @@ class Shadow:
             (np.multiply(offset, pieces), mask, time, span * pieces)
             for offset, mask, time, span in self.reads
         ]
+
+
+def _in_rows(values: Values, cells: int) -> tuple[Lanes, Lanes]:
+    """Return a store's values with a row for each block that shares the shadow.
+
+    The active lanes of these blocks are the same."""
+    new, before = values()
+    return new.reshape(-1, cells), before.reshape(-1, cells)

@@ -12,6 +12,7 @@ from warpwise.simt.builtins.random_functions import RANDOM
 from warpwise.simt.compiler import (
     array_calls,
     atomic_calls,
+    cached_calls,
     cuda_calls,
     random_calls,
     vectors,
@@ -20,6 +21,7 @@ from warpwise.simt.compiler import (
 from warpwise.simt.compiler.context import Call, Read
 from warpwise.simt.compiler.entries import Entry
 from warpwise.simt.compiler.language.functions import of_numbers
+from warpwise.simt.frontend.written import CACHED_STORES
 
 MASK = "0xffffffff"
 
@@ -118,6 +120,14 @@ WORDS: tuple[Entry[Call], ...] = (
     *map(_atomic, "add sub and_ or_ xor inc dec exch min max nanmin nanmax".split()),
     *map(_atomic, ("cas", "compare_and_swap")),
     *map(_random, RANDOM),
+    *(
+        Entry(name, "(array, index)", cached_calls.cached_load, f"out[i] = cuda.{name}(whole, i)")
+        for name in cached_calls.LOADS
+    ),
+    *(
+        Entry(name, "(array, index, value)", cached_calls.cached_store, f"cuda.{name}(out, i, 1)")
+        for name in CACHED_STORES
+    ),
 )
 OF_NUMBERS = tuple(of_numbers(f"cuda.{path}", f, path) for path, f in CUDA_FUNCTIONS.items())
 OF_VECTORS = tuple(_vector(name, t.size) for name, t in vectors.VECTORS.items())

@@ -5,7 +5,9 @@ The key is the function itself, so that it does not matter by which name a kerne
 from __future__ import annotations
 
 import cmath
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -75,9 +77,9 @@ OF_NUMBERS: dict[object, Entry[Call]] = {
 }
 
 
-def _of_complex(called: object, ufunc: np.ufunc, is_test: bool) -> Entry[Call]:
+def _of_complex(called: object, compute: Callable[..., Any], is_test: bool) -> Entry[Call]:
     name = f"cmath.{getattr(called, '__name__', '')}"
-    handler = partial(complex_numbers.function, ufunc=ufunc, is_test=is_test)
+    handler = partial(complex_numbers.function, compute=compute, is_test=is_test)
     return Entry(name, "(z)", handler, f"v = {name}(x[i] + 2j)")
 
 
