@@ -1,4 +1,4 @@
-"""``{found} mistake``: tables of what the simulator said of kernels in public repositories.
+"""``{found} mistake``: lists of what the simulator said of kernels in public repositories.
 
 The page "Found in the wild" shows them. They are made of ``chapters/found_in_the_wild.toml``, which
 holds a row for each kernel that was run; nothing of those kernels' text is kept.
@@ -76,7 +76,7 @@ def counts(found: tuple[Found, ...]) -> Counter[str]:
 
 def by_repository(found: tuple[Found, ...]) -> list[str]:
     """Return lines of MyST: a table with the counts of each repository."""
-    lines = table("repository", *RESULTS.values(), right=len(RESULTS))
+    lines = [row("repository", *RESULTS.values()), row("---", *("--:" for _ in RESULTS))]
     for name in dict.fromkeys(one.repository for one in found):
         of = counts(tuple(one for one in found if one.repository == name))
         lines.append(row(name, *(str(of[result] or "") for result in RESULTS)))
@@ -84,19 +84,12 @@ def by_repository(found: tuple[Found, ...]) -> list[str]:
 
 
 def rows(found: tuple[Found, ...], result: str) -> list[str]:
-    """Return lines of MyST: a table of the kernels with one result, and what was said of them."""
-    lines = table("repository", "kernel", "what the simulator says")
-    for one in found:
-        if one.result == result:
-            place = f"[{code(one.kernel)}]({one.address})"
-            lines.append(row(one.repository, place, code(one.said)))
-    return lines
-
-
-def table(*titles: str, right: int = 0) -> list[str]:
-    """Return the head of a table whose last columns are aligned to the right."""
-    rule = ["---"] * (len(titles) - right) + ["--:"] * right
-    return [row(*titles), row(*rule)]
+    """Return lines of MyST: a list of the kernels with one result, and what was said of them."""
+    return [
+        f"- [{code(one.kernel)}]({one.address}) of {one.repository}: {code(one.said)}"
+        for one in found
+        if one.result == result
+    ]
 
 
 def row(*cells: str) -> str:
@@ -105,5 +98,5 @@ def row(*cells: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return text set as code, or nothing."""
-    return f"`{text}`" if text else ""
+    """Return text set as code."""
+    return f"`{text}`"

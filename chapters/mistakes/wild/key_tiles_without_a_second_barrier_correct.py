@@ -13,7 +13,8 @@ TILE, D = 64, 4
 def attention(q, k, v, out):
     keys = cuda.shared.array((TILE, D), np.float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
-    largest, total, mean = np.float32(-math.inf), np.float32(0), np.float32(0)
+    largest = np.float32(-math.inf)
+    total = mean = np.float32(0)
     for start in range(0, k.shape[0], TILE):
         for c in range(D):
             keys[t, c] = k[start + t, c]
@@ -23,7 +24,8 @@ def attention(q, k, v, out):
             for c in range(D):
                 score += q[i, c] * keys[j, c]
             old, largest = largest, max(largest, score)
-            shrink, weight = math.exp(old - largest), math.exp(score - largest)
+            shrink = math.exp(old - largest)
+            weight = math.exp(score - largest)
             total = total * shrink + weight
             mean = mean * shrink + weight * v[start + j]
         cuda.syncthreads()
