@@ -1,4 +1,4 @@
-"""The page of mistakes: each class of error, with the message that the simulator gives."""
+"""The pages of mistakes: each class of error, with the message that the simulator gives."""
 
 import re
 
@@ -9,7 +9,8 @@ from support.paths import ROOT
 from warpwise.book.mistakes import FOLDER, kernel_lines, message, shown
 
 PAGE = (ROOT / "chapters/reference_mistakes.md").read_text("utf-8")
-SHOWN = re.findall(r"```\{mistake\} (\S+)", PAGE)
+WILD = (ROOT / "chapters/found_in_the_wild.md").read_text("utf-8")
+SHOWN, SHOWN_WILD = (re.findall(r"```\{mistake\} (\S+)", page) for page in (PAGE, WILD))
 
 
 @pytest.mark.parametrize("name", [*KERNEL_ERRORS, "LaunchError"])
@@ -20,12 +21,15 @@ def test_every_class_of_error_is_on_the_page(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_shows_one_of_its_kind(name):
     kind = name.partition("/")[0]
+    if kind == "wild":
+        assert name in SHOWN_WILD, f"show it in chapters/found_in_the_wild.md: {{mistake}} {name}"
+        return
     assert [shown for shown in SHOWN if shown.startswith(f"{kind}/")], (
         f"show a mistake of kind {kind} in chapters/reference_mistakes.md: {{mistake}} {name}"
     )
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", SHOWN + SHOWN_WILD)
 def test_a_mistake_shows_its_kernel_message_and_mend(name):
     text = "\n".join(shown(name))
     assert "@cuda.jit" in text and "expect:" not in text

@@ -14,7 +14,7 @@ from sphinx.config import Config
 from sphinx.util.typing import ExtensionMetadata
 
 from warpwise import metrics
-from warpwise.book import citations, mistakes, postprocess
+from warpwise.book import citations, found, mistakes, postprocess
 from warpwise.devices import H100
 
 STATIC = Path(__file__).parent / "static"
@@ -27,6 +27,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     """Register every part; ``_config.yml`` lists ``warpwise.book`` among its extensions."""
     citations.register()
     app.add_directive("mistake", mistakes.Mistake)
+    app.add_directive("found", found.Kernels)
     for part in PARTS:
         app.setup_extension(f"warpwise.book.{part}")
     app.connect("config-inited", prepare)
