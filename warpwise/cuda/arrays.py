@@ -1,182 +1,25 @@
-"""Arrays in simulated device memory, with the rules of Numba's device arrays.
+"""Arrays and records in simulated device memory, with the rules of Numba's.
 
 They lie in the host's memory; only the rules of use are a GPU's."""
 
 from __future__ import annotations
 
-import ctypes
 import math
-import operator
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from warpwise.cuda.layouts import NeedsCopy, WrongType, c_strides, need_contiguous, whole
+from warpwise.cuda.memory import DeviceMemory
 from warpwise.errors import LaunchError
-from warpwise.simt.machine.device_memory import (
-    Allocation,
-    Directed,
-    allocated,
-    device_values,
-    root_of,
-)
-from warpwise.simt.machine.placement import extent
+from warpwise.simt.machine.device_memory import device_values
 
 # Parameters are Numba's: a stream may be anything, for there is nothing to wait for; a type or a
 # shape is what NumPy takes. So are the errors: a copy that does not fit is a ValueError or a
 # TypeError, what would need a copy a NotImplementedError.
-
-NOT_CONTIGUOUS = (
-    "Array contains non-contiguous buffer and cannot be transferred as a single memory region. "
-    "Please ensure contiguous buffer with numpy .ascontiguousarray()"
-)
-
-
-class NeedsCopy(LaunchError, NotImplementedError):
-    """What a device array can only do by copying, and Numba does not."""
-
-
-class WrongType(LaunchError, TypeError):
-    """A type that does not go with a device array."""
-
-
-class _Memory(Protocol):
-    """What device arrays share with NumPy's."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def strides(self) -> tuple[int, ...]: ...
-    @property
-    def dtype(self) -> np.dtype[Any]: ...
-
-
-class DeviceMemory:
-    """The base of device arrays and records: values in device memory, and a stream."""
-
-    __cuda_memory__ = True
-    __cuda_ndarray__ = True
-
-    def __init__(
-        self,
-        shape: Any,
-        strides: Any,
-        dtype: npt.DTypeLike,
-        stream: object = 0,
-        gpu_data: np.ndarray | None = None,
-    ) -> None:
-        """Lie over memory as Numba's ``DeviceNDArray``: ``strides`` in bytes.
-
-        ``gpu_data``: the bytes of its memory; new memory without it. Raises ValueError unless there
-        are as many strides as dimensions, TypeError for a shape that is not of integers."""
-        dtype, shape = np.dtype(dtype), whole(shape)
-        strides = whole(strides) if strides else ()
-        if len(strides) != len(shape):
-            raise LaunchError("strides not match ndim")
-        steps = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
-        size = sum(map(abs, steps)) + dtype.itemsize if math.prod(shape) else 0
-        if gpu_data is None:
-            gpu_data = allocated(size)
-        begin = -sum(step for step in steps if step < 0) if size else 0
-        self.host_values: np.ndarray = np.ndarray(shape, dtype, gpu_data, begin, strides)
-        self.stream: Any = stream
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.host_values.shape
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        return self.host_values.strides
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.host_values.dtype
-
-    size = property(lambda self: self.host_values.size)
-    ndim = property(lambda self: self.host_values.ndim)
-    nbytes = property(lambda self: self.host_values.nbytes)
-    itemsize = property(lambda self: self.host_values.itemsize)
-
-    @property
-    def alloc_size(self) -> int:
-        """Bytes from the first element to the last; those in gaps included."""
-        first, end = extent(self.host_values)
-        return end - first
-
-    @property
-    def flags(self) -> dict[str, bool]:
-        known = self.host_values.flags
-        return {name: known[name] for name in ("C_CONTIGUOUS", "F_CONTIGUOUS")}
-
-    @property
-    def device_ctypes_pointer(self) -> ctypes.c_void_p:
-        """The pointer to the first element: an address in the host's memory."""
-        return ctypes.c_void_p(self.host_values.ctypes.data if self.size else 0)
-
-    @property
-    def gpu_data(self) -> np.ndarray:
-        """The bytes of its memory, from the first element to the last."""
-        return _bytes_of(self.host_values)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return {
-            "shape": self.shape,
-            "strides": None if is_contiguous(self) else self.strides,
-            "data": (self.device_ctypes_pointer.value or 0, False),
-            "typestr": self.dtype.str,
-            "descr": self.dtype.descr,
-            "stream": int(self.stream) if self.stream else None,
-            "version": 3,
-        }
-
-    @property
-    def _numba_type_(self) -> object:
-        """What ``numba.cuda.typeof`` asks for."""
-        return import_module("numba.cuda.typing.typeof").typeof(self.host_values)
-
-    def copy_to_host(self, ary: np.ndarray | None = None, stream: object = 0) -> np.ndarray:
-        """Return a copy in host memory with the same strides, or in ``ary`` if it is given.
-
-        Raises ValueError or TypeError if that has another shape, strides or type, and
-        NotImplementedError for an array that runs backwards."""
-        values = self.host_values
-        if any(step < 0 for step in values.strides):
-            what = f"D->H copy not implemented for negative strides: {values.strides}"
-            raise NeedsCopy(what)
-        if ary is None:
-            memory = np.empty(self.alloc_size, np.uint8)
-            memory[:] = _bytes_of(values)
-            return np.ndarray(
-                values.shape, values.dtype, memory, 0, values.strides if self.size else None
-            )
-        need_alike(values, ary)
-        ary[...] = values
-        return ary
-
-    def copy_to_device(self, ary: Any, stream: object = 0) -> None:
-        """Copy a host or device array into this one.
-
-        Raises ValueError or TypeError if it has another shape or type, or if one has gaps; between
-        two device arrays also if their strides differ."""
-        theirs = device_values(ary)
-        values = np.asarray(ary) if theirs is None else theirs
-        if not values.size:
-            return
-        need_contiguous(self.host_values)
-        core, given = array_core(self.host_values), array_core(values)
-        if theirs is None:
-            given = np.array(given, order="C" if core.flags.c_contiguous else "F")
-        else:
-            need_contiguous(values)
-        need_alike(core, given)
-        core[...] = given
-
-    def __len__(self) -> int:
-        return len(self.host_values)
 
 
 class DeviceArray(DeviceMemory):
@@ -372,6 +215,10 @@ class DeviceRecord(DeviceMemory):
         found.host_values, found.stream = values, stream
         return found
 
+    @property
+    def _numba_type_(self) -> object:
+        return import_module("numba.cuda.np.numpy_support").from_dtype(self.dtype)
+
     def __getitem__(self, name: str) -> Any:
         return self.getitem(name)
 
@@ -392,72 +239,6 @@ class DeviceRecord(DeviceMemory):
         return f"<device record of {self.dtype}>"
 
 
-# --- layouts ---
-
-
-def whole(shape: Any) -> tuple[int, ...]:
-    """Return a shape or strides as integers. Raises WrongType where they are none."""
-    if isinstance(shape, np.ndarray):
-        shape = shape.tolist()
-    try:
-        parts = shape if isinstance(shape, (tuple, list)) else (shape,)
-        return tuple(operator.index(n) for n in parts)
-    except TypeError:
-        raise WrongType(f"a shape is an integer or a tuple of integers, not {shape!r}") from None
-
-
-def c_strides(values: np.ndarray) -> tuple[int, ...]:
-    """Return the strides, in bytes, of an array of this shape and type in C order."""
-    shape = values.shape
-    return tuple(values.itemsize * math.prod(shape[d + 1 :]) for d in range(len(shape)))
-
-
-def array_core(values: Any) -> Any:
-    """Return an array without the axes along which it repeats itself."""
-    if not values.strides or not values.size:
-        return values
-    return values[tuple(0 if step == 0 else slice(None) for step in values.strides)]
-
-
-def is_contiguous(values: _Memory) -> bool:
-    """Return True for C order without gaps; axes that repeat or have one element do not count."""
-    step = values.dtype.itemsize
-    for n, stride in zip(reversed(values.shape), reversed(values.strides), strict=True):
-        if n > 1 and stride != 0:
-            if step != stride:
-                return False
-            step *= n
-    return True
-
-
-def need_contiguous(values: Any) -> None:
-    """Raise LaunchError, a ValueError, for an array with gaps, which no single copy moves."""
-    flags = array_core(values).flags
-    if not flags["C_CONTIGUOUS"] and not flags["F_CONTIGUOUS"]:
-        raise LaunchError(NOT_CONTIGUOUS)
-
-
-def need_copyable(args: Sequence[Any]) -> None:
-    """Raise LaunchError for a host array with gaps among the arguments of a launch."""
-    for value in args:
-        value = value.value if isinstance(value, Directed) else value
-        if isinstance(value, tuple):
-            need_copyable(value)
-        elif isinstance(value, np.ndarray) and device_values(value) is None:
-            need_contiguous(value)
-
-
-def need_alike(device: np.ndarray, host: Any) -> None:
-    """Raise ValueError or TypeError unless a copy from one array to the other is a copy of bytes."""
-    one, other = device.squeeze(), host.squeeze()
-    if device.dtype != host.dtype:
-        raise WrongType(f"incompatible dtype: {device.dtype} vs. {host.dtype}")
-    if one.shape != other.shape:
-        raise LaunchError(f"incompatible shape: {device.shape} vs. {host.shape}")
-    if device.size and one.strides != other.strides:
-        raise LaunchError(f"incompatible strides: {device.strides} vs. {host.strides}")
-
-
 def _index(item: Any, ndim: int) -> Any:
     parts = _parts(item)
     if len(parts) > ndim:
@@ -475,11 +256,3 @@ def _parts(item: Any) -> tuple[Any, ...]:
 
 def _is_element(item: Any) -> bool:
     return not any(isinstance(part, slice) for part in _parts(item))
-
-
-def _bytes_of(values: np.ndarray) -> np.ndarray:
-    """Return the bytes from the first element to the last, in the same memory."""
-    root, (first, end) = root_of(values), extent(values)
-    flat = root if isinstance(root, Allocation) else root.ravel(order="K").view(np.uint8)
-    begin = first - root.ctypes.data
-    return flat[begin : begin + end - first]

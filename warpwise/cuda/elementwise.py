@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.cuda.arrays import DeviceArray, WrongType
+from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.kernels import FORALL_THREADS, SimulatedKernel
+from warpwise.cuda.layouts import WrongType
 from warpwise.errors import LaunchError
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import TYPE_NAMES, CudaName

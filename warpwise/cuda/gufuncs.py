@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.cuda.arrays import DeviceArray, WrongType, c_strides
+from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.elementwise import (
     DTypes,
     as_values,
@@ -23,6 +23,7 @@ from warpwise.cuda.elementwise import (
     on_device,
     signature,
 )
+from warpwise.cuda.layouts import WrongType, c_strides
 from warpwise.errors import LaunchError
 from warpwise.simt.frontend.kernel import Kernel
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from warpwise.cuda.arrays import need_copyable
+from warpwise.cuda.layouts import need_copyable
 from warpwise.devices import H100
 from warpwise.errors import LaunchError, UnsupportedError
 from warpwise.model.occupancy import occupancy
@@ -62,7 +62,7 @@ class SimulatedKernel(Kernel):
                     f"{self.name}: a launch passes arguments by position: "
                     f"leave {names} out, and keep the order"
                 )
-            need_copyable(args)
+            need_copyable(self.name, self.parameters, args)
             t = trace(self, griddim, blockdim, *args, record=(), shared_bytes=sharedmem)
             for race in t.races:
                 warnings.warn(f"{self.name}: {race}", RaceWarning, stacklevel=2)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.cuda.arrays import DeviceArray, WrongType, need_contiguous
+from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.elementwise import as_values, device_function
 from warpwise.cuda.kernels import SimulatedKernel
+from warpwise.cuda.layouts import WrongType, need_contiguous
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.frontend.source import from_function
@@ -23,7 +24,7 @@ MOST_BLOCKS = 64
 cuda: Any = CudaName()  # inside the kernel
 
 
-def _kernel(op: Kernel, dtype: np.dtype[Any]) -> Kernel:
+def _kernel(op: Any, dtype: np.dtype[Any]) -> Kernel:
     """Return the kernel that reduces ``arr`` to a number for each block."""
 
     def reduce_blocks(arr, partials, init, with_init):  # type: ignore[no-untyped-def]
@@ -60,7 +61,8 @@ def _kernel(op: Kernel, dtype: np.dtype[Any]) -> Kernel:
             if with_init and block == 0:
                 partials[0] = op(partials[0], init)
 
-    return from_function(reduce_blocks, make=SimulatedKernel)
+    function: Any = reduce_blocks
+    return from_function(function, make=SimulatedKernel)
 
 
 class Reduce:

@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from warpwise.cuda.arrays import (
-    DeviceArray,
-    DeviceMemory,
-    DeviceRecord,
-    WrongType,
-    c_strides,
-    need_contiguous,
-    whole,
-)
+from warpwise.cuda.arrays import DeviceArray, DeviceRecord
+from warpwise.cuda.layouts import WrongType, c_strides, need_contiguous, whole
+from warpwise.cuda.memory import DeviceMemory
 from warpwise.cuda.streams import Stream
 from warpwise.errors import LaunchError
 from warpwise.simt.machine.device_memory import (

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.cuda.arrays import DeviceArray, WrongType, c_strides
+from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.elementwise import (
     DTypes,
     Kind,
@@ -24,6 +24,7 @@ from warpwise.cuda.elementwise import (
     need_options,
     signature,
 )
+from warpwise.cuda.layouts import WrongType, c_strides
 from warpwise.errors import LaunchError
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.frontend.kernel import Kernel
@@ -101,7 +102,7 @@ class UFunc:
     def _resolved(self, args: tuple[Any, ...]) -> DTypes:
         """Return the signature for some arguments: first one that numbers have as well."""
         numbers = [isinstance(arg, NUMBERS) for arg in args]
-        dtypes = [np.asarray(a).dtype if n else as_values(a)[0].dtype for a, n in zip(args, numbers)]
+        dtypes = [as_values(arg)[0].dtype for arg in args]
         same_length = [types for types in self.functions if len(types) == len(args)]
         exact = [types for types in same_length if list(types) == dtypes]
         fitting = exact or [

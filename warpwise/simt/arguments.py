@@ -31,9 +31,7 @@ from warpwise.simt.machine.structured_records import RecordType, is_known
 from warpwise.simt.types import ArrayType, Lanes, TupleType, Type, Value
 
 
-def bind(
-    kernel: Kernel, args: tuple[Any, ...], copies: Copies | None = None
-) -> tuple[Value, ...]:
+def bind(kernel: Kernel, args: tuple[Any, ...], copies: Copies | None = None) -> tuple[Value, ...]:
     """Bind a launch's arguments; each array gets an address as if allocated on its own.
 
     ``copies``: those of host arrays, to be copied back after the launch."""
@@ -169,8 +167,7 @@ def _instead(kernel: Kernel, name: str, value: object) -> str:
 def _as_array(value: object) -> Lanes | None:
     value = _directed(value).value
     values = device_values(value)  # of what warpwise.cuda.to_device made, for example
-    values = value if values is None else values
-    return values if isinstance(values, np.ndarray) else None
+    return value if values is None and isinstance(value, np.ndarray) else values
 
 
 def type_of(value: Value) -> Type:

@@ -46,6 +46,11 @@ def captured(values: Lanes) -> int:
     return int(address + values.ctypes.data - root.ctypes.data)
 
 
+def held_bytes() -> int:
+    """Return the bytes of all allocations."""
+    return sum(memory.nbytes for memory in list(_HELD.values()))
+
+
 def held(values: Lanes) -> Lanes:
     """Make the memory of a host array known as device memory, and return the array."""
     root = root_of(values)
