@@ -90,16 +90,23 @@ def test_no_warning_without_a_race():
 
 def test_copies_need_the_same_shape_and_type():
     d = cuda.to_device(np.zeros(3))
-    for other in (np.zeros(4), np.zeros(3, np.float32)):
-        with pytest.raises(LaunchError, match="same shape and type"):
+    for other, kind, said in (
+        (np.zeros(4), ValueError, "shape"),
+        (np.zeros(3, np.float32), TypeError, "dtype"),
+        (np.zeros(6)[::2], ValueError, "strides"),
+    ):
+        with pytest.raises(LaunchError, match=f"incompatible {said}") as refused:
             d.copy_to_host(other)
-        with pytest.raises(LaunchError, match="same shape and type"):
+        assert isinstance(refused.value, kind)
+    for other, said in ((np.zeros(4), "shape"), (np.zeros(3, np.float32), "dtype")):
+        with pytest.raises(LaunchError, match=f"incompatible {said}"):
             d.copy_to_device(other)
 
 
 def test_a_device_array_with_gaps_cannot_be_flattened():
-    with pytest.raises(LaunchError, match="gaps"):
+    with pytest.raises(LaunchError, match="gaps") as refused:
         cuda.to_device(np.zeros((4, 4)))[:, :2].ravel()
+    assert isinstance(refused.value, NotImplementedError)
 
 
 def test_arguments_with_a_direction_are_arrays():

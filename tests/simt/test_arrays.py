@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from warpwise import Trace, trace
+from warpwise import Trace, cuda, trace
 from warpwise.devices import T4
 from warpwise.errors import (
     KernelTypeError,
@@ -391,9 +391,10 @@ def test_events_name_the_array_behind_a_view(tmp_path):
 # --- mistakes ---
 
 
-def bytes_as(dtype, skip: int, count: int = 64) -> np.ndarray:
+def bytes_as(dtype, skip: int, count: int = 64) -> cuda.DeviceArray:
     """Return an array that begins ``skip`` bytes after a multiple of its elements' size."""
-    return np.zeros(count * np.dtype(dtype).itemsize + skip, np.uint8)[skip:].view(dtype)
+    memory = np.zeros(count * np.dtype(dtype).itemsize + skip, np.uint8)
+    return cuda.to_device(memory)[skip:].view(dtype)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from numba import cuda
 from support.matmuls import in_tiles_of_16
 
 from warpwise import trace
+from warpwise.cuda.transfers import to_device
 from warpwise.metrics import Metrics
 from warpwise.simt.lanes.counting import count_sectors, count_wavefronts
 
@@ -234,7 +235,7 @@ def test_views_keep_their_pitch_and_their_alignment():
     )
     assert (
         trace(
-            strided_copy, 1, 32, np.zeros(33, np.float32)[1:], dst[0], 1, 0
+            strided_copy, 1, 32, to_device(np.zeros(33, np.float32))[1:], dst[0], 1, 0
         ).metrics.global_load_sectors
         == 5
     )
@@ -440,7 +441,7 @@ def test_tiling_cuts_the_elements_read_by_the_tiles_width(n):
 
 
 def test_distinct_bytes_count_a_byte_once():
-    src = np.zeros(64, np.float32)
+    src = to_device(np.zeros(64, np.float32))
     t = trace(strided_copy, 2, 32, src, np.zeros(64, np.float32), 0, 5)
     assert t.metrics.global_load_bytes == 256
     assert t.metrics.global_bytes_distinct == 4 + 256

@@ -344,9 +344,27 @@ def shift(a, b):
     a[i] = 7
     b[i] += 1
 """
-    x = np.zeros(10)
-    trace(kernels_in(text)["shift"], 1, 9, x[:9], x[1:])
-    np.testing.assert_array_equal(x, [7] + [8] * 8 + [1])
+    d = cuda.to_device(np.zeros(10))
+    trace(kernels_in(text)["shift"], 1, 9, d[:9], d[1:])
+    np.testing.assert_array_equal(d.copy_to_host(), [7] + [8] * 8 + [1])
+
+
+def test_host_arrays_that_share_memory_are_copies_which_come_back_in_order():
+    text = """
+from numba import cuda
+@cuda.jit
+def shift(a, b):
+    i = cuda.threadIdx.x
+    a[i] = b[i] + 1
+    b[i] += 2
+"""
+    x = np.arange(5.0)
+    t = trace(kernels_in(text)["shift"], 1, 4, x[:4], x[1:])
+    np.testing.assert_array_equal(x, [2, 3, 4, 5, 6])
+    assert t.races == () and [array.address % 256 for array in t.arrays] == [0, 0]
+    y = np.zeros(4)
+    trace(kernels_in(text.replace("b[i] += 2", "pass"))["shift"], 1, 4, y, y)
+    np.testing.assert_array_equal(y, 0)  # the copy of b comes back last
 
 
 def test_an_unknown_name_of_cuda():

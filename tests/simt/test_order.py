@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from warpwise import trace
+from warpwise import cuda, trace
 from warpwise.errors import UnwrittenReadError
 from warpwise.simt import kernels_in
 from warpwise.simt.frontend.written import has_fence, written_parameters
@@ -443,7 +443,7 @@ def test_blocks_of_different_batches_race_too(blocks):
 
 def test_arguments_that_share_memory_are_one():
     kernel = kernel_of("x[i] = out[i]")
-    both = np.zeros(65, np.float32)
+    both = cuda.to_device(np.zeros(65, np.float32))
     assert trace(kernel, 1, 64, both[:64], both[:64], both).races == ()
     (race,) = trace(kernel, 1, 64, both[1:], both[:64], both).races
     assert race.array in ("x", "out") and race.scope == "block"

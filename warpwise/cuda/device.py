@@ -5,20 +5,33 @@ It is the default of ``trace(device=...)``."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from warpwise.devices import H100, Device
 from warpwise.errors import LaunchError
 from warpwise.metrics import WARP_SIZE
+from warpwise.simt.machine.device_memory import held_bytes
 
 GIGABYTE = 10**9
 MEMORY_BYTES = 80 * GIGABYTE  # of an H100 SXM: NVIDIA's datasheet
 
 
+class MemoryInfo(NamedTuple):
+    """Bytes of the device's memory."""
+
+    free: int
+    total: int
+
+
 class CurrentDevice:
-    """``cuda.get_current_device()``: those attributes of Numba's device that need no GPU."""
+    """``cuda.get_current_device()``: those attributes of Numba's device that need no GPU.
+
+    It is also what ``with cuda.gpus[0]:`` chooses."""
 
     id = 0
+    uuid = "GPU-00000000-0000-0000-0000-000000000000"
+    supports_float16, supports_bfloat16, supports_fp8 = True, False, False
 
     def __init__(self, device: Device = H100) -> None:
         self.name = f"Warpwise simulator, with the limits of {device.name}".encode()
@@ -33,6 +46,12 @@ class CurrentDevice:
     def reset(self) -> None:
         """Nothing is kept that a reset would clear."""
 
+    def __enter__(self) -> CurrentDevice:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """There is no other device to return to."""
+
     def __repr__(self) -> str:
         return f"<{self.name.decode()}>"
 
@@ -42,9 +61,17 @@ class Context:
 
     device = CurrentDevice()
 
-    def get_memory_info(self) -> tuple[int, int]:
+    id = device.id
+
+    def get_memory_info(self) -> MemoryInfo:
         """Return the free and total bytes of the GPU that the simulator stands for."""
-        return MEMORY_BYTES, MEMORY_BYTES
+        return MemoryInfo(max(MEMORY_BYTES - held_bytes(), 0), MEMORY_BYTES)
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """There is no other context to return to."""
 
     def synchronize(self) -> None:
         """Nothing is left to wait for."""
@@ -65,12 +92,10 @@ class Devices:
     def __iter__(self) -> Iterator[CurrentDevice]:
         return iter(self.lst)
 
-    @contextmanager
-    def _chosen(self, number: int) -> Iterator[CurrentDevice]:
-        yield select_device(number)
-
-    def __getitem__(self, number: int) -> AbstractContextManager[CurrentDevice]:
-        return self._chosen(number)
+    def __getitem__(self, number: int) -> CurrentDevice:
+        if number != 0:
+            raise IndexError(f"device {number}: the simulator is device 0, and the only one")
+        return self.current
 
 
 def get_current_device() -> CurrentDevice:
@@ -89,7 +114,13 @@ def select_device(device_id: int) -> CurrentDevice:
 
 def detect() -> bool:
     """Print the device, and return True, as kernels can be launched."""
-    print(f"Found 1 device: id 0, {Devices.current.name.decode()}")
+    device = Devices.current
+    major, minor = device.compute_capability
+    print("Found 1 CUDA devices")
+    print(f"id 0    {device.name.decode()}    [SUPPORTED]")
+    print(f"{'Compute Capability':>40}: {major}.{minor}")
+    print(f"{'UUID':>40}: {device.uuid}")
+    print("Summary:\n\t1/1 devices are supported")
     return True
 
 
@@ -102,6 +133,11 @@ def is_available() -> bool:
 def nothing() -> Iterator[None]:
     """``cuda.defer_cleanup()`` and ``cuda.profiling()``: nothing to defer, and no profiler."""
     yield
+
+
+def require_context(function: Any) -> Any:
+    """``@cuda.require_context``: there always is a context, and the function stays as it is."""
+    return function
 
 
 def no_op(*_args: object) -> None:
@@ -118,6 +154,10 @@ HOST: dict[str, object] = {
     "is_available": is_available,
     "is_supported_version": is_available,
     "is_float16_supported": is_available,
+    "is_bfloat16_supported": lambda: Devices.current.supports_bfloat16,
+    "is_fp8_supported": lambda: Devices.current.supports_fp8,
+    "cuda_error": lambda: None,
+    "require_context": require_context,
     "defer_cleanup": nothing,
     "profiling": nothing,
     "profile_start": no_op,

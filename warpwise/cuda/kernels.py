@@ -1,17 +1,15 @@
-"""Simulated kernels on the host's side: ``@cuda.jit``, launches, ``forall`` and ``reduce``."""
+"""Simulated kernels on the host's side: ``@cuda.jit``, launches and ``forall``."""
 
 from __future__ import annotations
 
 import difflib
-import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from warpwise.cuda.layouts import need_copyable
 from warpwise.devices import H100
 from warpwise.errors import LaunchError, UnsupportedError
 from warpwise.model.occupancy import occupancy
@@ -64,6 +62,7 @@ class SimulatedKernel(Kernel):
                     f"{self.name}: a launch passes arguments by position: "
                     f"leave {names} out, and keep the order"
                 )
+            need_copyable(self.name, self.parameters, args)
             t = trace(self, griddim, blockdim, *args, record=(), shared_bytes=sharedmem)
             for race in t.races:
                 warnings.warn(f"{self.name}: {race}", RaceWarning, stacklevel=2)
@@ -148,23 +147,4 @@ def jit(func_or_sig: Any = None, *, device: bool = False, **options: Any) -> Any
     return make(func_or_sig) if is_function else make
 
 
-class Reduce:
-    """``@cuda.reduce``: a function of two numbers, made to reduce an array.
-
-    Here the host does it, from the first element on."""
-
-    def __init__(self, functor: Any) -> None:
-        self.functor = getattr(functor, "function", functor)
-
-    def __call__(
-        self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: object = 0
-    ) -> Any:
-        values = np.asarray(arr).reshape(-1)[:size]
-        result = functools.reduce(self.functor, values, values.dtype.type(init))
-        if res is None:
-            return result
-        res[0] = result
-        return None
-
-
-HOST: dict[str, object] = {"jit": jit, "reduce": Reduce, "Reduce": Reduce}
+HOST: dict[str, object] = {"jit": jit}

@@ -10,6 +10,7 @@ from warpwise.cuda.numba_backend import backend
 from warpwise.simt.builtins import random_states as simulated
 from warpwise.simt.builtins.random_functions import RANDOM
 from warpwise.simt.frontend.names import CudaName
+from warpwise.simt.machine.device_memory import held
 
 NAMES = (
     "create_xoroshiro128p_states",
@@ -22,7 +23,8 @@ NAMES = (
 
 def _create(n: int, seed: int, subsequence_start: int = 0, stream: object = 0) -> DeviceArray:
     """Return a device array of states for ``n`` threads."""
-    return DeviceArray(simulated.create_xoroshiro128p_states(n, seed, subsequence_start, stream))
+    states = simulated.create_xoroshiro128p_states(n, seed, subsequence_start, stream)
+    return DeviceArray.over(held(states), stream)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,15 +5,25 @@ says nothing about a GPU."""
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from warpwise.errors import LaunchError
 
+_HANDLES = itertools.count(3)  # CUDA's handles 1 and 2 are those of its default streams
+LEGACY, PER_THREAD = 1, 2
+
 
 class Stream:
-    """``cuda.stream()``: its work is done in order, at once."""
+    """``cuda.stream()``: its work is done in order, at once.
+
+    ``handle``: an integer that tells streams apart. ``external``: made by another library."""
+
+    def __init__(self, handle: int | None = None, external: bool = False) -> None:
+        self.handle = next(_HANDLES) if handle is None else int(handle)
+        self.external = external
 
     def synchronize(self) -> None:
         """Nothing is left to wait for."""
@@ -28,14 +38,17 @@ class Stream:
         """Call ``callback(stream, status, arg)`` once the work so far is done: now."""
         callback(self, 0, arg)
 
-    async def async_done(self) -> None:
-        return None
+    async def async_done(self) -> Stream:
+        return self
+
+    def __int__(self) -> int:
+        return self.handle
 
     def __bool__(self) -> bool:
-        return True
+        return bool(self.handle)
 
     def __repr__(self) -> str:
-        return "<simulated stream>"
+        return f"<simulated stream {self.handle}>"
 
 
 class Event:
@@ -79,17 +92,12 @@ def synchronize() -> None:
     """Nothing is left to wait for."""
 
 
-def external_stream(ptr: int) -> Stream:
-    """Return a stream made elsewhere; here every stream is the same."""
-    return Stream()
-
-
 HOST: dict[str, object] = {
     "stream": Stream,
-    "default_stream": Stream,
-    "legacy_default_stream": Stream,
-    "per_thread_default_stream": Stream,
-    "external_stream": external_stream,
+    "default_stream": lambda: Stream(0),
+    "legacy_default_stream": lambda: Stream(LEGACY),
+    "per_thread_default_stream": lambda: Stream(PER_THREAD),
+    "external_stream": lambda ptr: Stream(ptr, external=True),
     "event": Event,
     "event_elapsed_time": event_elapsed_time,
     "synchronize": synchronize,

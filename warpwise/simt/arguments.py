@@ -21,20 +21,24 @@ from warpwise.messages import (
 from warpwise.simt import types
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.signatures import Parameter
+from warpwise.simt.frontend.written import written_parameters
 from warpwise.simt.machine.array_views import View, argument
 from warpwise.simt.machine.derived_views import sliced
-from warpwise.simt.machine.memory import ALIGNMENT, Memory
+from warpwise.simt.machine.device_memory import Directed, device_values
+from warpwise.simt.machine.memory import Memory
+from warpwise.simt.machine.placement import Copies, Places
 from warpwise.simt.machine.structured_records import RecordType, is_known
 from warpwise.simt.types import ArrayType, Lanes, TupleType, Type, Value
 
-_FIRST_ADDRESS = 1 << 32
 
+def bind(kernel: Kernel, args: tuple[Any, ...], copies: Copies | None = None) -> tuple[Value, ...]:
+    """Bind a launch's arguments; each array gets an address as if allocated on its own.
 
-def bind(kernel: Kernel, args: tuple[Any, ...]) -> tuple[Value, ...]:
-    """Bind a launch's arguments; each array gets an address as if allocated on its own."""
+    ``copies``: those of host arrays, to be copied back after the launch."""
     if len(args) != len(kernel.parameters):
         raise LaunchError(_on_count(kernel, args))
-    space, named = _Allocations(), zip(kernel.parameters, args, strict=True)
+    space = Places(written_parameters(kernel), copies or Copies())
+    named = zip(kernel.parameters, args, strict=True)
     bound = tuple(_bound(kernel, name, value, space) for name, value in named)
     return _as_signed(kernel, bound, args) if kernel.signatures else bound
 
@@ -71,32 +75,7 @@ def _fits(parameter: Parameter | None, value: Value) -> bool:
     return isinstance(value, (Memory, View)) and (value.dtype, value.ndim) == wanted
 
 
-class _Allocations:
-    """Assigns addresses to arrays in the order given; a view keeps its place in its base array."""
-
-    def __init__(self) -> None:
-        self.next = _FIRST_ADDRESS
-        #: by the id of the array that owns the memory: its address, and itself
-        self.seen: dict[int, tuple[int, Lanes]] = {}
-
-    def address(self, values: Lanes) -> int:
-        owner, offset = _allocation(values)
-        if id(owner) not in self.seen:
-            self.seen[id(owner)] = self.next, owner  # kept, so that no other array gets its id
-            self.next += -(-max(owner.nbytes, 1) // ALIGNMENT) * ALIGNMENT
-        return self.seen[id(owner)][0] + offset
-
-
-def _allocation(values: Lanes) -> tuple[Lanes, int]:
-    """Return the array that owns the memory, and the offset of ``values`` in it, in bytes."""
-    root = values
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    first, begin = (one.__array_interface__["data"][0] for one in (values, root))
-    return root, int(first - begin)
-
-
-def _bound(kernel: Kernel, name: str, value: Any, space: _Allocations) -> Value:
+def _bound(kernel: Kernel, name: str, value: Any, space: Places) -> Value:
     if isinstance(value, tuple):
         items = [
             _bound(kernel, f"{name}.{field}", item, space)
@@ -107,7 +86,7 @@ def _bound(kernel: Kernel, name: str, value: Any, space: _Allocations) -> Value:
     if values is None and isinstance(value, np.void):
         return _record(kernel, name, value, space)
     if values is None:
-        return _scalar(kernel, name, value)
+        return _scalar(kernel, name, _directed(value).value)
     if not is_known(values.dtype):
         what = message(
             "{name} is an array of {dtype}, which the simulator does not know",
@@ -115,7 +94,13 @@ def _bound(kernel: Kernel, name: str, value: Any, space: _Allocations) -> Value:
             dtype=TypeName(values.dtype),
         )
         raise LaunchError(what)
-    return argument(name, values, space.address(values))
+    if device_values(_directed(value).value) is not None:
+        return argument(name, values, space.device(values))
+    return argument(name, *space.host(name, values, _directed(value)))
+
+
+def _directed(value: object) -> Directed:
+    return value if isinstance(value, Directed) else Directed(value)
 
 
 class Fields(tuple[Value, ...]):
@@ -133,7 +118,7 @@ def _fields(value: tuple[Any, ...]) -> tuple[object, ...]:
     return tuple(getattr(value, "_fields", range(len(value))))
 
 
-def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> View:
+def _record(kernel: Kernel, name: str, value: np.void, space: Places) -> View:
     """Bind a record, which a launch copies to the GPU and back: the kernel can write to it."""
     if not is_known(value.dtype) or not value.dtype.names:
         what = message(
@@ -144,13 +129,11 @@ def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> V
         )
         raise LaunchError(what)
     values = np.asarray(value).reshape(1)  # the record's own memory
-    array = argument(name, values, space.address(values))
+    array = argument(name, *space.host(name, values, Directed(value)))
     return sliced(array, [0], name, lambda index, size, axis: index)
 
 
 def _scalar(kernel: Kernel, name: str, value: Any) -> Value:
-    if isinstance(value, np.ndarray):
-        value = value[()]
     kind = types.of_constant(value)
     if kind is None or not types.is_scalar(kind):
         what = message(
@@ -181,8 +164,9 @@ def _instead(kernel: Kernel, name: str, value: object) -> str:
 
 
 def _as_array(value: object) -> Lanes | None:
-    values = getattr(value, "host_values", value)  # what warpwise.cuda.to_device made
-    return values if isinstance(values, np.ndarray) and values.ndim else None
+    value = _directed(value).value
+    values = device_values(value)  # of what warpwise.cuda.to_device made, for example
+    return value if values is None and isinstance(value, np.ndarray) else values
 
 
 def type_of(value: Value) -> Type:

@@ -23,6 +23,7 @@ from warpwise.simt.machine.array_views import arrays_of
 from warpwise.simt.machine.batches import run
 from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.observer import Launch, Observer, hooks_of
+from warpwise.simt.machine.placement import Copies
 from warpwise.simt.machine.undefined import Attempt, settled
 from warpwise.simt.observers.counters import Counters
 from warpwise.simt.observers.recorder import Recorder
@@ -69,14 +70,18 @@ def trace(
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
     _check_limits(grid, block, shared_bytes, device)
     recorded, watching = tuple(record), _observers(observers)
-    first = Launch(found, grid, block, bind(found, args), shared_bytes)
+    copies = Copies()
+    first = Launch(found, grid, block, bind(found, args, copies), shared_bytes)
     argument_types = tuple(type_of(value) for value in first.arguments)
     program = compile_function(found, argument_types)
+    if program.captured:  # these have addresses now, which arguments can share
+        arguments = bind(found, args, copies)
+        first = replace(first, arguments=arguments, captured=program.captured)
     notes = program.notes if about_float64(argument_types) else ()
 
     def attempted(attempt: Attempt) -> Trace:
         """Run the launch; later runs bind the arguments anew, unseen by the caller's observers."""
-        launch = replace(first, arguments=bind(found, args)) if attempt.number else first
+        launch = replace(first, arguments=bind(found, args, copies)) if attempt.number else first
         counters, sanitizer = Counters(), Sanitizer() if sanitize else None
         recorder = Recorder(recorded, launch.threads, max_records) if recorded else None
         own = [one for one in (counters, recorder, sanitizer) if one is not None]
@@ -91,8 +96,11 @@ def trace(
 
     if program.shuffles:
         written = [root.raw for root in first.written if root.raw.flags.writeable]
-        return settled(attempted, written)
-    return attempted(Attempt())
+        trace = settled(attempted, written)
+    else:
+        trace = attempted(Attempt())
+    copies.back()
+    return trace
 
 
 def _run(program: Program, state: LaunchState, progress: bool | None) -> None:

@@ -1,7 +1,8 @@
 """The launch passes two arrays."""
 
 import numpy as np
-from numba import cuda
+
+from warpwise import cuda
 
 
 @cuda.jit
@@ -13,7 +14,7 @@ def shift(x, out):
 
 
 def launch(rng):
-    x = rng.standard_normal(64)
+    x = cuda.to_device(rng.standard_normal(64))
     return shift, 4, 16, (x, np.zeros_like(x))
 
 

@@ -1,7 +1,7 @@
 """The launch passes one array as input and as output of a shift that is right for two."""
 
 # scope: grid
-from numba import cuda
+from warpwise import cuda
 
 
 @cuda.jit
@@ -13,5 +13,5 @@ def shift(x, out):
 
 
 def launch(rng):
-    x = rng.standard_normal(64)
+    x = cuda.to_device(rng.standard_normal(64))
     return shift, 4, 16, (x, x)

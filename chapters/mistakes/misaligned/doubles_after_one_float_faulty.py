@@ -5,7 +5,8 @@ from numba import cuda
 
 
 @cuda.jit
-def scale(x, out):
+def scale(memory, out):
+    x = memory[1:-1].view(np.float64)
     i = cuda.grid(1)
     if i < x.size:
         out[i] = 2 * x[i]  # expect: MisalignedError
@@ -13,5 +14,4 @@ def scale(x, out):
 
 def launch(rng):
     memory = rng.standard_normal(68).astype(np.float32)
-    x = memory[1:-1].view(np.float64)
-    return scale, 2, 32, (x, np.zeros(x.size))
+    return scale, 2, 32, (memory, np.zeros(33))

@@ -15,6 +15,8 @@ from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.closures import Code
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.frontend.names import CudaName
+from warpwise.simt.machine.array_views import argument
+from warpwise.simt.machine.device_memory import captured
 from warpwise.simt.machine.memory import ConstantArray
 from warpwise.simt.machine.structured_records import is_known, structure_of
 from warpwise.simt.types import ArrayType, DType
@@ -187,6 +189,21 @@ def constant_array(c: Context, node: ast.expr, values: np.ndarray) -> Code:
         c.refuse(node, f"{what}, and constants have {CONSTANT_BYTES:,}", try_this)
     array = ConstantArray(name, values)
     return Code(lambda f, m: array, ArrayType(values.dtype, values.ndim, "const"))
+
+
+def captured_array(c: Context, node: ast.expr, values: np.ndarray) -> Code:
+    """Compile a device array outside the kernel, which is the array itself and no copy."""
+    name = ast.unparse(node)
+    if not is_known(values.dtype):
+        what = f"{name} is an array of {values.dtype}, which a kernel cannot hold"
+        c.refuse(node, what, "an array of numbers")
+    array = argument(name, values, captured(values))
+    named = [one for one in c.counts.captured if one.info == array.info]
+    if named:
+        array = named[0]
+    else:
+        c.counts.captured.append(array)
+    return Code(lambda f, m: array, ArrayType(values.dtype, values.ndim, "global"))
 
 
 def _shape_of(node: ast.Call) -> ast.expr:

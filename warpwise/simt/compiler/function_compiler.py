@@ -66,6 +66,7 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
         counts.shuffles,
         counts.waits,
         c.notes.all(),
+        tuple(counts.captured),
     )
 
 

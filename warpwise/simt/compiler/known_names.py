@@ -21,6 +21,7 @@ from warpwise.simt.frontend.constants import NotConstant, constant
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node
 from warpwise.simt.frontend.names import NAMESPACES, attribute, resolve
 from warpwise.simt.frontend.source import Members, Outside
+from warpwise.simt.machine.device_memory import device_values
 
 
 def refuse(
@@ -65,7 +66,7 @@ class KnownNames:
         base = self.static(node.value)
         if base is NotImplemented or isinstance(base, (np.ndarray, DeviceFunctionType)):
             return NotImplemented
-        if types.of_constant(base) is not None:
+        if types.of_constant(base) is not None or device_values(base) is not None:
             return NotImplemented
         self._need_namespace(node, base)
         try:

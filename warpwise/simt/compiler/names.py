@@ -10,7 +10,7 @@ import numpy as np
 from warpwise.errors import UndefinedNameError, UnsupportedError
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
-from warpwise.simt.compiler.array_calls import constant_array
+from warpwise.simt.compiler.array_calls import captured_array, constant_array
 from warpwise.simt.compiler.closures import Code, cast_code, constant_code
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.device_calls import device_function, function_value
@@ -18,6 +18,7 @@ from warpwise.simt.compiler.value_types import WordType
 from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.literals import is_scalar_type
 from warpwise.simt.frontend.names import CudaName
+from warpwise.simt.machine.device_memory import device_values
 from warpwise.simt.types import Type
 
 
@@ -61,6 +62,8 @@ def static_code(c: Context, node: ast.expr, value: object) -> Code:
         return constant_array(c, node, value)
     if (device := device_function(c, value)) is not None:
         return function_value(device)
+    if (values := device_values(value)) is not None:
+        return captured_array(c, node, values)
     if types.of_constant(value) is None:
         kind, try_this = advice.on_outside(node, value)
         c.refuse(node, f"{ast.unparse(node)} is {kind}, which a kernel cannot read", try_this)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warpwise.errors import KernelTypeError
 from warpwise.simt import types
 from warpwise.simt.compiler.closures import Step
 from warpwise.simt.frontend.kernel import Kernel, Node
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.array_views import View
 from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.frame import Frame
+from warpwise.simt.machine.memory import GlobalArray
 from warpwise.simt.types import NONE, Type, Value
 from warpwise.traces import Note
 
@@ -24,6 +26,7 @@ class Counts:
     atomics: int = 0
     shuffles: int = 0
     waits: bool = False  #: a loop may wait for other threads
+    captured: list[GlobalArray | View] = field(default_factory=list)  #: device arrays outside
 
     def add(self, program: Program) -> None:
         """Add those of a function that is called."""
@@ -32,13 +35,14 @@ class Counts:
         self.atomics += program.atomics
         self.shuffles += program.shuffles
         self.waits |= program.waits
+        self.captured += program.captured
 
 
 @dataclass(frozen=True)
 class Program:
     """A function compiled for argument types: ``run(frame, mask)`` leaves ``frame.result``.
 
-    ``barriers`` to ``waits``: see ``Counts``."""
+    ``barriers`` to ``waits``, and ``captured``: see ``Counts``."""
 
     kernel: Kernel
     run: Step
@@ -51,6 +55,7 @@ class Program:
     shuffles: int = 0
     waits: bool = False
     notes: tuple[Note, ...] = ()
+    captured: tuple[GlobalArray | View, ...] = ()
 
     def frame(self, batch: Batch, arguments: tuple[Value, ...], mask: Mask) -> Frame:
         frame = Frame(batch, self.slots, self.loops)

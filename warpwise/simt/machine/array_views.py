@@ -158,7 +158,7 @@ def argument(name: str, values: Lanes, address: int) -> GlobalArray | View:
     dtype, shape = values.dtype, values.shape
     width, alignment = values.itemsize, 1 if dtype.names else dtype.alignment
     by_element = not any(stride % width for stride in values.strides) and address % alignment == 0
-    if by_element and (values.size == 0 or min(values.strides) >= 0):
+    if by_element and (values.size == 0 or min(values.strides, default=0) >= 0):
         return GlobalArray(name, values, address)
     before = -sum(
         (n - 1) * stride

@@ -43,13 +43,15 @@ Scope: TypeAlias = Literal["block", "grid"]
 class Launch:
     """A launch as it was asked for: ``kernel[grid, block](*arguments)``.
 
-    ``arguments``: numbers, arrays and tuples of these, as the kernel sees them."""
+    ``arguments``: numbers, arrays and tuples of these, as the kernel sees them. ``captured``:
+    device arrays from outside the kernel that it names."""
 
     kernel: Kernel
     grid: Shape  #: blocks, by axis
     block: Shape  #: threads of a block, by axis
     arguments: tuple[Value, ...]
     dynamic_bytes: int = 0  #: of shared memory, asked for at the launch
+    captured: tuple[Value, ...] = ()
 
     @property
     def threads(self) -> int:
@@ -58,15 +60,16 @@ class Launch:
 
     @cached_property
     def memory(self) -> tuple[GlobalArray, ...]:
-        """The memory behind each array among the arguments."""
-        return _memory(self.arguments)
+        """The memory behind each array among the arguments, and behind those captured."""
+        return _memory((*self.arguments, *self.captured))
 
     @cached_property
     def written(self) -> tuple[GlobalArray, ...]:
         """The memory that the kernel may write."""
         names = written_parameters(self.kernel)
         named = zip(self.kernel.parameters, self.arguments, strict=True)
-        return _memory(tuple(value for name, value in named if name in names))
+        passed = tuple(value for name, value in named if name in names)
+        return _memory((*passed, *self.captured))
 
 
 def _memory(arguments: tuple[Value, ...]) -> tuple[GlobalArray, ...]:

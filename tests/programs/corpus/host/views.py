@@ -13,13 +13,13 @@ def k(x):
 
 
 def check():
-    a = np.arange(48.0).reshape(6, 8)
-    k[(1, 1), (8, 8)](a[1:4, ::2])
+    d = cuda.to_device(np.arange(48.0).reshape(6, 8))
+    k[(1, 1), (8, 8)](d[1:4, ::2])
     r = np.arange(48.0).reshape(6, 8)
     r[1:4, ::2] *= 2
-    assert (a == r).all()
-    d = cuda.to_device(np.arange(48.0).reshape(6, 8))
-    k[(1, 1), (8, 8)](d[2:4])
+    assert (d.copy_to_host() == r).all()
+    a = np.arange(48.0).reshape(6, 8)
+    k[(1, 1), (8, 8)](a[2:4])
     r = np.arange(48.0).reshape(6, 8)
     r[2:4] *= 2
-    assert (d.copy_to_host() == r).all()
+    assert (a == r).all()

@@ -53,7 +53,7 @@ def check():
     n = 50
     M = rng.integers(1, 5, (n, n)).astype(np.float32) * (rng.random((n, n)) < 0.2)
     x = rng.integers(0, 5, n).astype(np.float32)
-    r, c = np.nonzero(M)
+    r, c = map(np.ascontiguousarray, np.nonzero(M))
     v = M[r, c]
     ptr = np.r_[0, np.cumsum((M != 0).sum(1))].astype(np.int32)
     ref = M @ x
