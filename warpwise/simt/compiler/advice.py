@@ -306,6 +306,17 @@ def on_outside(node: ast.expr, value: object) -> tuple[str, str]:
     return what, "a kernel takes numbers and arrays: pass what it needs as arguments"
 
 
+def on_known(node: ast.expr, value: object, words: Vocabulary) -> tuple[str, str]:
+    """Describe a function, type, text or word of CUDA where a number is needed, and suggest one."""
+    text = ast.unparse(node)
+    if isinstance(value, CudaName):
+        return unknown_cuda(value.path, text, words)[:2]
+    if isinstance(value, str):
+        return f"a kernel cannot compute with the text {value!r}", "use numbers"
+    kind, try_this = on_outside(node, value)
+    return f"{text} is {kind}; a number is needed here", try_this
+
+
 def on_loop(node: ast.For, types_of: Mapping[str, object]) -> str:
     """Suggest what a loop can run over instead."""
     name = node.iter.id if isinstance(node.iter, ast.Name) else ""

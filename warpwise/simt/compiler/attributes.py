@@ -25,7 +25,7 @@ from warpwise.simt.compiler.closures import (
 )
 from warpwise.simt.compiler.complex_numbers import part_of_number
 from warpwise.simt.compiler.context import Context
-from warpwise.simt.compiler.names import static_code
+from warpwise.simt.compiler.names import known_value, static_code
 from warpwise.simt.compiler.stores import filling
 from warpwise.simt.compiler.subscripts import MOST_AXES, field, read
 from warpwise.simt.compiler.value_types import VectorType
@@ -112,6 +112,11 @@ def strides(run: Run, t: ArrayType) -> Code:
     return Code(lambda f, m: _strides(run(f, m)), _sizes(t))
 
 
+def dtype(run: Run, t: ArrayType) -> Code:
+    """Compile ``a.dtype``, with which a kernel makes arrays and casts numbers."""
+    return known_value(t.dtype)
+
+
 def transpose_of(run: Run, t: ArrayType) -> Code:
     return Code(lambda f, m: transposed(run(f, m)), t)
 
@@ -134,10 +139,6 @@ def _part(run: Run, t: ArrayType, name: str) -> Code:
 
 def _refuse_of_array(c: Context, node: ast.Attribute) -> NoReturn:
     array, text = ast.unparse(node.value), ast.unparse(node)
-    if node.attr == "dtype":
-        number, array = f"{text}.type(x)", f"cuda.local.array(4, {text})"
-        try_this = f"{number} makes a number of this type; {array} an array"
-        c.refuse(node, f"{text} is no number", try_this)
     if node.attr == "flat":
         try_this = f"{text}[i], for i in range({array}.size)"
         c.refuse(node, f"{text} needs an index in a kernel", try_this)

@@ -29,6 +29,7 @@ from warpwise.simt.compiler.entries import Refused, Vocabulary
 from warpwise.simt.compiler.known_names import KnownNames
 from warpwise.simt.compiler.notes import Notes
 from warpwise.simt.compiler.program import Counts, Program, Results
+from warpwise.simt.compiler.value_types import KnownType
 from warpwise.simt.compiler.variables import Loop, Variables
 from warpwise.simt.frontend.kernel import Kernel, Node
 from warpwise.simt.lanes.masks import Mask
@@ -178,6 +179,9 @@ class Context:
             return code
         if is_scalar(code.type):
             return Number(code.run, code.type, code.constant)
+        if isinstance(code.type, KnownType):
+            told = advice.on_known(node, code.type.value, self.language.vocabulary)
+            self.refuse(node, *told)
         what = f"{ast.unparse(node)} is {types.described(code.type)}; a number is needed here"
         try_this = advice.on_number_needed(node, code.type, self.kernel.tree)
         self.refuse(node, what, try_this, KernelTypeError)

@@ -15,6 +15,7 @@ from warpwise.errors import KernelError, UndefinedNameError, UnsupportedError
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.entries import Vocabulary
+from warpwise.simt.compiler.value_types import KnownType
 from warpwise.simt.compiler.variables import Variables
 from warpwise.simt.frontend.constants import NotConstant, constant
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node
@@ -45,6 +46,8 @@ class KnownNames:
             variables = self.variables
             if node.id in variables.env or node.id in variables.assigned:
                 t = variables.env.get(node.id)
+                if isinstance(t, KnownType):
+                    return t.value
                 return t if isinstance(t, DeviceFunctionType) else NotImplemented
             return self._outside(node)
         return self._member(node) if isinstance(node, ast.Attribute) else NotImplemented
@@ -104,7 +107,7 @@ class KnownNames:
         """Return a string that is known before the launch; None for anything else."""
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else None
-        if not isinstance(node, ast.Name):
+        if not isinstance(node, (ast.Name, ast.Attribute)):
             return None
         value = self.static(node)  # of a variable NotImplemented
         return value if isinstance(value, str) else None

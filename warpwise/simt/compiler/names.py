@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
+from collections.abc import Hashable
+from typing import NoReturn, TypeGuard
 
 import numpy as np
 
-from warpwise.errors import UndefinedNameError, UnsupportedError
+from warpwise.errors import KernelTypeError, UndefinedNameError, UnsupportedError
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.array_calls import constant_array
 from warpwise.simt.compiler.closures import Code, cast_code, constant_code
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.device_calls import device_function, function_value
+from warpwise.simt.compiler.value_types import KnownType, MixedType
 from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.types import Type
 
 
 def constant(c: Context, node: ast.Constant) -> Code:
+    if isinstance(node.value, str):
+        return known_value(node.value)
     if types.of_constant(node.value) is None:
         c.refuse(node, f"a kernel cannot hold the constant {node.value!r}", "use numbers")
     return constant_code(node.value)
@@ -29,6 +33,10 @@ def name(c: Context, node: ast.Name) -> Code:
     t = c.variables.env.get(node.id)
     if isinstance(t, DeviceFunctionType):
         return function_value(t.kernel)
+    if isinstance(t, KnownType):
+        return known_value(t.value)
+    if isinstance(t, MixedType):
+        c.refuse(t.node, t.what, t.try_this, KernelTypeError)
     if t is not None:
         return _variable(c, node, t)
     if node.id in c.variables.assigned:
@@ -50,15 +58,34 @@ def static_code(c: Context, node: ast.expr, value: object) -> Code:
     """Compile a name known before the kernel runs: a constant, or one of CUDA's words."""
     if isinstance(value, CudaName):
         read = c.language.values.get(value.path)
-        return refuse_cuda(c, node, value.path) if read is None else read()
+        return _word(c, node, value) if read is None else read()
     if isinstance(value, np.ndarray):
         return constant_array(c, node, value)
     if (device := device_function(c, value)) is not None:
         return function_value(device)
+    if isinstance(value, (str, np.dtype)) or _is_function(c, value):
+        return known_value(value)
     if types.of_constant(value) is None:
         kind, try_this = advice.on_outside(node, value)
         c.refuse(node, f"{ast.unparse(node)} is {kind}, which a kernel cannot read", try_this)
     return constant_code(value)
+
+
+def known_value(value: Hashable) -> Code:
+    """Compile a function, a type, a text or a word of CUDA as a value."""
+    return Code(lambda frame, mask: (), KnownType(value))
+
+
+def _is_function(c: Context, value: object) -> TypeGuard[Hashable]:
+    return isinstance(value, Hashable) and value in c.language.functions
+
+
+def _word(c: Context, node: ast.expr, word: CudaName) -> Code:
+    """Compile a word of CUDA that is passed on: ``cuda.atomic.add``, ``cuda.threadIdx``."""
+    words = c.language.vocabulary
+    if word.path in words.called or word.path in words.axes:
+        return known_value(word)
+    refuse_cuda(c, node, word.path)
 
 
 def refuse_cuda(c: Context, node: ast.expr, path: str) -> NoReturn:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from warpwise.errors import KernelTypeError
 from warpwise.simt import types
 from warpwise.simt.compiler.closures import Step
+from warpwise.simt.compiler.value_types import MixedType
 from warpwise.simt.frontend.assigned import unsure_reads
 from warpwise.simt.frontend.kernel import Kernel, Node
 from warpwise.simt.types import Type
@@ -69,10 +69,16 @@ class Variables:
             return b if a is None else a
         both = dict(a)
         for name, t in b.items():
-            try:
-                both[name] = types.unify(both[name], t) if name in both else t
-            except types.TypeMismatch as error:
-                what, where = f"{name} is {error}", self.kernel.where(node)
-                raise KernelTypeError(what, where, error.try_this) from error
-            self.types_of[name].add(both[name])
+            both[name] = self._met(node, name, both.get(name, t), t)
         return both
+
+    def _met(self, node: Node, name: str, a: Type, b: Type) -> Type:
+        """Return the type of a variable where paths meet: a mistake only if it is read there."""
+        if isinstance(a, MixedType) or isinstance(b, MixedType):
+            return a if isinstance(a, MixedType) else b
+        try:
+            t = types.unify(a, b)
+        except types.TypeMismatch as error:
+            return MixedType(f"{name} is {error}", error.try_this, node)
+        self.types_of[name].add(t)
+        return t

@@ -12,6 +12,7 @@ import enum
 import functools
 import inspect
 import math
+import operator
 import sys
 from types import ModuleType
 from typing import NoReturn
@@ -23,7 +24,7 @@ from warpwise.simt.builtins import CUDA_FUNCTIONS
 from warpwise.simt.builtins.random_functions import RANDOM
 from warpwise.simt.types import ELEMENTS
 
-MODULES = {"math": math, "cmath": cmath, "numpy": np, "enum": enum}
+MODULES = {"math": math, "cmath": cmath, "numpy": np, "enum": enum, "operator": operator}
 
 _PARTS = ("", "libdevice", "fp16", "random", "types", "cg")
 #: Modules that hold CUDA's names -> the path of these names below ``cuda``.

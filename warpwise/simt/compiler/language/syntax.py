@@ -87,6 +87,7 @@ SYNTAX = (
             "shape": attributes.shape,
             "size": attributes.size,
             "ndim": attributes.ndim,
+            "dtype": attributes.dtype,
             "T": attributes.transpose_of,
             "strides": attributes.strides,
             "itemsize": attributes.itemsize,
