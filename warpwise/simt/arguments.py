@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum, EnumMeta
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from warpwise.simt.machine.array_views import View, argument
 from warpwise.simt.machine.derived_views import sliced
 from warpwise.simt.machine.memory import ALIGNMENT, Memory
 from warpwise.simt.machine.structured_records import RecordType, is_known
-from warpwise.simt.types import ArrayType, Lanes, TupleType, Type, Value
+from warpwise.simt.types import ArrayType, EnumType, Lanes, TupleType, Type, Value
 
 _FIRST_ADDRESS = 1 << 32
 
@@ -149,9 +150,22 @@ def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> V
     return sliced(array, [0], name, lambda index, size, axis: index)
 
 
+class Member(int):
+    """A member of an enumeration as an argument: its place in the class."""
+
+    members: EnumMeta
+
+    def __new__(cls, value: Enum) -> Member:
+        made = super().__new__(cls, list(type(value)).index(value))
+        made.members = type(value)
+        return made
+
+
 def _scalar(kernel: Kernel, name: str, value: Any) -> Value:
     if isinstance(value, np.ndarray):
         value = value[()]
+    if isinstance(value, Enum):
+        return Member(value)
     kind = types.of_constant(value)
     if kind is None or not types.is_scalar(kind):
         what = message(
@@ -194,6 +208,8 @@ def type_of(value: Value) -> Type:
         return RecordType(value.dtype, value.space)
     if isinstance(value, (Memory, View)):
         return ArrayType(value.dtype, value.ndim, value.space)
+    if isinstance(value, Member):
+        return EnumType(value.members)
     found = types.of_constant(value)
     assert found is not None  # ``bind`` takes no other values
     return found

@@ -91,10 +91,9 @@ class OptionalType(KernelType):
 
 @dataclass(frozen=True)
 class EnumType(KernelType):
-    """A member of an enumeration whose values are numbers; its value is the member's."""
+    """A member of an enumeration; its value is the member's place in the class."""
 
     members: EnumMeta
-    dtype: DType
 
     def __str__(self) -> str:
         return f"member of {self.members.__name__}"
@@ -150,7 +149,9 @@ def unify(a: Type, b: Type) -> Type:
     if is_scalar(a) and is_scalar(b):
         return np.promote_types(a, b)
     if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
-        return TupleType(tuple(unify(x, y) for x, y in zip(a.items, b.items, strict=True)))
+        items = tuple(unify(x, y) for x, y in zip(a.items, b.items, strict=True))
+        if not any(isinstance(item, OptionalType) for item in items):
+            return TupleType(items)
     for one, other in ((a, b), (b, a)):
         if one == NONE and (is_scalar(other) or isinstance(other, OptionalType)):
             return OptionalType(other) if is_scalar(other) else other

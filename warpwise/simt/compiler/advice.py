@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from warpwise.simt.compiler.entries import Vocabulary
-from warpwise.simt.compiler.value_types import VectorType
+from warpwise.simt.compiler.value_types import KnownType, VectorType
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName, resolve
 from warpwise.simt.machine.structured_records import RecordType
@@ -145,18 +145,11 @@ def on_call(
         return f"{choice}; then fill it in a loop"
     if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
         return f"if {name} is meant for kernels, write @cuda.jit(device=True) above it"
-    if function is np.ndindex:
-        return f"a loop in a loop: {_nested(node.args)}"
     if isinstance(function, np.ufunc):
         return _instead_of_ufunc(node, function.__name__)
     if function in (sum, sorted, any, all, round) or getattr(np, name, None) is function:
         return "write a loop over the elements; math.* functions, min, max and abs work on numbers"
     return "a kernel can call math.* functions, min, max, abs and device functions"
-
-
-def _nested(sizes: list[ast.expr]) -> str:
-    loops = zip("ijklmnopq", sizes, strict=False)
-    return " ".join(f"for {name} in range({ast.unparse(size)}):" for name, size in loops)
 
 
 def _instead_of_ufunc(node: ast.Call, name: str) -> str:
@@ -239,6 +232,8 @@ def _call_behind(node: ast.expr, tree: ast.AST) -> str:
 def on_index(node: ast.expr, t: object) -> str:
     """Suggest what to write instead of an index that is no integer."""
     text = ast.unparse(node)
+    if isinstance(t, KnownType) and isinstance(t.value, CudaName):
+        return f"{text}.x, {text}.y or {text}.z"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         quotient = ast.unparse(ast.BinOp(node.left, ast.FloorDiv(), node.right))
         return f"// divides integers: {quotient}"
@@ -265,6 +260,9 @@ def on_pair(node: ast.Subscript, part: ast.expr, count: int, ndim: int, tree: as
 
 def on_stored(target: ast.AST, t: object, tree: ast.AST) -> str:
     """Suggest what to write where a value of type ``t``, no number, is assigned to an element."""
+    if isinstance(t, KnownType):
+        is_axes = isinstance(t.value, CudaName)
+        return "one of its parts: .x, .y or .z" if is_axes else "call it, or store a number"
     values = (a.value for a in ast.walk(tree) if isinstance(a, ast.Assign) and target in a.targets)
     value = next(values, None) if t is NONE else None
     return (value and on_result(value, tree)) or f"store one number: {ast.unparse(target)} = ..."
@@ -296,6 +294,9 @@ def on_outside(node: ast.expr, value: object) -> tuple[str, str]:
     """Describe a value outside the kernel, and suggest what to do instead of reading it there."""
     if isinstance(value, np.ndarray):
         return "an array outside the kernel", "pass it to the kernel as an argument"
+    if isinstance(value, np.dtype):
+        text = ast.unparse(node)
+        return "an element type", f"{text}.type(v) makes a number of it"
     if callable(value):
         return "a function", f"call it: {ast.unparse(node)}(...)"
     if isinstance(value, ModuleType):

@@ -34,7 +34,7 @@ def positional(c: Context, node: ast.Call) -> list[Code]:
 
 
 def spread(c: Context, node: ast.Call) -> ast.Call:
-    """Write out ``*values`` where it is a tuple or the name of one, for a word that reads syntax."""
+    """Write out ``*values`` of a tuple or the name of one, for a word that reads syntax."""
     if not is_starred(node):
         return node
     args: list[ast.expr] = []

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warpwise.simt import types
-from warpwise.simt.compiler.arguments import arguments
+from warpwise.simt.compiler.arguments import arguments, numbers
 from warpwise.simt.compiler.arithmetic import part_type
 from warpwise.simt.compiler.closures import Code, Number, converted
 from warpwise.simt.compiler.context import Context
@@ -34,9 +34,20 @@ from warpwise.simt.types import (
 _SAME = "exp log log10 sqrt sin cos tan sinh cosh tanh"
 _INVERSE = "asin acos atan asinh acosh atanh"
 #: Functions of ``cmath`` -> NumPy's.
-FUNCTIONS: dict[object, np.ufunc] = {getattr(cmath, n): getattr(np, n) for n in _SAME.split()}
+FUNCTIONS: dict[object, Callable[[Value], Value]] = {
+    getattr(cmath, n): getattr(np, n) for n in _SAME.split()
+}
 FUNCTIONS |= {getattr(cmath, n): getattr(np, f"arc{n[1:]}") for n in _INVERSE.split()}
-TESTS: dict[object, np.ufunc] = {
+
+
+def _exp(z: Value) -> Value:
+    """``exp``, but for 0 without a sign where the real part is -inf and the angle is unknown."""
+    vanishes = np.isneginf(np.real(z)) & ~np.isfinite(np.imag(z))
+    return np.where(vanishes, 0, np.exp(z)).astype(np.asarray(z).dtype)[()]
+
+
+FUNCTIONS[cmath.exp] = _exp
+TESTS: dict[object, Callable[[Value], Value]] = {
     cmath.isnan: np.isnan,
     cmath.isinf: np.isinf,
     cmath.isfinite: np.isfinite,
@@ -48,12 +59,23 @@ CASTS: dict[object, DType] = {
 }
 
 
-def function(c: Context, node: ast.Call, ufunc: np.ufunc, is_test: bool) -> Number:
+def function(c: Context, node: ast.Call, ufunc: Callable[[Value], Value], is_test: bool) -> Number:
     """Compile one of ``FUNCTIONS`` or ``TESTS``."""
     argument = _complex_argument(c, node)
     run, t = argument.run, argument.type
     c.cost.add("special")
     return Number(lambda f, m: ufunc(run(f, m)), BOOL if is_test else t)
+
+
+def log(c: Context, node: ast.Call) -> Number:
+    """Compile ``cmath.log(z)`` and ``cmath.log(z, base)``."""
+    if len(node.args) != 2:
+        return function(c, node, np.log, is_test=False)
+    parts = arguments(c, node, 2)
+    found = np.promote_types(np.promote_types(*(part.type for part in parts)), COMPLEX64)
+    z, base = (converted(part, found).run for part in parts)
+    c.cost.add("special", 2)
+    return Number(lambda f, m: np.log(z(f, m)) / np.log(base(f, m)), found)
 
 
 def _complex_argument(c: Context, node: ast.Call) -> Number:
@@ -65,9 +87,12 @@ def _complex_argument(c: Context, node: ast.Call) -> Number:
 
 def complex_(c: Context, node: ast.Call) -> Number:
     """Compile ``complex(z)`` and ``complex(x, y)``."""
-    if len(node.args) == 2:
-        return _joined_parts(arguments(c, node, 2))
-    (argument,) = arguments(c, node, 1)
+    given = numbers(c, node)
+    if len(given) == 2:
+        return _joined_parts(given)
+    if len(given) != 1:
+        arguments(c, node, 1)  # refuses them
+    (argument,) = given
     return _cast(c, argument, COMPLEX64 if argument.type == FLOAT32 else COMPLEX128)
 
 
@@ -104,9 +129,22 @@ def rect(c: Context, node: ast.Call) -> Number:
 
     def run(frame: Frame, mask: Mask) -> Value:
         r, phi = radius(frame, mask), angle(frame, mask)
-        return _complex(r * np.cos(phi), r * np.sin(phi), t)
+        return _complex(*_around(r, phi), t)
 
     return Number(run, complex_type(t))
+
+
+def _around(r: Value, phi: Value) -> tuple[Value, Value]:
+    """Return the parts of ``cmath.rect(r, phi)``, at infinities as ``cmath`` defines them."""
+    parts = []
+    for part, lost in ((np.cos(phi), r), (np.sin(phi), phi)):
+        # 0 * inf is NaN: keep 0, with the sign of the product
+        product = np.where(
+            (part == 0) & np.isinf(r), np.copysign(part, part * np.sign(r)), r * part
+        )
+        without_angle = np.where(r == 0, 0, np.where(np.isinf(r), lost, product))
+        parts.append(np.where(np.isfinite(phi), product, without_angle)[()])
+    return parts[0], parts[1]
 
 
 def phase(c: Context, node: ast.Call) -> Number:

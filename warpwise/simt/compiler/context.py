@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from warpwise.errors import KernelError, KernelTypeError, UnsupportedError
 from warpwise.simt import types
-from warpwise.simt.compiler import advice, known_names
+from warpwise.simt.compiler import advice, known_names, optional_values
 from warpwise.simt.compiler.closures import (
     Charge,
     Code,
@@ -35,7 +35,7 @@ from warpwise.simt.frontend.kernel import Kernel, Node
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import ArrayType, Type, is_scalar
+from warpwise.simt.types import ArrayType, OptionalType, Type, is_scalar
 
 MAX_STATEMENTS = 20_000  # compiled for one function, a loop's body as often as its types change
 
@@ -76,7 +76,7 @@ class Context:
         self,
         kernel: Kernel,
         callers: tuple[Kernel, ...],
-        mixed: frozenset[str],
+        mixed: Mapping[str, OptionalType | None],
         language: Language,
         compile_function: Compile,
     ):
@@ -179,6 +179,9 @@ class Context:
             return code
         if is_scalar(code.type):
             return Number(code.run, code.type, code.constant)
+        if isinstance(code.type, OptionalType):
+            text = ast.unparse(node)
+            return optional_values.unwrapped(code, code.type.item, self.site(node), text)
         if isinstance(code.type, KnownType):
             told = advice.on_known(node, code.type.value, self.language.vocabulary)
             self.refuse(node, *told)

@@ -37,7 +37,8 @@ def _looped(
     loop, barriers, grid_syncs = Loop(c.loop_count), c.counts.barriers, c.counts.grid_syncs
     c.loop_count += 1
     top = dict(variables.env)
-    for name in _read_before_written(node) & variables.assigned - set(top):
+    carried = _read_before_written(node) | variables.unsure_in(node)
+    for name in carried & variables.assigned - set(top):
         c.bind(name, types.BOOL)  # unifies with any number: the body gives the type
         top[name] = types.BOOL
     while True:

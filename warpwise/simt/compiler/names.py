@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
+from enum import Enum
 from typing import NoReturn, TypeGuard
 
 import numpy as np
 
 from warpwise.errors import KernelTypeError, UndefinedNameError, UnsupportedError
 from warpwise.simt import types
-from warpwise.simt.compiler import advice
+from warpwise.simt.compiler import advice, enumerations, optional_values
 from warpwise.simt.compiler.array_calls import constant_array
-from warpwise.simt.compiler.closures import Code, cast_code, constant_code
+from warpwise.simt.compiler.closures import Code, constant_code
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.device_calls import device_function, function_value
 from warpwise.simt.compiler.value_types import KnownType, MixedType
 from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.names import CudaName
-from warpwise.simt.types import Type
+from warpwise.simt.types import EnumType, Type
 
 
 def constant(c: Context, node: ast.Constant) -> Code:
@@ -37,6 +38,8 @@ def name(c: Context, node: ast.Name) -> Code:
         return known_value(t.value)
     if isinstance(t, MixedType):
         c.refuse(t.node, t.what, t.try_this, KernelTypeError)
+    if isinstance(t, EnumType):
+        return enumerations.plain(_variable(c, node, t), t)
     if t is not None:
         return _variable(c, node, t)
     if node.id in c.variables.assigned:
@@ -51,7 +54,9 @@ def _variable(c: Context, node: ast.Name, t: Type) -> Code:
     code = Code(lambda frame, mask: frame.values[slot], t)
     if (node.lineno, node.col_offset) in c.variables.unsure:
         code = Code(lambda frame, mask: frame.value(slot, variable, mask, site), t)
-    return cast_code(code.run, t) if variable in c.variables.mixed else code
+    if variable not in c.variables.mixed:
+        return code
+    return optional_values.read(code.run, t, c.variables.optional(variable, t))
 
 
 def static_code(c: Context, node: ast.expr, value: object) -> Code:
@@ -59,6 +64,8 @@ def static_code(c: Context, node: ast.expr, value: object) -> Code:
     if isinstance(value, CudaName):
         read = c.language.values.get(value.path)
         return _word(c, node, value) if read is None else read()
+    if isinstance(value, Enum):
+        return enumerations.of_constant(value)
     if isinstance(value, np.ndarray):
         return constant_array(c, node, value)
     if (device := device_function(c, value)) is not None:

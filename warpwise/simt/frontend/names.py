@@ -102,8 +102,6 @@ def resolve(value: object) -> object:
         return value if path is None else CudaName(path)
     if isinstance(value, CudaName):
         return TYPE_NAMES.get(value.path.removeprefix("types."), value)
-    if isinstance(value, enum.IntEnum):
-        return int(value)
     return _numba_names().get(id(value), value)
 
 

@@ -15,7 +15,7 @@ from warpwise.simt.builtins.intrinsics import Function
 from warpwise.simt.compiler import calls, complex_numbers, operator_calls, outputs
 from warpwise.simt.compiler.context import Call
 from warpwise.simt.compiler.entries import Entry
-from warpwise.simt.types import FLOAT32, NONE, TypeMismatch
+from warpwise.simt.types import FLOAT32, NONE, TypeMismatch, Value
 
 
 def of_numbers(name: str, function: Function, path: str = "") -> Entry[Call]:
@@ -76,7 +76,7 @@ OF_NUMBERS: dict[object, Entry[Call]] = {
 }
 
 
-def _of_complex(called: object, ufunc: np.ufunc, is_test: bool) -> Entry[Call]:
+def _of_complex(called: object, ufunc: Callable[..., Value], is_test: bool) -> Entry[Call]:
     name = f"cmath.{getattr(called, '__name__', '')}"
     handler = partial(complex_numbers.function, ufunc=ufunc, is_test=is_test)
     return Entry(name, "(z)", handler, f"v = {name}(x[i] + 2j)")
@@ -93,6 +93,7 @@ _PHASE, _POLAR, _RECT = complex_numbers.phase, complex_numbers.polar, complex_nu
 OF_COMPLEX: dict[object, Entry[Call]] = {
     **{f: _of_complex(f, ufunc, False) for f, ufunc in complex_numbers.FUNCTIONS.items()},
     **{f: _of_complex(f, ufunc, True) for f, ufunc in complex_numbers.TESTS.items()},
+    cmath.log: Entry("cmath.log", "(z)", complex_numbers.log, "v = cmath.log(x[i] + 2j, 2.0)"),
     cmath.phase: Entry("cmath.phase", "(z)", _PHASE, "v = cmath.phase(x[i] + 2j)"),
     cmath.polar: Entry("cmath.polar", "(z)", _POLAR, "r, phi = cmath.polar(x[i] + 2j)"),
     cmath.rect: Entry("cmath.rect", "(r, phi)", _RECT, "v = cmath.rect(x[i], 2.0)"),
@@ -101,7 +102,6 @@ OF_COMPLEX: dict[object, Entry[Call]] = {
     np.imag: _complex_part(np.imag, "imag"),
     np.angle: Entry("np.angle", "(z)", _ANGLE, "v = np.angle(x[i] + 2j)"),
 }
-
 
 
 def _operator(function: Callable[..., object], handler: Call, arguments: str) -> Entry[Call]:
