@@ -42,6 +42,9 @@ def function_value(kernel: Kernel) -> Code:
 
 
 def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
+    if kernel in c.callers and kernel.captured:
+        what = f"{kernel.name} calls itself, and is defined in a kernel"
+        c.refuse(node, what, "define it outside, as a device function, or write a loop")
     if kernel is not c.kernel:
         c.kernel.calls.add(kernel)
     arguments = [*_bound_arguments(c, node, kernel), *_captured(c, node, kernel)]
