@@ -139,10 +139,7 @@ def on_call(
     if function is range:
         return "range(...) belongs into for i in range(n):"
     if getattr(np, name, None) is function and name in MADE:
-        shape = ast.unparse(node.args[0]) if node.args and name != "array" else "shape"
-        made = f"array({shape}, {element_type(outside)})"
-        choice = f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block"
-        return f"{choice}; then fill it in a loop"
+        return _instead_of_array(node, name, types_of, outside)
     if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
         return f"if {name} is meant for kernels, write @cuda.jit(device=True) above it"
     if isinstance(function, np.ufunc):
@@ -150,6 +147,23 @@ def on_call(
     if function in (sum, sorted, any, all, round) or getattr(np, name, None) is function:
         return "write a loop over the elements; math.* functions, min, max and abs work on numbers"
     return "a kernel can call math.* functions, min, max, abs and device functions"
+
+
+def _instead_of_array(
+    node: ast.Call, name: str, types_of: Mapping[str, object], outside: Mapping[str, object]
+) -> str:
+    """Suggest an array of a kernel instead of ``np.zeros(n, dtype=np.int32)``: sizes are known."""
+    given = {k.arg: k.value for k in node.keywords}
+    sizes = node.args[0] if node.args and name != "array" else None
+    plain = [n.id for n in ast.walk(sizes) if isinstance(n, ast.Name)] if sizes else []
+    varies = any(variable in types_of for variable in plain)
+    shape = "SIZE" if varies or sizes is None else ast.unparse(sizes)
+    places = {"empty": 1, "zeros": 1, "ones": 1, "array": 1, "full": 2}
+    dtype = given.get("dtype", next(iter(node.args[places[name] :]), None))
+    made = f"array({shape}, {ast.unparse(dtype) if dtype else element_type(outside)})"
+    choice = f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block"
+    constant = ", with SIZE = ... above the kernel" if shape == "SIZE" else ""
+    return f"{choice}{constant}; then fill it in a loop"
 
 
 def _instead_of_ufunc(node: ast.Call, name: str) -> str:

@@ -28,7 +28,7 @@ from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.names import known_value, static_code
 from warpwise.simt.compiler.stores import filling
 from warpwise.simt.compiler.subscripts import MOST_AXES, field, read
-from warpwise.simt.compiler.value_types import VectorType
+from warpwise.simt.compiler.value_types import KnownType, VectorType
 from warpwise.simt.compiler.vectors import vector_part
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.derived_views import part_of, reshaped, retyped, transposed
@@ -68,6 +68,8 @@ def _of_value(c: Context, node: ast.Attribute) -> Element | Code:
         return field(c, node, run, t, node.attr) if is_field else _of_array(c, node, run, t)
     if isinstance(t, EnumType) and node.attr == "value":
         return enumerations.value_of(base, t)
+    if isinstance(t, KnownType):
+        return static_code(c, node, c.names.member(node, t.value))
     if isinstance(t, VectorType):
         return vector_part(c, node, base, t)
     if isinstance(t, TupleType) and node.attr in t.names:

@@ -72,15 +72,17 @@ def call(c: Context, node: ast.Call) -> Code:
         return call_device(c, node, function.kernel)
     if (device := device_function(c, function)) is not None:
         return call_device(c, node, device)
-    if node.keywords:
-        named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg) or "**"
-        what = f"{ast.unparse(node.func)} takes plain positional arguments here"
-        c.refuse(node, what, f"leave {named} out")
     try:
         handler = c.language.functions.get(function)
     except TypeError:  # not hashable, and so none of them
         handler = None
-    return _refuse_call(c, node, function) if handler is None else handler(c, node)
+    if handler is None:
+        _refuse_call(c, node, function)
+    if node.keywords:
+        named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg) or "**"
+        what = f"{ast.unparse(node.func)} takes plain positional arguments here"
+        c.refuse(node, what, f"leave {named} out")
+    return handler(c, node)
 
 
 def _called_value(c: Context, node: ast.expr) -> object:

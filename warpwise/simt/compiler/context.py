@@ -93,6 +93,7 @@ class Context:
         self.unused: ast.expr | None = None  #: a call whose result nobody uses
         self.loops: list[Loop] = []  #: around this place
         self.loop_count = self.compiled = 0
+        self.guesses = False  #: some types are guesses, and a mistake may be none
 
     # --- places and messages ---
 
@@ -127,7 +128,12 @@ class Context:
         for statement in statements:
             if self.variables.here is None:
                 break
-            step = self.statement(statement)
+            try:
+                step = self.statement(statement)
+            except KernelError:
+                if not self.guesses:
+                    raise
+                continue
             if step is not None:
                 steps.append(step)
         return steps[0] if len(steps) == 1 else _in_turn(steps)

@@ -67,7 +67,10 @@ class KnownNames:
         return base[name]
 
     def _member(self, node: ast.Attribute) -> object:
-        base = self.static(node.value)
+        return self.member(node, self.static(node.value))
+
+    def member(self, node: ast.Attribute, base: object) -> object:
+        """Return what an attribute of ``base`` means; NotImplemented if that is not known."""
         if base is NotImplemented or isinstance(base, (np.ndarray, DeviceFunctionType)):
             return NotImplemented
         if isinstance(base, Enum) and node.attr == "value":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpwise.errors import KernelTypeError, UnsupportedError
+from warpwise.messages import Name, message
 from warpwise.simt import types
 from warpwise.simt.compiler.closures import Step
 from warpwise.simt.frontend.kernel import Kernel, Node
@@ -78,7 +79,10 @@ def recursion(kernel: Kernel, arguments: tuple[Type, ...], result: Type) -> Prog
         try:
             return program.run(frame, mask)
         except RecursionError:
-            what = f"{kernel.name} calls itself more often than the simulator can follow"
+            what = message(
+                "{function} calls itself more often than the simulator can follow",
+                function=Name(kernel.name),
+            )
             where = kernel.where(kernel.tree)
             raise UnsupportedError(what, where, "an end to its calls, or a loop") from None
 
