@@ -16,6 +16,7 @@ from warpwise.simt.compiler.language.functions import (
     FUNCTIONS,
     OF_COMPLEX,
     OF_NUMBERS,
+    OPERATORS,
     PYTHON,
     TYPES,
 )
@@ -26,8 +27,13 @@ N = 32
 HEAD = """
 import cmath
 import math
+import operator
+from enum import Enum
 import numpy as np
 from numba import cuda
+class Side(Enum):
+    LEFT = 1
+    RIGHT = 2
 MODE = "fast"
 SCALE = np.float32(0.5)
 SIZES = (3, 4)
@@ -36,6 +42,15 @@ halved = cuda.jit(device=True)(lambda v: v / 2)
 @cuda.jit(device=True)
 def squared(v):
     return v * v
+@cuda.jit(device=True)
+def positive(v):
+    if v > 0:
+        return v
+@cuda.jit(device=True)
+def factorial(n):
+    if n < 2:
+        return 1
+    return n * factorial(n - 1)
 @cuda.jit(device=True)
 def scaled(v, by=2):
     return v * by
@@ -89,7 +104,8 @@ def test_a_thing_has_one_entry():
         listed = [key for part in SYNTAX for key in getattr(part, kind)]
         assert sorted(map(str, listed)) == sorted(map(str, getattr(LANGUAGE, kind)))
     assert len({word.name for word in CALLED}) == len(CALLED)
-    assert not set(PYTHON) & set(TYPES) and not {*PYTHON, *TYPES, *OF_NUMBERS} & set(OF_COMPLEX)
+    kinds = (PYTHON, TYPES, OF_NUMBERS, OF_COMPLEX, OPERATORS)
+    assert sum(map(len, kinds)) == len(FUNCTIONS)
 
 
 #: What an example needs that text alone cannot say: a table of NumPy's values.

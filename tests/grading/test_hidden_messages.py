@@ -149,6 +149,9 @@ BODIES = {
     "an axis": "out[0] = m[n, 0] if n % 2 else m[0, n]\nout[1] = m[n, n]",
     "a lane's view": "v = x[t % 3:t % 3 + 2 + n % 2]\nout[i % 8] = v[t % 7 + 3]",
     "an item of a tuple": "p = (1.0, 2.0)\nout[0] = p[n]",
+    "a number or None": (
+        "def above(v):\n    if v > 2 + n % 2:\n        return v\nout[i % 8] = above(x[i % x.size])"
+    ),
     "shared memory": "s = cuda.shared.array(64, float32)\nout[0] = s[(t + n) % 64]",
     "shared memory in a view": (
         "s = cuda.shared.array(64, float32)\nv = s[2:]\nout[0] = v[(t + n) % 32]"
@@ -400,6 +403,12 @@ def test_a_launch_that_is_refused_tells_nothing_of_sizes(name: str):
     check_errors(name, program(body), change)
 
 
+def test_calls_without_an_end_tell_no_depth():
+    body = "    if v < 0:\n        return v\n    return more(v + 1)\n"
+    head = HEAD.format(before=f"@cuda.jit(device=True)\ndef more(v):\n{body}", signature="")
+    check_errors("calls without an end", head + "    out[0] = more(t)")
+
+
 def test_a_signature_that_does_not_fit_tells_types_and_dimensions():
     check_errors("a signature", program("out[0] = 1", SIGNED))
     check_errors("a method", SELF)
@@ -646,6 +655,7 @@ def meet_all(monkeypatch: pytest.MonkeyPatch) -> None:
             test_a_call_tells_nothing_of_its_arguments_and_values(name, wanted)
     test_a_plain_function_is_refused_without_a_number()
     test_a_signature_that_does_not_fit_tells_types_and_dimensions()
+    test_calls_without_an_end_tell_no_depth()
     test_blocks_that_wait_for_later_ones_tell_no_number(monkeypatch)
 
 

@@ -292,7 +292,7 @@ REFUSED = {
         "out.ctypes": "out.ctypes.data",
         "math.__loader__": "math.__loader__.load_module",
         "kernel.lookup": "kernel.lookup",
-        "call of a call": "(lambda: 1)()",
+        "call of a call": "(lambda: 1)()()",
         "subscript of a builtin": "print[0]",
     }.items()
 }

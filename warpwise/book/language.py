@@ -77,6 +77,7 @@ def _functions() -> Iterable[str]:
     yield f"Types, which convert: {_names(types)}; of NumPy or Numba, under each of their names.\n"
     yield f"`math`: {_names(_inside('math', found))}.\n"
     yield f"`cmath`: {_names(_inside('cmath', found))}.\n"
+    yield f"`operator`: {_names(_inside('operator', found))}.\n"
     yield f"NumPy, of numbers: {_names(numpy)}.\n"
     plain = [f"{word.name}{word.shown}" for word in OF_NUMBERS if "." not in word.name]
     yield f"`cuda`: {_names(plain)}.\n"

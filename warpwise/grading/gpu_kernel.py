@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import enum
 import operator
 from importlib import import_module
 from typing import Any
@@ -18,7 +17,7 @@ from warpwise.cuda import numba_backend
 from warpwise.errors import GradingError
 from warpwise.simt import Kernel
 from warpwise.simt.frontend.names import CudaName, Package
-from warpwise.simt.frontend.source import Members, Outside
+from warpwise.simt.frontend.source import Outside
 
 
 def compiled(kernel: Kernel) -> Any:
@@ -71,6 +70,4 @@ def _meaning(name: str, value: object, made: dict[Kernel, Any]) -> Any:
             return operator.attrgetter(path)(numba_backend.load()) if path else numba_backend.load()
         case Package():
             return import_module("numba")
-        case Members():
-            return enum.IntEnum(name, vars(value))
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum, EnumMeta
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from warpwise.simt.machine.device_memory import Directed, device_values
 from warpwise.simt.machine.memory import Memory
 from warpwise.simt.machine.placement import Copies, Places
 from warpwise.simt.machine.structured_records import RecordType, is_known
-from warpwise.simt.types import ArrayType, Lanes, TupleType, Type, Value
+from warpwise.simt.types import ArrayType, EnumType, Lanes, TupleType, Type, Value
 
 
 def bind(kernel: Kernel, args: tuple[Any, ...], copies: Copies | None = None) -> tuple[Value, ...]:
@@ -133,7 +134,20 @@ def _record(kernel: Kernel, name: str, value: np.void, space: Places) -> View:
     return sliced(array, [0], name, lambda index, size, axis: index)
 
 
+class Member(int):
+    """A member of an enumeration as an argument: its place in the class."""
+
+    members: EnumMeta
+
+    def __new__(cls, value: Enum) -> Member:
+        made = super().__new__(cls, list(type(value)).index(value))
+        made.members = type(value)
+        return made
+
+
 def _scalar(kernel: Kernel, name: str, value: Any) -> Value:
+    if isinstance(value, Enum):
+        return Member(value)
     kind = types.of_constant(value)
     if kind is None or not types.is_scalar(kind):
         what = message(
@@ -177,6 +191,8 @@ def type_of(value: Value) -> Type:
         return RecordType(value.dtype, value.space)
     if isinstance(value, (Memory, View)):
         return ArrayType(value.dtype, value.ndim, value.space)
+    if isinstance(value, Member):
+        return EnumType(value.members)
     found = types.of_constant(value)
     assert found is not None  # ``bind`` takes no other values
     return found

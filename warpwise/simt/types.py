@@ -7,6 +7,7 @@ float32 among float32 and small integers."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import EnumMeta
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -77,6 +78,28 @@ NONE = NoneType()
 
 
 @dataclass(frozen=True)
+class OptionalType(KernelType):
+    """A number, or None where a function or a path gave none.
+
+    Its values are pairs: True where there is a number, and the number."""
+
+    item: DType
+
+    def __str__(self) -> str:
+        return f"{self.item} or None"
+
+
+@dataclass(frozen=True)
+class EnumType(KernelType):
+    """A member of an enumeration; its value is the member's place in the class."""
+
+    members: EnumMeta
+
+    def __str__(self) -> str:
+        return f"member of {self.members.__name__}"
+
+
+@dataclass(frozen=True)
 class GridType(KernelType):
     """All threads of a launch as a group: ``cuda.cg.this_grid()``."""
 
@@ -126,8 +149,20 @@ def unify(a: Type, b: Type) -> Type:
     if is_scalar(a) and is_scalar(b):
         return np.promote_types(a, b)
     if isinstance(a, TupleType) and isinstance(b, TupleType) and len(a.items) == len(b.items):
-        return TupleType(tuple(unify(x, y) for x, y in zip(a.items, b.items, strict=True)))
+        items = tuple(unify(x, y) for x, y in zip(a.items, b.items, strict=True))
+        if not any(isinstance(item, OptionalType) for item in items):
+            return TupleType(items)
+    for one, other in ((a, b), (b, a)):
+        if one == NONE and (is_scalar(other) or isinstance(other, OptionalType)):
+            return OptionalType(other) if is_scalar(other) else other
+        if isinstance(one, OptionalType) and (item := _item(other)) is not None:
+            return OptionalType(np.promote_types(one.item, item))
     raise TypeMismatch(f"{a} on one path and {b} on another", "use two variables")
+
+
+def _item(t: Type) -> DType | None:
+    """Return the type of the number in a number or an optional one."""
+    return t if is_scalar(t) else t.item if isinstance(t, OptionalType) else None
 
 
 def same(t: DType) -> DType:

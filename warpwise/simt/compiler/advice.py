@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from warpwise.simt.compiler.entries import Vocabulary
-from warpwise.simt.compiler.value_types import VectorType, WordType
+from warpwise.simt.compiler.value_types import KnownType, VectorType
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName, resolve
 from warpwise.simt.machine.structured_records import RecordType
@@ -139,14 +139,9 @@ def on_call(
     if function is range:
         return "range(...) belongs into for i in range(n):"
     if getattr(np, name, None) is function and name in MADE:
-        shape = ast.unparse(node.args[0]) if node.args and name != "array" else "shape"
-        made = f"array({shape}, {element_type(outside)})"
-        choice = f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block"
-        return f"{choice}; then fill it in a loop"
+        return _instead_of_array(node, name, types_of, outside)
     if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
         return f"if {name} is meant for kernels, write @cuda.jit(device=True) above it"
-    if function is np.ndindex:
-        return f"a loop in a loop: {_nested(node.args)}"
     if isinstance(function, np.ufunc):
         return _instead_of_ufunc(node, function.__name__)
     if function in (sum, sorted, any, all, round) or getattr(np, name, None) is function:
@@ -154,9 +149,21 @@ def on_call(
     return "a kernel can call math.* functions, min, max, abs and device functions"
 
 
-def _nested(sizes: list[ast.expr]) -> str:
-    loops = zip("ijklmnopq", sizes, strict=False)
-    return " ".join(f"for {name} in range({ast.unparse(size)}):" for name, size in loops)
+def _instead_of_array(
+    node: ast.Call, name: str, types_of: Mapping[str, object], outside: Mapping[str, object]
+) -> str:
+    """Suggest an array of a kernel instead of ``np.zeros(n, dtype=np.int32)``: sizes are known."""
+    given = {k.arg: k.value for k in node.keywords}
+    sizes = node.args[0] if node.args and name != "array" else None
+    plain = [n.id for n in ast.walk(sizes) if isinstance(n, ast.Name)] if sizes else []
+    varies = any(variable in types_of for variable in plain)
+    shape = "SIZE" if varies or sizes is None else ast.unparse(sizes)
+    places = {"empty": 1, "zeros": 1, "ones": 1, "array": 1, "full": 2}
+    dtype = given.get("dtype", next(iter(node.args[places[name] :]), None))
+    made = f"array({shape}, {ast.unparse(dtype) if dtype else element_type(outside)})"
+    choice = f"cuda.local.{made} for one thread, or cuda.shared.{made} for a block"
+    constant = ", with SIZE = ... above the kernel" if shape == "SIZE" else ""
+    return f"{choice}{constant}; then fill it in a loop"
 
 
 def _instead_of_ufunc(node: ast.Call, name: str) -> str:
@@ -210,8 +217,6 @@ def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
         return f"one of its parts: {text}[0]"
     if isinstance(t, VectorType):
         return f"one of its parts: {text}.x"
-    if isinstance(t, WordType):
-        return f"call it: {text}(...)"
     if isinstance(t, RecordType):
         return f"one of its fields: {text}.{(t.dtype.names or ('',))[0]}"
     return on_result(node, tree) or "give it a number"
@@ -241,6 +246,8 @@ def _call_behind(node: ast.expr, tree: ast.AST) -> str:
 def on_index(node: ast.expr, t: object) -> str:
     """Suggest what to write instead of an index that is no integer."""
     text = ast.unparse(node)
+    if isinstance(t, KnownType) and isinstance(t.value, CudaName):
+        return f"{text}.x, {text}.y or {text}.z"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         quotient = ast.unparse(ast.BinOp(node.left, ast.FloorDiv(), node.right))
         return f"// divides integers: {quotient}"
@@ -267,6 +274,9 @@ def on_pair(node: ast.Subscript, part: ast.expr, count: int, ndim: int, tree: as
 
 def on_stored(target: ast.AST, t: object, tree: ast.AST) -> str:
     """Suggest what to write where a value of type ``t``, no number, is assigned to an element."""
+    if isinstance(t, KnownType):
+        is_axes = isinstance(t.value, CudaName)
+        return "one of its parts: .x, .y or .z" if is_axes else "call it, or store a number"
     values = (a.value for a in ast.walk(tree) if isinstance(a, ast.Assign) and target in a.targets)
     value = next(values, None) if t is NONE else None
     return (value and on_result(value, tree)) or f"store one number: {ast.unparse(target)} = ..."
@@ -298,6 +308,9 @@ def on_outside(node: ast.expr, value: object) -> tuple[str, str]:
     """Describe a value outside the kernel, and suggest what to do instead of reading it there."""
     if isinstance(value, np.ndarray):
         return "an array outside the kernel", "pass it to the kernel as an argument"
+    if isinstance(value, np.dtype):
+        text = ast.unparse(node)
+        return "an element type", f"{text}.type(v) makes a number of it"
     if callable(value):
         return "a function", f"call it: {ast.unparse(node)}(...)"
     if isinstance(value, ModuleType):
@@ -306,6 +319,17 @@ def on_outside(node: ast.expr, value: object) -> tuple[str, str]:
     if isinstance(value, (list, dict, set)):
         return what, "put its numbers into a NumPy array, and pass that as an argument"
     return what, "a kernel takes numbers and arrays: pass what it needs as arguments"
+
+
+def on_known(node: ast.expr, value: object, words: Vocabulary) -> tuple[str, str]:
+    """Describe a function, type, text or word of CUDA where a number is needed, and suggest one."""
+    text = ast.unparse(node)
+    if isinstance(value, CudaName):
+        return unknown_cuda(value.path, text, words)[:2]
+    if isinstance(value, str):
+        return f"a kernel cannot compute with the text {value!r}", "use numbers"
+    kind, try_this = on_outside(node, value)
+    return f"{text} is {kind}; a number is needed here", try_this
 
 
 def on_loop(node: ast.For, types_of: Mapping[str, object]) -> str:

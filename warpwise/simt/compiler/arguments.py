@@ -33,6 +33,27 @@ def positional(c: Context, node: ast.Call) -> list[Code]:
     return codes
 
 
+def spread(c: Context, node: ast.Call) -> ast.Call:
+    """Write out ``*values`` of a tuple or the name of one, for a word that reads syntax."""
+    if not is_starred(node):
+        return node
+    args: list[ast.expr] = []
+    for argument in node.args:
+        inner = argument.value if isinstance(argument, ast.Starred) else argument
+        t = c.variables.env.get(inner.id) if isinstance(inner, ast.Name) else None
+        if inner is argument:
+            args.append(argument)
+        elif isinstance(inner, ast.Tuple):
+            args += inner.elts
+        elif isinstance(t, TupleType):
+            items = (ast.Constant(i) for i in range(len(t.items)))
+            parts = (ast.Subscript(inner, ast.copy_location(i, inner), ast.Load()) for i in items)
+            args += (ast.copy_location(part, inner) for part in parts)
+        else:
+            args.append(argument)
+    return ast.copy_location(ast.Call(node.func, args, node.keywords), node)
+
+
 def is_starred(node: ast.Call) -> bool:
     return any(isinstance(argument, ast.Starred) for argument in node.args)
 

@@ -124,21 +124,26 @@ def unary(c: Context, node: ast.UnaryOp) -> Number:
     literal = node.operand.value if isinstance(node.operand, ast.Constant) else None
     if negates and isinstance(literal, (int, float)):
         return c.scalar(ast.copy_location(ast.Constant(-literal), node))
-    operand = c.scalar(node.operand)
+    return applied_unary(c, node.op, c.scalar(node.operand))
+
+
+def applied_unary(c: Context, op: ast.unaryop, operand: Number) -> Number:
+    """Compile ``op operand``."""
+    negates = isinstance(op, ast.USub)
     # such as -math.inf: the compiler does it
     if operand.constant and is_float(operand.type) and negates:
         return constant_number(-known(operand.run), operand.type)
     c.cost.arithmetic(operand.type)
-    if isinstance(node.op, ast.Not):
+    if isinstance(op, ast.Not):
         return _inverted(truth(operand).run)
-    if isinstance(node.op, ast.Invert):
+    if isinstance(op, ast.Invert):
         if not is_integer(operand.type):
             try_this = "not turns a condition round, - changes a sign"
             raise types.TypeMismatch("~ needs an integer", try_this)
         if operand.type == BOOL:
             return _inverted(operand.run)
     t = types.negation(operand.type)
-    if isinstance(node.op, ast.UAdd):
+    if isinstance(op, ast.UAdd):
         return converted(operand, t)
     own = converted(operand, t) if operand.type == BOOL else operand
     operation = operator.neg if negates else operator.invert

@@ -12,7 +12,7 @@ import numpy as np
 
 from warpwise.errors import KernelTypeError, UndefinedNameError
 from warpwise.simt import types
-from warpwise.simt.compiler import advice
+from warpwise.simt.compiler import advice, enumerations
 from warpwise.simt.compiler.arguments import NO_COMPLEX
 from warpwise.simt.compiler.array_calls import dtype_of, element_type
 from warpwise.simt.compiler.closures import (
@@ -25,19 +25,21 @@ from warpwise.simt.compiler.closures import (
 )
 from warpwise.simt.compiler.complex_numbers import part_of_number
 from warpwise.simt.compiler.context import Context
-from warpwise.simt.compiler.names import static_code
+from warpwise.simt.compiler.names import known_value, static_code
 from warpwise.simt.compiler.stores import filling
 from warpwise.simt.compiler.subscripts import MOST_AXES, field, read
-from warpwise.simt.compiler.value_types import VectorType
+from warpwise.simt.compiler.value_types import KnownType, VectorType
 from warpwise.simt.compiler.vectors import vector_part
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.derived_views import part_of, reshaped, retyped, transposed
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.machine.structured_records import RecordType
 from warpwise.simt.types import (
+    BOOL,
     INT64,
     ArrayType,
     DType,
+    EnumType,
     TupleType,
     Type,
     Value,
@@ -64,6 +66,10 @@ def _of_value(c: Context, node: ast.Attribute) -> Element | Code:
     if isinstance(t, ArrayType):
         is_field = node.attr in (t.dtype.names or ())
         return field(c, node, run, t, node.attr) if is_field else _of_array(c, node, run, t)
+    if isinstance(t, EnumType) and node.attr == "value":
+        return enumerations.value_of(base, t)
+    if isinstance(t, KnownType):
+        return static_code(c, node, c.names.member(node, t.value))
     if isinstance(t, VectorType):
         return vector_part(c, node, base, t)
     if isinstance(t, TupleType) and node.attr in t.names:
@@ -112,6 +118,11 @@ def strides(run: Run, t: ArrayType) -> Code:
     return Code(lambda f, m: _strides(run(f, m)), _sizes(t))
 
 
+def dtype(run: Run, t: ArrayType) -> Code:
+    """Compile ``a.dtype``, with which a kernel makes arrays and casts numbers."""
+    return known_value(t.dtype)
+
+
 def transpose_of(run: Run, t: ArrayType) -> Code:
     return Code(lambda f, m: transposed(run(f, m)), t)
 
@@ -134,10 +145,6 @@ def _part(run: Run, t: ArrayType, name: str) -> Code:
 
 def _refuse_of_array(c: Context, node: ast.Attribute) -> NoReturn:
     array, text = ast.unparse(node.value), ast.unparse(node)
-    if node.attr == "dtype":
-        number, array = f"{text}.type(x)", f"cuda.local.array(4, {text})"
-        try_this = f"{number} makes a number of this type; {array} an array"
-        c.refuse(node, f"{text} is no number", try_this)
     if node.attr == "flat":
         try_this = f"{text}[i], for i in range({array}.size)"
         c.refuse(node, f"{text} needs an index in a kernel", try_this)
@@ -160,9 +167,14 @@ def method_call(c: Context, node: ast.Call) -> Code | None:
     is_cast = name == "type" and len(node.args) == 1
     if is_cast and dtype is not None and dtype in types.SCALARS:
         return _cast_to(c, node, dtype)
+    if name == "bit_count" and not node.args and not node.keywords:
+        as_call = ast.copy_location(ast.Call(node.func, [node.func.value], []), node)
+        return c.language.words["popc"](c, as_call)
     if node.keywords or (name != "conjugate" and name not in c.language.methods):
         return None
     base = c.expression(node.func.value)
+    if is_scalar(base.type) and name == "view":
+        return _bits(c, node, c.number(node.func.value, base))
     if is_scalar(base.type):
         is_conjugate = name == "conjugate" and not node.args
         return _conjugate(c.number(node.func.value, base)) if is_conjugate else None
@@ -178,6 +190,22 @@ def _cast_to(c: Context, node: ast.Call, dtype: DType) -> Number:
         raise types.TypeMismatch("a complex number is no real one", NO_COMPLEX)
     c.cost.add("conversion", int(argument.type != dtype))
     return cast_number(argument.run, dtype)
+
+
+def _bits(c: Context, node: ast.Call, base: Number) -> Number:
+    """Compile ``v.view(np.int32)`` of a number: its bits as one of another type."""
+    dtype, run, t = element_type(c, node.args[0]) if node.args else BOOL, base.run, base.type
+    if len(node.args) != 1 or BOOL in (t, dtype) or is_complex(t) or is_complex(dtype):
+        what = f"{ast.unparse(node)}: view takes the type of a real number"
+        c.refuse(node, what, f"{ast.unparse(node.func)}(np.int{t.itemsize * 8})", KernelTypeError)
+    if dtype not in types.SCALARS or dtype.itemsize != t.itemsize:
+        what = f"{ast.unparse(node)}: a number of {t.itemsize} bytes is seen as {dtype}"
+        c.refuse(node, what, f"a type of {t.itemsize} bytes", KernelTypeError)
+
+    def bits(frame: Frame, mask: Mask) -> Value:
+        return types.cast(np.asarray(run(frame, mask), t).view(dtype)[()], dtype)
+
+    return Number(bits, dtype)
 
 
 def _conjugate(base: Number) -> Number:

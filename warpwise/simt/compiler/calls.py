@@ -19,6 +19,7 @@ from warpwise.simt.compiler.arguments import (
     need_real,
     numbers,
     only_numbers,
+    spread,
 )
 from warpwise.simt.compiler.arithmetic import binary
 from warpwise.simt.compiler.attributes import method_call
@@ -37,6 +38,7 @@ from warpwise.simt.compiler.closures import (
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.device_calls import call_device, device_function
 from warpwise.simt.compiler.names import refuse_cuda
+from warpwise.simt.compiler.value_types import KnownType
 from warpwise.simt.compiler.warp_calls import grid_sync_call
 from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.names import CudaName
@@ -57,26 +59,40 @@ NOT_FINITE = "inf -inf +inf nan infinity -infinity".split()
 
 
 def call(c: Context, node: ast.Call) -> Code:
-    function = c.static(node.func)
+    function = _called_value(c, node.func)
     if function is NotImplemented:
         method = grid_sync_call(c, node) or method_call(c, node)
         return _refuse_call(c, node, function) if method is None else method
     if isinstance(function, CudaName):
         word = c.language.words.get(function.path)
-        return refuse_cuda(c, node.func, function.path) if word is None else word(c, node)
+        if word is None:
+            refuse_cuda(c, node.func, function.path)
+        return word(c, spread(c, node))
     if isinstance(function, DeviceFunctionType):
         return call_device(c, node, function.kernel)
     if (device := device_function(c, function)) is not None:
         return call_device(c, node, device)
-    if node.keywords:
-        named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg) or "**"
-        what = f"{ast.unparse(node.func)} takes plain positional arguments here"
-        c.refuse(node, what, f"leave {named} out")
     try:
         handler = c.language.functions.get(function)
     except TypeError:  # not hashable, and so none of them
         handler = None
-    return _refuse_call(c, node, function) if handler is None else handler(c, node)
+    if handler is None:
+        _refuse_call(c, node, function)
+    if node.keywords:
+        named = ", ".join(f"{k.arg}=" for k in node.keywords if k.arg) or "**"
+        what = f"{ast.unparse(node.func)} takes plain positional arguments here"
+        c.refuse(node, what, f"leave {named} out")
+    return handler(c, node)
+
+
+def _called_value(c: Context, node: ast.expr) -> object:
+    """Return what is called, as far as it is known: a name, or ``make(3)`` and ``functions[0]``."""
+    if not isinstance(node, (ast.Call, ast.Subscript, ast.Lambda)):
+        return c.static(node)
+    t = c.expression(node).type
+    if isinstance(t, KnownType):
+        return t.value
+    return t if isinstance(t, DeviceFunctionType) else NotImplemented
 
 
 def _refuse_call(c: Context, node: ast.Call, function: object) -> NoReturn:

@@ -13,7 +13,7 @@ from warpwise.simt import types
 from warpwise.simt.lanes.counting import Work
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import BOOL, DType, TupleType, Type, Value, cast, is_scalar
+from warpwise.simt.types import BOOL, DType, OptionalType, TupleType, Type, Value, cast, is_scalar
 
 Run: TypeAlias = Callable[[Frame, Mask], Value]  #: an expression
 Step: TypeAlias = Callable[[Frame, Mask], Mask | None]  #: a statement: the lanes that go on
@@ -141,7 +141,19 @@ def converted(code: Code, to: Type) -> Code:
         if code.type != to:
             return cast_number(code.run, to)
         return code if isinstance(code, Number) else Number(code.run, to, code.constant)
+    if isinstance(to, OptionalType) and code.type != to:
+        run, t = code.run, code.type
+        return Code(lambda frame, mask: optional(run(frame, mask), t, to), to)
     return code if code.type == to else cast_code(code.run, to)
+
+
+def optional(value: Value, t: Type, to: OptionalType) -> Value:
+    """Return a value of type ``t``, a number, None or already a pair, as an optional number."""
+    if t == types.NONE:
+        return False, cast(0, to.item)
+    if isinstance(t, OptionalType):
+        return value[0], cast(value[1], to.item)
+    return True, cast(value, to.item)
 
 
 def cast_number(run: Run, to: DType) -> Number:

@@ -15,7 +15,7 @@ import numpy as np
 from warpwise.simt import types
 from warpwise.simt.builtins import complex_functions
 from warpwise.simt.builtins.complex_functions import complex_of
-from warpwise.simt.compiler.arguments import arguments
+from warpwise.simt.compiler.arguments import arguments, numbers
 from warpwise.simt.compiler.arithmetic import binary, part_type
 from warpwise.simt.compiler.closures import Code, Number, converted
 from warpwise.simt.compiler.context import Context
@@ -83,9 +83,12 @@ def _complex_argument(c: Context, node: ast.Call) -> Number:
 
 def complex_(c: Context, node: ast.Call) -> Number:
     """Compile ``complex(z)`` and ``complex(x, y)``."""
-    if len(node.args) == 2:
-        return _joined_parts(arguments(c, node, 2))
-    (argument,) = arguments(c, node, 1)
+    given = numbers(c, node)
+    if len(given) == 2:
+        return _joined_parts(given)
+    if len(given) != 1:
+        arguments(c, node, 1)  # refuses them
+    (argument,) = given
     return _cast(c, argument, COMPLEX64 if argument.type == FLOAT32 else COMPLEX128)
 
 

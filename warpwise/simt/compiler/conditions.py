@@ -1,18 +1,23 @@
 """Values that a condition chooses, and conditions known before the launch.
 
-``x is None`` is known from the type of ``x``, and a comparison of text from the text. Only the
-branch that is taken is compiled, so that a device function can have optional parameters, as in
-Numba."""
+``x is None`` is known from the type of ``x``; a constant, and a comparison of constants, numbers of
+dimensions and texts, from the text. Only the branch that is taken is compiled, so that a device
+function can have optional parameters, as in Numba."""
 
 from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
+from enum import Enum
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
 from warpwise.simt import types
+from warpwise.simt.compiler import enumerations, optional_values
+from warpwise.simt.compiler.arithmetic import comparison
 from warpwise.simt.compiler.closures import (
     Charge,
     Code,
@@ -25,43 +30,118 @@ from warpwise.simt.compiler.closures import (
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.lanes.masks import Mask, split
 from warpwise.simt.machine.frame import Frame, merged
-from warpwise.simt.types import BOOL, NONE, Type, Value
+from warpwise.simt.types import BOOL, NONE, EnumType, OptionalType, Type, Value
 
 
 def known(c: Context, test: ast.expr) -> bool | None:
     """Evaluate a condition that is known before the launch; None for any other."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            value = known(c, operand)
-            return None if value is None else not value
-        case ast.Compare(ops=[ast.Is() | ast.IsNot()]):
-            return _is_none(c, test)
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
-            a, b = c.names.text(left), c.names.text(right)
-            return None if a is None or b is None else (a == b) == isinstance(op, ast.Eq)
+            turned = known(c, operand)
+            return None if turned is None else not turned
+        case ast.BoolOp(op=op, values=values):
+            return _decided(c, values, isinstance(op, ast.Or))
+        case ast.Compare(ops=[ast.Is() | ast.IsNot() as op], left=left, comparators=[right]):
+            same = _identical(c, left, right)
+            return None if same is None else same == isinstance(op, ast.Is)
+        case ast.Compare(ops=[op], left=left, comparators=[right]) if type(op) in _COMPARE:
+            a, b = c.names.value(left), c.names.value(right)
+            if a is NotImplemented or b is NotImplemented or not _comparable(a, b, op):
+                return None
+            return bool(_COMPARE[type(op)](a, b))
+        case ast.Constant() | ast.Name() | ast.Attribute():
+            value = c.names.value(test)
+            return None if value is NotImplemented else bool(value)
     return None
 
 
-def _is_none(c: Context, node: ast.Compare) -> bool:
-    sides = node.left, node.comparators[0]
-    none = [isinstance(side, ast.Constant) and side.value is None for side in sides]
-    value = sides[none[0]] if any(none) else None
-    if value is None or not isinstance(value, (ast.Name, ast.Constant)):
-        what = f"{ast.unparse(node)!r}: a kernel compares numbers with ==, !=, <, <=, > and >="
-        try_this = "compare with == instead of is; only a name can be tested with is None"
-        c.refuse(node, what, try_this)
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def _comparable(a: object, b: object, op: ast.cmpop) -> bool:
+    """True for two numbers, and for == and != of two texts or of members of one enumeration."""
+    if all(isinstance(v, (int, float, np.number, np.bool_)) for v in (a, b)):
+        return True
+    is_equality = isinstance(op, (ast.Eq, ast.NotEq))
+    return is_equality and type(a) is type(b) and isinstance(a, (str, Enum))
+
+
+def _decided(c: Context, values: list[ast.expr], is_or: bool) -> bool | None:
+    """Evaluate ``a and b`` as far as it is known; what is not known may come behind."""
+    for value in values:
+        part = known(c, value)
+        if part is None or part == is_or:
+            return part
+    return not is_or
+
+
+def _identical(c: Context, left: ast.expr, right: ast.expr) -> bool | None:
+    """Evaluate ``left is right`` if it is known before the launch."""
+    if not all(isinstance(n, (ast.Name, ast.Constant, ast.Attribute)) for n in (left, right)):
+        return None
     outer, c.cost = c.cost, Cost()
-    is_none = c.expression(value).type == NONE
+    a, b = c.expression(left).type, c.expression(right).type
     c.cost = outer
-    return is_none == isinstance(node.ops[0], ast.Is)
+    if NONE not in (a, b):
+        return None
+    return None if isinstance(a, OptionalType) or isinstance(b, OptionalType) else a == b
 
 
 def identity(c: Context, node: ast.Compare) -> Number:
-    """Compile ``x is None`` as a value."""
+    """Compile ``x is None`` and ``x is y`` as a value; values of different types never are."""
     if len(node.ops) != 1:
         what = f"{ast.unparse(node)!r}: is cannot be chained in a kernel"
         c.refuse(node, what, "x is None, on its own")
-    return constant_number(_is_none(c, node), BOOL)
+    sides, op = (node.left, node.comparators[0]), node.ops[0]
+    same = _identical(c, *sides)
+    if same is not None:
+        return constant_number(same == isinstance(op, ast.Is), BOOL)
+    left, right = (_member_or(c, side) for side in sides)
+    if (of_members := enumerations.compared(left, right, op)) is not None:
+        return of_members
+    if types.is_scalar(left.type) and left.type == right.type:
+        equality = ast.Eq() if isinstance(op, ast.Is) else ast.NotEq()
+        return comparison(c, c.number(sides[0], left), c.number(sides[1], right), equality)
+    return _of_other_types(left, right, isinstance(op, ast.Is))
+
+
+def _of_other_types(left: Code, right: Code, positive: bool) -> Number:
+    """Compile ``is`` of values that are not of one type: a number or None may be None."""
+    runs = left.run, right.run
+    pair = next((side for side in (left, right) if isinstance(side.type, OptionalType)), None)
+    if pair is not None and NONE in (left.type, right.type):
+        found = optional_values.is_none(pair)
+        if positive:
+            return Number(found, BOOL)
+        return Number(lambda f, m: np.logical_not(found(f, m)), BOOL)
+    same = (left.type == right.type) == positive
+
+    def run(frame: Frame, mask: Mask) -> Value:
+        for side in runs:
+            side(frame, mask)
+        return same
+
+    return Number(run, BOOL)
+
+
+def _member_or(c: Context, node: ast.expr) -> Code:
+    """Compile a side of ``is``; a member of an enumeration is no plain integer here."""
+    value = c.names.value(node)
+    if isinstance(value, Enum):
+        return enumerations.member(value)
+    name = node.id if isinstance(node, ast.Name) else ""
+    t = c.variables.env.get(name)
+    if not isinstance(t, EnumType):
+        return c.expression(node)
+    slot = c.variables.slot(name)
+    return Code(lambda frame, mask: frame.values[slot], t)
 
 
 def and_or(c: Context, node: ast.BoolOp) -> Number:

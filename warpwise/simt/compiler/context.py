@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from warpwise.errors import KernelError, KernelTypeError, UnsupportedError
 from warpwise.simt import types
-from warpwise.simt.compiler import advice, known_names
+from warpwise.simt.compiler import advice, known_names, optional_values
 from warpwise.simt.compiler.closures import (
     Charge,
     Code,
@@ -29,13 +29,14 @@ from warpwise.simt.compiler.entries import Refused, Vocabulary
 from warpwise.simt.compiler.known_names import KnownNames
 from warpwise.simt.compiler.notes import Notes
 from warpwise.simt.compiler.program import Counts, Program, Results
+from warpwise.simt.compiler.value_types import KnownType
 from warpwise.simt.compiler.variables import Loop, Variables
 from warpwise.simt.frontend.kernel import Kernel, Node
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.wraps import written_as
-from warpwise.simt.types import ArrayType, Type, is_scalar
+from warpwise.simt.types import ArrayType, OptionalType, Type, is_scalar
 
 MAX_STATEMENTS = 20_000  # compiled for one function, a loop's body as often as its types change
 
@@ -76,7 +77,7 @@ class Context:
         self,
         kernel: Kernel,
         callers: tuple[Kernel, ...],
-        mixed: frozenset[str],
+        mixed: Mapping[str, OptionalType | None],
         language: Language,
         compile_function: Compile,
     ):
@@ -93,6 +94,7 @@ class Context:
         self.unused: ast.expr | None = None  #: a call whose result nobody uses
         self.loops: list[Loop] = []  #: around this place
         self.loop_count = self.compiled = 0
+        self.guesses = False  #: some types are guesses, and a mistake may be none
 
     # --- places and messages ---
 
@@ -128,7 +130,12 @@ class Context:
         for statement in statements:
             if self.variables.here is None:
                 break
-            step = self.statement(statement)
+            try:
+                step = self.statement(statement)
+            except KernelError:
+                if not self.guesses:
+                    raise
+                continue
             if step is not None:
                 steps.append(step)
         return steps[0] if len(steps) == 1 else _in_turn(steps)
@@ -180,6 +187,12 @@ class Context:
             return code
         if is_scalar(code.type):
             return Number(code.run, code.type, code.constant)
+        if isinstance(code.type, OptionalType):
+            text = ast.unparse(node)
+            return optional_values.unwrapped(code, code.type.item, self.site(node), text)
+        if isinstance(code.type, KnownType):
+            told = advice.on_known(node, code.type.value, self.language.vocabulary)
+            self.refuse(node, *told)
         what = f"{ast.unparse(node)} is {types.described(code.type)}; a number is needed here"
         try_this = advice.on_number_needed(node, code.type, self.kernel.tree)
         self.refuse(node, what, try_this, KernelTypeError)

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from warpwise.errors import UndefinedNameError, UnsupportedError
 from warpwise.simt import types
+from warpwise.simt.compiler import optional_values
 from warpwise.simt.compiler.arguments import is_starred, positional
 from warpwise.simt.compiler.closures import Code, Step, cast_code, constant_code, joined
 from warpwise.simt.compiler.context import Context
@@ -26,9 +27,10 @@ from warpwise.simt.frontend.names import resolve
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import Type, Value
+from warpwise.simt.types import OptionalType, Type, Value
 
 MAX_SPECIALISED = 64  # copies of one function
+MOST_TYPES_OF_ITSELF = 8  # argument types with which a function may call itself
 
 
 def device_function(c: Context, function: object) -> Kernel | None:
@@ -43,19 +45,26 @@ def function_value(kernel: Kernel) -> Code:
 
 
 def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
-    if kernel.general in [caller.general for caller in c.callers]:
-        what = f"{kernel.name} calls itself, and a kernel's functions cannot recurse"
-        c.refuse(node, what, "write a loop")
-    c.kernel.calls.add(kernel)
+    if kernel in c.callers and kernel.captured:
+        what = f"{kernel.name} calls itself, and is defined in a kernel"
+        c.refuse(node, what, "define it outside, as a device function, or write a loop")
+    if kernel is not c.kernel:
+        c.kernel.calls.add(kernel)
     arguments = [*_bound_arguments(c, node, kernel), *_captured(c, node, kernel)]
-    program = _program(c, node, kernel, tuple(a.type for a in arguments))
-    runs, site = [a.run for a in arguments], c.site(node)
+    argument_types = tuple(a.type for a in arguments)
+    _need_an_end(c, node, kernel, argument_types)
+    program = _program(c, node, kernel, argument_types)
+    runs, site, t = [a.run for a in arguments], c.site(node), program.result
 
     def run(frame: Frame, mask: Mask) -> Value:
         frame.batch.step(site, mask)
         inner = program.frame(frame.batch, tuple(run(frame, mask) for run in runs), mask)
         program.run(inner, mask)
-        return inner.result
+        return (
+            optional_values.returned(inner, mask, t)
+            if isinstance(t, OptionalType)
+            else inner.result
+        )
 
     return cast_code(run, program.result)
 
@@ -88,6 +97,20 @@ def _constant_argument(
     if value is NotImplemented:
         raise needed.refusal
     return value
+
+
+def _need_an_end(c: Context, node: ast.Call, kernel: Kernel, types_: tuple[Type, ...]) -> None:
+    """Refuse a function that calls itself before a path has said what it returns."""
+    begun = kernel.begun.get(types_)
+    if begun is None and c.callers.count(kernel) > MOST_TYPES_OF_ITSELF:
+        what = f"{kernel.name} calls itself with arguments of ever new types"
+        c.refuse(node, what, "pass values of the same types")
+    if begun is not None and kernel is not c.kernel:
+        what = f"{kernel.name} and {c.kernel.name} call each other"
+        c.refuse(node, what, "write one function, or a loop")
+    if begun is not None and not begun.found:
+        what = f"{kernel.name} calls itself before it is known what it returns"
+        c.refuse(node, what, "first return a value on a path without a call, or write a loop")
 
 
 # --- arguments ---
@@ -208,4 +231,5 @@ def _captured_variable(c: Context, node: ast.Call, name: str) -> Code:
         c.refuse(node, what, f"give {name} a value before this line", UndefinedNameError)
     slot, site = c.variables.slot(name), c.site(node)
     t = c.variables.env[name]
-    return cast_code(lambda frame, mask: frame.value(slot, name, mask, site), t)
+    kept = c.variables.optional(name, t)
+    return optional_values.read(lambda f, m: f.value(slot, name, m, site), t, kept)

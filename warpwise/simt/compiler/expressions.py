@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from warpwise.simt.compiler import enumerations
 from warpwise.simt.compiler.arithmetic import binary, comparison
 from warpwise.simt.compiler.closures import Code, Number, Run, items_of
 from warpwise.simt.compiler.conditions import identity
 from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.stores import assignment
 from warpwise.simt.compiler.tuples import contained, tuple_comparison, tuple_sum
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
@@ -39,6 +41,8 @@ def _compared(c: Context, nodes: list[ast.expr], codes: list[Code], op: ast.cmpo
         value = c.number(nodes[0], left)
         return contained(c, value, right, negate=isinstance(op, ast.NotIn))
     a, b = left.type, right.type
+    if (of_members := enumerations.compared(left, right, op)) is not None:
+        return of_members
     if isinstance(a, TupleType) and isinstance(b, TupleType):
         return tuple_comparison(c, items_of(left.run, a), items_of(right.run, b), op)
     return comparison(c, c.number(nodes[0], left), c.number(nodes[1], right), op)
@@ -52,6 +56,19 @@ def _all_of(runs: list[Run]) -> Number:
         return result
 
     return Number(run, BOOL)
+
+
+def named(c: Context, node: ast.NamedExpr) -> Code:
+    """Compile ``(n := x[i])``, which assigns and gives the value."""
+    code = c.expression(node.value)
+    put, run = assignment(c, node.target, code.type), code.run
+
+    def assign(frame: Frame, mask: Mask) -> Value:
+        value = run(frame, mask)
+        put(frame, value, mask)
+        return value
+
+    return Code(assign, code.type)
 
 
 def stray_slice(c: Context, node: ast.Slice) -> Code:

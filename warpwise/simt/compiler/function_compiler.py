@@ -5,12 +5,17 @@ function, until it is known which of its variables hold more than one type."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from warpwise.errors import UnsupportedError
+from warpwise.simt.compiler.closures import Step, optional
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.language import LANGUAGE
-from warpwise.simt.compiler.program import Program
+from warpwise.simt.compiler.program import Program, Results, recursion
 from warpwise.simt.frontend.kernel import Kernel
-from warpwise.simt.types import NONE, Type
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.frame import Frame
+from warpwise.simt.types import NONE, OptionalType, Type
 
 MAX_PROGRAMS = 64  # of one function
 
@@ -21,6 +26,10 @@ def compile_function(
     """Compile a kernel or device function for argument types, once: the kernel keeps the result.
 
     Raises UnsupportedError or KernelTypeError, naming the line."""
+    if arguments in kernel.begun:
+        results: Results = kernel.begun[arguments]
+        results.used = True
+        return recursion(kernel, arguments, results.unified())
     if arguments not in kernel.programs:
         if len(kernel.programs) >= MAX_PROGRAMS:
             what = f"{kernel.name} is used with more than {MAX_PROGRAMS} combinations of types"
@@ -31,19 +40,26 @@ def compile_function(
 
 
 def _compiled(kernel: Kernel, arguments: tuple[Type, ...], callers: tuple[Kernel, ...]) -> Program:
-    known: frozenset[str] = frozenset()
+    known: Mapping[str, OptionalType | None] = {}
+    returns: Type | None = None  # what a function that calls itself was found to return
     while True:
         context = Context(kernel, callers, known, LANGUAGE, compile_function)
+        if returns is not None:
+            context.results.add(returns, kernel.tree)
+        kernel.begun[arguments] = context.results
         try:
             program = _program(context, arguments)
         except RecursionError:
             what, where = f"{kernel.name} is nested too deeply", kernel.where(kernel.tree)
             raise UnsupportedError(what, where, "write shorter expressions") from None
-        types_of = context.variables.types_of
-        mixed = frozenset(name for name, found in types_of.items() if len(found) > 1)
-        if mixed == known:
+        finally:
+            del kernel.begun[arguments]
+        mixed, returned = context.variables.found(), program.result
+        # NumPy takes None for float64 where it compares types
+        again = context.results.used and (returns is None or returns != returned)
+        if mixed == known and not again:
             return program
-        known = mixed
+        known, returns = mixed, returned if context.results.used else None
 
 
 def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
@@ -51,7 +67,7 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
     _check_signature(c)
     for name, t in zip(kernel.parameters, arguments, strict=True):
         c.bind(name, t)
-    run = c.body(kernel.tree.body)
+    run = _with_pairs(c, arguments, c.body(kernel.tree.body))
     if c.results.found and c.variables.here is not None:
         c.results.add(NONE, kernel.tree)
     return Program(
@@ -68,6 +84,21 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
         c.notes.all(),
         tuple(counts.captured),
     )
+
+
+def _with_pairs(c: Context, arguments: tuple[Type, ...], run: Step) -> Step:
+    """Let a function begin with its arguments as pairs where they are a number or None later."""
+    given = enumerate(zip(c.kernel.parameters, arguments, strict=True))
+    found = [(i, t, to) for i, (name, t) in given if (to := c.variables.optional(name, t))]
+    if not found:
+        return run
+
+    def begin(frame: Frame, mask: Mask) -> Mask | None:
+        for slot, t, to in found:
+            frame.assign(slot, optional(frame.values[slot], t, to), mask)
+        return run(frame, mask)
+
+    return begin
 
 
 def _check_signature(c: Context) -> None:

@@ -6,6 +6,7 @@ expression after ``in`` is evaluated once, before the first trip, and kept in a 
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -23,6 +24,7 @@ from warpwise.simt.compiler.closures import (
     Put,
     Run,
     converted,
+    items_of,
     joined,
 )
 from warpwise.simt.compiler.context import Context
@@ -202,6 +204,42 @@ def zipped(c: Context, loop: ast.For, node: ast.Call, trip: str) -> Items:
         return joined(codes, bounded_tuple(c, loop, [code.type for code in codes]))
 
     return Items(count, item, [keep for part in parts for keep in part.prepare])
+
+
+def indices_items(c: Context, loop: ast.For, node: ast.Call, trip: str) -> Items:
+    """Compile ``for i, j in np.ndindex(3, 4)`` and ``np.ndindex(x.shape)``."""
+    codes = [c.expression(part) for part in node.args]
+    if len(codes) == 1 and isinstance(codes[0].type, TupleType):
+        codes = items_of(codes[0].run, codes[0].type)
+    if not codes or node.keywords or not all(is_integer(code.type) for code in codes):
+        what = f"{ast.unparse(node)}: np.ndindex takes integers, or a tuple of them"
+        c.refuse(loop, what, "np.ndindex(3, 4) or np.ndindex(x.shape)")
+    at, place = c.variables.slots[trip], f"{trip}: {ast.unparse(node)}"
+    kept = [
+        _kept(c, f"size {axis} of {place}", INT64, converted(code, INT64).run)
+        for axis, code in enumerate(codes)
+    ]
+    slots = [slot for slot, _ in kept]
+
+    def count(frame: Frame, mask: Mask) -> Value:
+        return reduce(operator.mul, (_at_least(frame.values[slot], 0) for slot in slots))
+
+    def index(axis: int) -> Run:
+        def run(frame: Frame, mask: Mask) -> Value:
+            k = frame.values[at]
+            for slot in reversed(slots[axis + 1 :]):
+                k = k // _at_least(frame.values[slot], 1)
+            return k % _at_least(frame.values[slots[axis]], 1)
+
+        return run
+
+    places: list[Code] = [Number(index(axis), INT64) for axis in range(len(codes))]
+    code = joined(places, TupleType((INT64,) * len(codes)))
+    return Items(count, lambda: code, [keep for _, keep in kept])
+
+
+def _at_least(value: Value, low: int) -> Value:
+    return max(value, low) if type(value) is int else np.maximum(value, low)
 
 
 # --- range ---

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from enum import EnumMeta
+from enum import Enum, EnumMeta
 from functools import cached_property
 from inspect import getattr_static
 from typing import NoReturn
@@ -15,13 +15,14 @@ from warpwise.errors import KernelError, UndefinedNameError, UnsupportedError
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.entries import Vocabulary
-from warpwise.simt.compiler.value_types import WordType
+from warpwise.simt.compiler.value_types import KnownType
 from warpwise.simt.compiler.variables import Variables
 from warpwise.simt.frontend.constants import NotConstant, constant
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node
 from warpwise.simt.frontend.names import NAMESPACES, attribute, resolve
-from warpwise.simt.frontend.source import Members, Outside
+from warpwise.simt.frontend.source import Outside
 from warpwise.simt.machine.device_memory import device_values
+from warpwise.simt.types import ArrayType, TupleType
 
 
 def refuse(
@@ -52,21 +53,41 @@ class KnownNames:
 
     def static(self, node: ast.expr) -> object:
         """Return what a name means before the kernel runs; NotImplemented if that is not known."""
+        if isinstance(node, ast.Subscript):
+            return self._item(node)
         if isinstance(node, ast.Name):
             variables = self.variables
             if node.id in variables.env or node.id in variables.assigned:
                 t = variables.env.get(node.id)
-                if isinstance(t, WordType):
-                    return t.word
+                if isinstance(t, KnownType):
+                    return t.value
                 return t if isinstance(t, DeviceFunctionType) else NotImplemented
             return self._outside(node)
         return self._member(node) if isinstance(node, ast.Attribute) else NotImplemented
 
-    def _member(self, node: ast.Attribute) -> object:
+    def _item(self, node: ast.Subscript) -> object:
+        """Return what ``Color["red"]`` means."""
+        name = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        is_dotted = isinstance(node.value, (ast.Name, ast.Attribute))
+        if not is_dotted or not isinstance(name, str):
+            return NotImplemented
         base = self.static(node.value)
+        if not isinstance(base, EnumMeta) or name not in base.__members__:
+            return NotImplemented
+        return base[name]
+
+    def _member(self, node: ast.Attribute) -> object:
+        return self.member(node, self.static(node.value))
+
+    def member(self, node: ast.Attribute, base: object) -> object:
+        """Return what an attribute of ``base`` means; NotImplemented if that is not known."""
         if base is NotImplemented or isinstance(base, (np.ndarray, DeviceFunctionType)):
             return NotImplemented
-        if types.of_constant(base) is not None or device_values(base) is not None:
+        if isinstance(base, Enum) and node.attr == "value":
+            return base.value
+        if isinstance(base, Enum) or types.of_constant(base) is not None:
+            return NotImplemented
+        if device_values(base) is not None:
             return NotImplemented
         self._need_namespace(node, base)
         try:
@@ -79,7 +100,7 @@ class KnownNames:
     def _need_namespace(self, node: ast.Attribute, base: object) -> None:
         """Refuse attributes of classes and objects: Numba reads only modules and enums' members."""
         is_class = isinstance(base, type)
-        if isinstance(base, (*NAMESPACES, Members, np.dtype, EnumMeta)):
+        if isinstance(base, (*NAMESPACES, np.dtype, EnumMeta)):
             return
         if isinstance(base, type) and issubclass(base, np.generic):
             return
@@ -113,11 +134,32 @@ class KnownNames:
             refuse(self.kernel, node, what, try_this)
         return value
 
+    def value(self, node: ast.expr) -> object:
+        """Return a number, text or member of an enumeration that is known before the launch.
+
+        A constant, a name for one, ``x.ndim`` or ``len`` of a tuple; else NotImplemented."""
+        match node:
+            case ast.Constant(value=value):
+                return NotImplemented if value is None or value is Ellipsis else value
+            case ast.Attribute(value=ast.Name(id=name), attr="ndim") if isinstance(
+                t := self.variables.env.get(name), ArrayType
+            ):
+                return t.ndim
+            case ast.Call(args=[ast.Name(id=name)], keywords=[]) if isinstance(
+                t := self.variables.env.get(name), TupleType
+            ):
+                return len(t.items) if self.static(node.func) is len else NotImplemented
+            case ast.Name(id=name) if name in self._only_values:
+                return self._only_values[name]
+        found = self.static(node)
+        is_known = isinstance(found, (int, float, str, Enum, np.number, np.bool_))
+        return found if is_known else NotImplemented
+
     def text(self, node: ast.expr) -> str | None:
         """Return a string that is known before the launch; None for anything else."""
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else None
-        if not isinstance(node, ast.Name):
+        if not isinstance(node, (ast.Name, ast.Attribute)):
             return None
         value = self.static(node)  # of a variable NotImplemented
         return value if isinstance(value, str) else None

@@ -37,10 +37,15 @@ def _looped(
     loop, barriers, grid_syncs = Loop(c.loop_count), c.counts.barriers, c.counts.grid_syncs
     c.loop_count += 1
     top = dict(variables.env)
-    for name in _read_before_written(node) & variables.assigned - set(top):
+    carried = _read_before_written(node) | variables.unsure_in(node)
+    guessed = carried & variables.assigned - set(top)
+    for name in guessed:
         c.bind(name, types.BOOL)  # unifies with any number: the body gives the type
         top[name] = types.BOOL
+    returned, outer = len(c.results.found), c.guesses
     while True:
+        c.guesses = outer or bool(guessed)
+        del c.results.found[returned:]
         loop.ends, loop.again = [], []
         c.notes = notes.copy()
         variables.here = dict(top)
@@ -49,12 +54,14 @@ def _looped(
         c.loops.append(loop)
         body = c.body(node.body)
         c.loops.pop()
-        back: Env = top
+        c.guesses = outer
+        back: Env = {name: t for name, t in top.items() if name not in guessed}
         for env in [variables.here, *loop.again]:
             back = variables.joined(node, back, env) or back
-        if all(top[name] == t for name, t in back.items() if name in top):
+        if not guessed and all(top[name] == t for name, t in back.items() if name in top):
             break
-        top = {name: back[name] for name in top}
+        top = {name: back[name] for name in top if name in back}
+        guessed = set()
     if isinstance(node, ast.For):
         variables.here = variables.joined(node, back, entered)
     else:

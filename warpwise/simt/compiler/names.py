@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
+from collections.abc import Hashable
+from enum import Enum
+from typing import NoReturn, TypeGuard
 
 import numpy as np
 
-from warpwise.errors import UndefinedNameError, UnsupportedError
+from warpwise.errors import KernelTypeError, UndefinedNameError, UnsupportedError
 from warpwise.simt import types
-from warpwise.simt.compiler import advice
+from warpwise.simt.compiler import advice, enumerations, optional_values
 from warpwise.simt.compiler.array_calls import captured_array, constant_array
-from warpwise.simt.compiler.closures import Code, cast_code, constant_code
+from warpwise.simt.compiler.closures import Code, constant_code
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.device_calls import device_function, function_value
-from warpwise.simt.compiler.value_types import WordType
+from warpwise.simt.compiler.value_types import KnownType, MixedType
 from warpwise.simt.frontend.kernel import DeviceFunctionType
 from warpwise.simt.frontend.literals import is_scalar_type
 from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.machine.device_memory import device_values
-from warpwise.simt.types import Type
+from warpwise.simt.types import EnumType, Type
 
 
 def constant(c: Context, node: ast.Constant) -> Code:
+    if isinstance(node.value, str):
+        return known_value(node.value)
     if types.of_constant(node.value) is None:
         c.refuse(node, f"a kernel cannot hold the constant {node.value!r}", "use numbers")
     return constant_code(node.value)
@@ -32,8 +36,12 @@ def name(c: Context, node: ast.Name) -> Code:
     t = c.variables.env.get(node.id)
     if isinstance(t, DeviceFunctionType):
         return function_value(t.kernel)
-    if isinstance(t, WordType):
-        return word_value(t.word)
+    if isinstance(t, KnownType):
+        return known_value(t.value)
+    if isinstance(t, MixedType):
+        c.refuse(t.node, t.what, t.try_this, KernelTypeError)
+    if isinstance(t, EnumType):
+        return enumerations.plain(_variable(c, node, t), t)
     if t is not None:
         return _variable(c, node, t)
     if node.id in c.variables.assigned:
@@ -48,35 +56,47 @@ def _variable(c: Context, node: ast.Name, t: Type) -> Code:
     code = Code(lambda frame, mask: frame.values[slot], t)
     if (node.lineno, node.col_offset) in c.variables.unsure:
         code = Code(lambda frame, mask: frame.value(slot, variable, mask, site), t)
-    return cast_code(code.run, t) if variable in c.variables.mixed else code
+    if variable not in c.variables.mixed:
+        return code
+    return optional_values.read(code.run, t, c.variables.optional(variable, t))
 
 
 def static_code(c: Context, node: ast.expr, value: object) -> Code:
     """Compile a name known before the kernel runs: a constant, or one of CUDA's words."""
-    if is_scalar_type(value) or (isinstance(value, CudaName) and _is_atomic(c, value)):
-        return word_value(value)
     if isinstance(value, CudaName):
         read = c.language.values.get(value.path)
-        return refuse_cuda(c, node, value.path) if read is None else read()
+        return _word(c, node, value) if read is None else read()
+    if isinstance(value, Enum):
+        return enumerations.of_constant(value)
     if isinstance(value, np.ndarray):
         return constant_array(c, node, value)
     if (device := device_function(c, value)) is not None:
         return function_value(device)
     if (values := device_values(value)) is not None:
         return captured_array(c, node, values)
+    if isinstance(value, (str, np.dtype)) or is_scalar_type(value) or _is_function(c, value):
+        return known_value(value)
     if types.of_constant(value) is None:
         kind, try_this = advice.on_outside(node, value)
         c.refuse(node, f"{ast.unparse(node)} is {kind}, which a kernel cannot read", try_this)
     return constant_code(value)
 
 
-def word_value(word: object) -> Code:
-    """Compile a word of CUDA or a type of numbers as a value: an argument, or a variable's."""
-    return Code(lambda frame, mask: (), WordType(word))
+def known_value(value: Hashable) -> Code:
+    """Compile a function, a type, a text or a word of CUDA as a value."""
+    return Code(lambda frame, mask: (), KnownType(value))
 
 
-def _is_atomic(c: Context, word: CudaName) -> bool:
-    return word.path.startswith("atomic.") and word.path in c.language.words
+def _is_function(c: Context, value: object) -> TypeGuard[Hashable]:
+    return isinstance(value, Hashable) and value in c.language.functions
+
+
+def _word(c: Context, node: ast.expr, word: CudaName) -> Code:
+    """Compile a word of CUDA that is passed on: ``cuda.atomic.add``, ``cuda.threadIdx``."""
+    words = c.language.vocabulary
+    if word.path in words.called or word.path in words.axes:
+        return known_value(word)
+    refuse_cuda(c, node, word.path)
 
 
 def refuse_cuda(c: Context, node: ast.expr, path: str) -> NoReturn:

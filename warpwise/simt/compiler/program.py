@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warpwise.errors import KernelTypeError
+from warpwise.errors import KernelTypeError, UnsupportedError
+from warpwise.messages import Name, message
 from warpwise.simt import types
 from warpwise.simt.compiler.closures import Step
 from warpwise.simt.frontend.kernel import Kernel, Node
@@ -64,12 +65,42 @@ class Program:
         return frame
 
 
+@dataclass(frozen=True)
+class _Recursion(Program):
+    """Stands for a function in a call of itself, until it is compiled for these types."""
+
+    arguments: tuple[Type, ...] = ()
+
+    def frame(self, batch: Batch, arguments: tuple[Value, ...], mask: Mask) -> Frame:
+        made: Frame = self.kernel.programs[self.arguments].frame(batch, arguments, mask)
+        return made
+
+
+def recursion(kernel: Kernel, arguments: tuple[Type, ...], result: Type) -> Program:
+    """Return what runs where a function calls itself; ``result``: what it returns so far."""
+
+    def run(frame: Frame, mask: Mask) -> Mask | None:
+        program: Program = kernel.programs[arguments]
+        try:
+            return program.run(frame, mask)
+        except RecursionError:
+            what = message(
+                "{function} calls itself more often than the simulator can follow",
+                function=Name(kernel.name),
+            )
+            where = kernel.where(kernel.tree)
+            raise UnsupportedError(what, where, "an end to its calls, or a loop") from None
+
+    return _Recursion(kernel, run, 0, 0, result, 0, arguments=arguments)
+
+
 class Results:
     """The types of the values that a function returns, each with the place that returns it."""
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
         self.found: list[tuple[Type, Node]] = []
+        self.used = False  #: by a call of the function within itself
 
     def add(self, t: Type, node: Node) -> None:
         self.found.append((t, node))

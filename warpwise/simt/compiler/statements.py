@@ -18,7 +18,7 @@ from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.stores import assignment, element_target, need_storable
 from warpwise.simt.lanes.masks import Mask, join, split
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import NONE
+from warpwise.simt.types import NONE, OptionalType
 
 
 def pass_(c: Context, node: ast.Pass) -> None:
@@ -184,7 +184,20 @@ def return_(c: Context, node: ast.Return) -> Step:
         charge(frame, mask)
         frame.give_back(run(frame, mask), mask, site)
 
-    return do
+    def do_where_some(frame: Frame, mask: Mask) -> None:
+        charge(frame, mask)
+        some, number = run(frame, mask)
+        found, _ = split(mask, some)
+        if found is not None:
+            frame.give_back(number, found, site)
+
+    def do_nothing(frame: Frame, mask: Mask) -> None:
+        charge(frame, mask)
+        run(frame, mask)
+
+    if value.type == NONE:
+        return do_nothing
+    return do_where_some if isinstance(value.type, OptionalType) else do
 
 
 def _leave_kernel(frame: Frame, mask: Mask) -> None:

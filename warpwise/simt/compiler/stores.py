@@ -15,22 +15,34 @@ from warpwise.errors import KernelTypeError
 from warpwise.messages import Constant, Name, message
 from warpwise.simt import types
 from warpwise.simt.compiler import advice
-from warpwise.simt.compiler.closures import Code, Cost, Element, Put, Run, charging
+from warpwise.simt.compiler.closures import Code, Cost, Element, Put, Run, charging, optional
 from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.optional_values import present
 from warpwise.simt.compiler.subscripts import field, place
 from warpwise.simt.frontend.kernel import Node
 from warpwise.simt.lanes.masks import Mask, split
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.structured_records import RecordType, leaves
-from warpwise.simt.types import ArrayType, DType, TupleType, Type, Value, is_complex, is_scalar
+from warpwise.simt.types import (
+    ArrayType,
+    DType,
+    OptionalType,
+    TupleType,
+    Type,
+    Value,
+    is_complex,
+    is_scalar,
+)
 
 
 def assignment(c: Context, target: ast.expr, t: Type) -> Put:
     """Compile ``put(frame, value, mask)``, which assigns a value of type ``t`` to a target."""
     if isinstance(target, ast.Name):
         slot = c.bind(target.id, t)
-        site = c.site(target)
+        site, kept = c.site(target), c.variables.optional(target.id, t)
+        if kept is not None:
+            return lambda f, value, m: f.assign(slot, optional(value, t, kept), m, site)
         return lambda frame, value, mask: frame.assign(slot, value, mask, site)
     if isinstance(target, (ast.Subscript, ast.Attribute)):
         return _memory_target(c, target, t)
@@ -69,6 +81,9 @@ def _unpacking(c: Context, target: ast.Tuple | ast.List, t: Type) -> Put:
 
 def _memory_target(c: Context, target: ast.Subscript | ast.Attribute, t: Type) -> Put:
     """Compile ``put(frame, value, mask)``, which stores a value of type ``t`` in memory."""
+    if isinstance(t, OptionalType):
+        put, site, text = _memory_target(c, target, t.item), c.site(target), ast.unparse(target)
+        return lambda f, value, m: put(f, present(value, m, site, f"{text} = ..."), m)
     found = _stored_to(c, target)
     if isinstance(found, Element):
         _need_writable(c, target, found.space)

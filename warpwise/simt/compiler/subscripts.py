@@ -6,17 +6,18 @@ tuple. The bounds of a view are fixed when it is made. Assignment is in ``stores
 from __future__ import annotations
 
 import ast
+from enum import Enum
 from typing import NoReturn, TypeGuard
 
 import numpy as np
 
 from warpwise.errors import KernelTypeError
 from warpwise.simt import types
-from warpwise.simt.compiler import advice
+from warpwise.simt.compiler import advice, enumerations
 from warpwise.simt.compiler.closures import Code, Element, Number, Run, converted, items_of
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.tuples import tuple_item
-from warpwise.simt.compiler.value_types import BOUNDS, NEW, REST, VectorType
+from warpwise.simt.compiler.value_types import BOUNDS, NEW, REST, KnownType, VectorType
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.derived_views import NEW_AXIS, Bounds, part_of, sliced
 from warpwise.simt.machine.frame import Frame
@@ -27,6 +28,9 @@ MOST_AXES = 32
 
 
 def subscript(c: Context, node: ast.Subscript) -> Code:
+    value = c.static(node)
+    if isinstance(value, Enum):
+        return enumerations.of_constant(value)
     found = place(c, node)
     return read(c, node, found) if isinstance(found, Element) else found
 
@@ -84,6 +88,8 @@ def indices_of(c: Context, node: ast.Subscript, t: ArrayType, whole: bool = True
 def _need_array(c: Context, node: ast.Subscript, base: Code) -> ArrayType:
     if isinstance(base.type, ArrayType):
         return base.type
+    if isinstance(base.type, KnownType):
+        c.number(node.value, base)  # refuses it
     name = ast.unparse(node.value)
     what = f"{name} is {types.described(base.type)} and cannot be indexed"
     plain = f"use {name} without [ ]: only arrays and tuples have elements"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
+import numpy as np
+
+from warpwise.simt.frontend.kernel import Node
+from warpwise.simt.frontend.names import CudaName
 from warpwise.simt.types import DType, KernelType
 
 
@@ -19,15 +24,31 @@ class VectorType(KernelType):
 
 
 @dataclass(frozen=True)
-class WordType(KernelType):
-    """A word of CUDA such as ``cuda.atomic.add``, or a type of numbers, as a value.
+class KnownType(KernelType):
+    """A function, type, text or word of CUDA as a value: known before the launch.
 
-    It is known before the launch, so nothing is passed at run time."""
+    Nothing is passed at run time."""
 
-    word: object  #: a ``CudaName``, or one of NumPy's classes
+    value: Hashable
 
     def __str__(self) -> str:
-        return "type" if isinstance(self.word, type) else "function"
+        if isinstance(self.value, str):
+            return f"text {self.value!r}"
+        if isinstance(self.value, (CudaName, np.dtype)):
+            return f"value {self.value}"
+        kind = "type" if isinstance(self.value, type) else "function"
+        return f"{kind} {getattr(self.value, '__name__', '')}"
+
+
+@dataclass(frozen=True)
+class MixedType(KernelType):
+    """What a variable is where two paths gave it types that do not fit: nobody may read it.
+
+    ``what`` and ``node``: the mistake, should someone do so, and where the paths meet."""
+
+    what: str
+    try_this: str
+    node: Node
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,8 @@ class Kernel:
         self.numbering: Numbering | None = None
         #: What the compiler made of it, a ``Program`` by argument types.
         self.programs: dict[tuple[Type, ...], Any] = {}
+        #: What is found of those that are being compiled: their ``Results``, by argument types.
+        self.begun: dict[tuple[Type, ...], Any] = {}
         self.calls: set[Kernel] = set()  #: device functions that it calls, known once compiled
         self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
         self.captured: tuple[str, ...] = ()  #: variables of the enclosing function that it reads
@@ -69,7 +71,8 @@ class Kernel:
         key = frozenset(constants.items())
         if key not in known:
             known[key] = made = copy.copy(self)
-            made.constants, made.programs, made.calls, made.inner = constants, {}, set(), {}
+            made.constants, made.programs, made.begun = constants, {}, {}
+            made.calls, made.inner = set(), {}
         return known[key]
 
     @property

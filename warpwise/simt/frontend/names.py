@@ -12,6 +12,7 @@ import enum
 import functools
 import inspect
 import math
+import operator
 import sys
 from collections import ChainMap
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from warpwise.simt.builtins import CUDA_FUNCTIONS
 from warpwise.simt.builtins.random_functions import RANDOM
 from warpwise.simt.types import ELEMENTS
 
-MODULES = {"math": math, "cmath": cmath, "numpy": np, "enum": enum}
+MODULES = {"math": math, "cmath": cmath, "numpy": np, "enum": enum, "operator": operator}
 
 _PARTS = ("", "libdevice", "fp16", "random", "types", "cg")
 #: Modules that hold CUDA's names -> the path of these names below ``cuda``.
@@ -120,8 +121,6 @@ def resolve(value: object) -> object:
         return value if path is None else CudaName(path)
     if isinstance(value, CudaName):
         return TYPE_NAMES.get(value.path.removeprefix("types."), value)
-    if isinstance(value, enum.IntEnum):
-        return int(value)
     return _numba_names().get(id(value), value)
 
 

@@ -14,11 +14,11 @@ import contextlib
 import functools
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from types import FunctionType
-from typing import TypeGuard
+from typing import Any
 
 from warpwise.errors import UnsupportedError
 from warpwise.simt.frontend.constants import NotConstant, constant
@@ -145,17 +145,27 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
             kernels[function.name] = names[function.name] = kernel
         elif isinstance(node, ast.Assign):
             names.update(_literal(node, names))
-        elif _is_int_enum(node, names):
-            names[node.name] = Members(node, names)
+        elif isinstance(node, ast.ClassDef) and (kind := _kind_of_enum(node, names)) is not None:
+            with contextlib.suppress(TypeError, ValueError):
+                names[node.name] = kind(node.name, _members(node, names))
         outside = Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef))
         for name in _bound(node):
             names.setdefault(name, outside)
     return kernels
 
 
-def _is_int_enum(node: ast.stmt, names: dict[str, object]) -> TypeGuard[ast.ClassDef]:
-    bases = node.bases if isinstance(node, ast.ClassDef) else []
-    return any(_dotted(base, names) is IntEnum for base in bases)
+def _kind_of_enum(node: ast.ClassDef, names: dict[str, object]) -> Callable[..., Any] | None:
+    bases = [_dotted(base, names) for base in node.bases]
+    return next((kind for kind in (IntEnum, Enum) if bases == [kind]), None)
+
+
+def _members(node: ast.ClassDef, names: dict[str, object]) -> dict[str, Any]:
+    """Return the members of an enumeration that a text defines, as far as they are literals."""
+    found: dict[str, Any] = {}
+    for part in node.body:
+        if isinstance(part, ast.Assign):
+            found |= _literal(part, names | found)
+    return {name: value for name, value in found.items() if not name.startswith("_")}
 
 
 @dataclass(frozen=True)
@@ -164,17 +174,6 @@ class Outside:
 
     is_function: bool
     is_class: bool = False
-
-
-class Members:
-    """The members of an ``IntEnum`` that a text defines: plain integers, as in a kernel."""
-
-    def __init__(self, node: ast.ClassDef, names: dict[str, object]):
-        for part in node.body:
-            found = _literal(part, names) if isinstance(part, ast.Assign) else {}
-            for name, value in found.items():
-                if isinstance(value, int) and not name.startswith("_"):
-                    vars(self)[name] = value
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:

@@ -10,6 +10,7 @@ import builtins
 import math
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain, repeat
 
 import numpy as np
 
@@ -75,7 +76,10 @@ def _written_arguments(
         owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         return arguments + owner
     written = written_parameters(callee, callers)
-    passed = zip(callee.parameters, node.args, strict=False)
+    a = callee.tree.args
+    names = [p.arg for p in (*a.posonlyargs, *a.args)]
+    rest = repeat(a.vararg.arg if a.vararg else "")  # ``*values`` takes all that are left
+    passed = zip(chain(names, rest), node.args, strict=False)
     return [argument for name, argument in passed if name in written]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from warpwise.simt.builtins import intrinsics
 from warpwise.simt.builtins.intrinsics import Function
-from warpwise.simt.compiler import calls, complex_numbers, outputs
+from warpwise.simt.compiler import calls, complex_numbers, operator_calls, outputs
 from warpwise.simt.compiler.context import Call
 from warpwise.simt.compiler.entries import Entry
 from warpwise.simt.types import FLOAT32, NONE, TypeMismatch
@@ -103,4 +103,26 @@ OF_COMPLEX: dict[object, Entry[Call]] = {
     np.angle: Entry("np.angle", "(z)", _ANGLE, "v = np.angle(x[i] + 2j)"),
 }
 
-FUNCTIONS = PYTHON | TYPES | OF_NUMBERS | OF_COMPLEX
+
+def _operator(function: Callable[..., object], handler: Call, arguments: str) -> Entry[Call]:
+    name = f"operator.{function.__name__}"
+    shown = "(a, b)" if "," in arguments else "(a)"
+    return Entry(name, shown, handler, f"v = {name}({arguments})")
+
+
+OPERATORS: dict[object, Entry[Call]] = {
+    **{
+        f: _operator(f, partial(operator_calls.binary_call, op=op), "i, 3")
+        for f, op in operator_calls.BINARY.items()
+    },
+    **{
+        f: _operator(f, partial(operator_calls.comparison_call, op=op), "i, 3")
+        for f, op in operator_calls.COMPARE.items()
+    },
+    **{
+        f: _operator(f, partial(operator_calls.unary_call, op=op), "i")
+        for f, op in operator_calls.UNARY.items()
+    },
+}
+
+FUNCTIONS = PYTHON | TYPES | OF_NUMBERS | OF_COMPLEX | OPERATORS

@@ -46,9 +46,6 @@ _EXPRESSIONS: dict[type[ast.AST], Refused] = {
     ast.Yield: Refused("yield", "v = yield", "write results into an array argument"),
     ast.JoinedStr: Refused("f-strings", "v = f'{i}'", "a kernel has no strings: use numbers"),
     ast.Await: Refused("await", "v = await x", "a kernel has no coroutines: leave await out"),
-    ast.NamedExpr: Refused(
-        "assignment within an expression", "v = (w := i)", "assign on a line of its own"
-    ),
     ast.Starred: Refused("* outside of a call", "v = (*x, 1)", "write the arguments out"),
 }
 _CACHE_HINT = "index the array, such as x[i]: cache hints mean nothing to the simulator"
@@ -75,7 +72,11 @@ REFUSED_CUDA = {
     for name in "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split()
 }
 _USES = (
-    Refused("a device function that calls itself", "v = again(i)", "write a loop"),
+    Refused(
+        "a device function that calls itself before any path returns a value",
+        "v = again(i)",
+        "first return a value on a path without a call, or write a loop",
+    ),
     Refused(
         "reversed", "for k in reversed(range(3)):\n    pass", "count down: range(n - 1, -1, -1)"
     ),
@@ -83,11 +84,6 @@ _USES = (
         "a loop over a tuple of several types",
         "for v in (1, 2.5):\n    pass",
         "items of one type, such as (1.0, 2.5)",
-    ),
-    Refused(
-        "np.ndindex",
-        "for p in np.ndindex(3, 4):\n    pass",
-        "for i in range(3): for j in range(4):",
     ),
     Refused("a loop over a tuple of no items", "for v in ():\n    pass", "leave the loop out"),
     Refused("a star in an assignment", "a, *b = (1, 2, 3)", "a name for each value"),
@@ -107,7 +103,7 @@ _USES = (
         "v = np.zeros(3)",
         "cuda.local.array(3, np.float32) for one thread",
     ),
-    Refused("strings, other than in print", "v = 'text'", "use numbers"),
+    Refused("computing with text", "v = 'text' + 'more'", "use numbers"),
     Refused("sep= and end= of print", "print(i, sep='')", "leave sep= out"),
     Refused(
         "f-strings in print", "print(f'{i}')", "print the values one after another: print('x', x)"

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import dedent
 
+import numpy as np
+
 from warpwise.simt.compiler import (
     arithmetic,
     attributes,
@@ -87,6 +89,7 @@ SYNTAX = (
             "shape": attributes.shape,
             "size": attributes.size,
             "ndim": attributes.ndim,
+            "dtype": attributes.dtype,
             "T": attributes.transpose_of,
             "strides": attributes.strides,
             "itemsize": attributes.itemsize,
@@ -98,6 +101,13 @@ SYNTAX = (
             "view": attributes.view,
             "fill": attributes.fill,
         },
+    ),
+    Part(
+        "methods of numbers",
+        """
+        bits = np.float32(i).view(np.int32)
+        out[i] = bits.bit_count() + x[i].conjugate()
+        """,
     ),
     Part(
         "return, without a value in a kernel, and pass",
@@ -124,6 +134,14 @@ SYNTAX = (
         },
     ),
     Part(
+        "assignment within an expression",
+        """
+        if (w := x[i]) > 2:
+            out[i] = w
+        """,
+        expressions={ast.NamedExpr: expressions.named},
+    ),
+    Part(
         "if, elif, else; conditional expressions; chained comparisons",
         """
         if 0 < i <= 3:
@@ -148,20 +166,48 @@ SYNTAX = (
         """,
     ),
     Part(
-        "short names for what CUDA, modules and Python give",
+        "short names for what CUDA, modules and Python give, and for types",
         """
-        t = cuda.threadIdx
+        b, t = cuda.blockIdx, cuda.threadIdx
         add = cuda.atomic.add
         small = min
-        add(out, t.x, small(i, 3))
+        d = x.dtype
+        tile = cuda.shared.array(4, d)
+        tile[0] = d.type(b.x)
+        add(out, t.x, small(i, 3) + tile[0])
         """,
     ),
     Part(
-        "comparison with None, which is known before the launch",
+        "comparison with None",
         """
         v = None
         if v is None:
             out[i] = 1
+        """,
+    ),
+    Part(
+        "a number or None, from a device function or on some paths",
+        """
+        v = positive(i - 3)
+        if v is not None:
+            out[i] = v
+        """,
+    ),
+    Part(
+        "conditions known before the launch: the branch not taken may be of no type",
+        """
+        if x.ndim == 2:
+            out[i] = x[0, i]
+        elif WIDTH > 16 or MODE == 'slow':
+            out[i] = x
+        """,
+    ),
+    Part(
+        "members of an enumeration, and their values",
+        """
+        side = Side.LEFT if i < 4 else Side.RIGHT
+        if side is Side.LEFT and side != Side['RIGHT']:
+            out[i] = side.value
         """,
     ),
     Part(
@@ -208,6 +254,14 @@ SYNTAX = (
             out[i] += k * a * b
         """,
         iterables={enumerate: iteration.enumerated, zip: iteration.zipped},
+    ),
+    Part(
+        "np.ndindex: all indices of a shape",
+        """
+        for row, column in np.ndindex(2, 3):
+            out[i] += row * column
+        """,
+        iterables={np.ndindex: iteration.indices_items},
     ),
     Part(
         "while, break, continue; else after a loop",
@@ -260,12 +314,13 @@ SYNTAX = (
         "out[i] = scaled(i, by=3) + scaled(*(i, 2))",
     ),
     Part(
-        "device functions as values and arguments",
+        "functions, types, text and words of CUDA as values and arguments",
         """
         f = squared
-        out[i] = applied(f, i)
+        out[i] = applied(f, i) + applied(math.sqrt, 4.0) + applied(np.float32, i)
         """,
     ),
+    Part("device functions that call themselves", "out[i] = factorial(i % 8)"),
     Part("device functions made from a lambda, outside the kernel", "out[i] = halved(i)"),
     Part(
         "sizes of arrays: numbers, constants from outside, and names for one of these",
