@@ -122,10 +122,13 @@ def _passed(modules: Iterable[Mapping[str, list[int]]]) -> str:
     return " | ".join(f"{passed:,} of {passed + failed:,}" for passed, failed in sums)
 
 
-_JUDGED = """numba-cuda ships tests of its own, and `make numba` runs those of version {version} with `warpwise.cuda` in the place of Numba's simulator.
-Numba leaves out many of them on its simulator; the last two columns are of all tests.
-A test that fails here is listed in `tests/numba/failing.toml` with its class and reason, and a new failure is an error.
-"""
+_JUDGED = (
+    "numba-cuda ships tests of its own, and `make numba` runs those of version {version} "
+    "with `warpwise.cuda` in the place of Numba's simulator.\n"
+    "Numba leaves out many of them on its simulator; the last two columns are of all tests.\n"
+    "A test that fails here is listed in `tests/numba/failing.toml` with its class and reason, "
+    "and a new failure is an error.\n"
+)
 
 _LAST = """
 ## Where the simulator differs from a GPU

@@ -65,13 +65,15 @@ def function(
 
 def _logarithm(c: Context, node: ast.Call) -> Number:
     """Compile ``cmath.log(z, base)``."""
-    found = []
-    for argument in arguments(c, node, 2):
-        t = argument.type if is_complex(argument.type) else complex_type(argument.type)
-        number = converted(argument, t)
-        found.append(Number(lambda f, m, run=number.run: np.log(run(f, m)), t))
+    z, base = map(_log_of, arguments(c, node, 2))
     c.cost.add("special", 2)
-    return binary(c, node, found[0], ast.Div(), found[1])
+    return binary(c, node, z, ast.Div(), base)
+
+
+def _log_of(argument: Number) -> Number:
+    t = argument.type if is_complex(argument.type) else complex_type(argument.type)
+    run = converted(argument, t).run
+    return Number(lambda f, m: np.log(run(f, m)), t)
 
 
 def _complex_argument(c: Context, node: ast.Call) -> Number:

@@ -70,6 +70,18 @@ def _vector(name: str, size: int) -> Entry[Call]:
 
 
 #: The words of CUDA that take threads, blocks, memory and warps into account.
+
+
+def _cached_load(name: str) -> Entry[Call]:
+    lines = f"out[i] = cuda.{name}(whole, i)"
+    return Entry(name, "(array, index)", cached_calls.cached_load, lines)
+
+
+def _cached_store(name: str) -> Entry[Call]:
+    lines = f"cuda.{name}(out, i, 1)"
+    return Entry(name, "(array, index, value)", cached_calls.cached_store, lines)
+
+
 WORDS: tuple[Entry[Call], ...] = (
     _gives("grid", "(1)", cuda_calls.grid, "1"),
     _gives("gridsize", "(1)", cuda_calls.gridsize, "1"),
@@ -120,14 +132,8 @@ WORDS: tuple[Entry[Call], ...] = (
     *map(_atomic, "add sub and_ or_ xor inc dec exch min max nanmin nanmax".split()),
     *map(_atomic, ("cas", "compare_and_swap")),
     *map(_random, RANDOM),
-    *(
-        Entry(name, "(array, index)", cached_calls.cached_load, f"out[i] = cuda.{name}(whole, i)")
-        for name in cached_calls.LOADS
-    ),
-    *(
-        Entry(name, "(array, index, value)", cached_calls.cached_store, f"cuda.{name}(out, i, 1)")
-        for name in CACHED_STORES
-    ),
+    *map(_cached_load, cached_calls.LOADS),
+    *map(_cached_store, CACHED_STORES),
 )
 OF_NUMBERS = tuple(of_numbers(f"cuda.{path}", f, path) for path, f in CUDA_FUNCTIONS.items())
 OF_VECTORS = tuple(_vector(name, t.size) for name, t in vectors.VECTORS.items())
