@@ -23,7 +23,7 @@ from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.signatures import Parameter
 from warpwise.simt.machine.array_views import View, argument
 from warpwise.simt.machine.derived_views import sliced
-from warpwise.simt.machine.memory import ALIGNMENT, Memory
+from warpwise.simt.machine.memory import ALIGNMENT, Array, Memory
 from warpwise.simt.machine.structured_records import RecordType, is_known
 from warpwise.simt.types import ArrayType, Lanes, TupleType, Type, Value
 
@@ -115,7 +115,13 @@ def _bound(kernel: Kernel, name: str, value: Any, space: _Allocations) -> Value:
             dtype=TypeName(values.dtype),
         )
         raise LaunchError(what)
-    return argument(name, values, space.address(values))
+    array = argument(name, values.reshape(values.shape or 1), space.address(values))
+    return array if values.ndim else _only_element(name, array)
+
+
+def _only_element(name: str, array: Array) -> View:
+    """Return the one element of an array as an array of no dimensions, or as a record."""
+    return sliced(array, [0], name, lambda index, size, axis: index)
 
 
 class Fields(tuple[Value, ...]):
@@ -145,12 +151,10 @@ def _record(kernel: Kernel, name: str, value: np.void, space: _Allocations) -> V
         raise LaunchError(what)
     values = np.asarray(value).reshape(1)  # the record's own memory
     array = argument(name, values, space.address(values))
-    return sliced(array, [0], name, lambda index, size, axis: index)
+    return _only_element(name, array)
 
 
 def _scalar(kernel: Kernel, name: str, value: Any) -> Value:
-    if isinstance(value, np.ndarray):
-        value = value[()]
     kind = types.of_constant(value)
     if kind is None or not types.is_scalar(kind):
         what = message(
@@ -182,14 +186,14 @@ def _instead(kernel: Kernel, name: str, value: object) -> str:
 
 def _as_array(value: object) -> Lanes | None:
     values = getattr(value, "host_values", value)  # what warpwise.cuda.to_device made
-    return values if isinstance(values, np.ndarray) and values.ndim else None
+    return values if isinstance(values, np.ndarray) else None
 
 
 def type_of(value: Value) -> Type:
     """Return the type of a bound argument."""
     if isinstance(value, tuple):
         return TupleType(tuple(map(type_of, value)), getattr(value, "names", ()))
-    if isinstance(value, View) and not value.shape:
+    if isinstance(value, View) and not value.shape and value.dtype.names:
         return RecordType(value.dtype, value.space)
     if isinstance(value, (Memory, View)):
         return ArrayType(value.dtype, value.ndim, value.space)

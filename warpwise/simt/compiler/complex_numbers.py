@@ -65,20 +65,25 @@ def function(
 
 def _logarithm(c: Context, node: ast.Call) -> Number:
     """Compile ``cmath.log(z, base)``."""
-    found = []
-    for argument in arguments(c, node, 2):
-        t = argument.type if is_complex(argument.type) else complex_type(argument.type)
-        number = converted(argument, t)
-        found.append(Number(lambda f, m, run=number.run: np.log(run(f, m)), t))
     c.cost.add("special", 2)
-    return binary(c, node, found[0], ast.Div(), found[1])
+    of_both = [_log_of(_as_complex(argument)) for argument in arguments(c, node, 2)]
+    return binary(c, node, of_both[0], ast.Div(), of_both[1])
+
+
+def _log_of(argument: Number) -> Number:
+    run = argument.run
+    return Number(lambda f, m: np.log(run(f, m)), argument.type)
 
 
 def _complex_argument(c: Context, node: ast.Call) -> Number:
     """Compile the one argument, as a complex number."""
     (argument,) = arguments(c, node, 1)
-    t = argument.type if is_complex(argument.type) else complex_type(argument.type)
-    return converted(argument, t)
+    return _as_complex(argument)
+
+
+def _as_complex(argument: Number) -> Number:
+    is_one = is_complex(argument.type)
+    return converted(argument, argument.type if is_one else complex_type(argument.type))
 
 
 def complex_(c: Context, node: ast.Call) -> Number:

@@ -58,6 +58,15 @@ def _atomic(kind: str) -> Entry[Call]:
     return Entry(f"atomic.{kind}", arguments, handler, example)
 
 
+def _cached_load(name: str) -> Entry[Call]:
+    return _gives(name, "(array, index)", cached_calls.cached_load, "whole, 0")
+
+
+def _cached_store(name: str) -> Entry[Call]:
+    example = f"cuda.{name}(out, i, 1)"
+    return Entry(name, "(array, index, value)", cached_calls.cached_store, example)
+
+
 def _random(name: str) -> Entry[Call]:
     handler = partial(random_calls.random_call, name=name)
     return _gives(f"random.{name}", "(states, index)", handler, "states, i")
@@ -120,14 +129,8 @@ WORDS: tuple[Entry[Call], ...] = (
     *map(_atomic, "add sub and_ or_ xor inc dec exch min max nanmin nanmax".split()),
     *map(_atomic, ("cas", "compare_and_swap")),
     *map(_random, RANDOM),
-    *(
-        Entry(name, "(array, index)", cached_calls.cached_load, f"out[i] = cuda.{name}(whole, i)")
-        for name in cached_calls.LOADS
-    ),
-    *(
-        Entry(name, "(array, index, value)", cached_calls.cached_store, f"cuda.{name}(out, i, 1)")
-        for name in CACHED_STORES
-    ),
+    *map(_cached_load, cached_calls.LOADS),
+    *map(_cached_store, CACHED_STORES),
 )
 OF_NUMBERS = tuple(of_numbers(f"cuda.{path}", f, path) for path, f in CUDA_FUNCTIONS.items())
 OF_VECTORS = tuple(_vector(name, t.size) for name, t in vectors.VECTORS.items())

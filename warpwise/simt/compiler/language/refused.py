@@ -51,7 +51,6 @@ _EXPRESSIONS: dict[type[ast.AST], Refused] = {
     ),
     ast.Starred: Refused("* outside of a call", "v = (*x, 1)", "write the arguments out"),
 }
-_CACHE_HINT = "index the array, such as x[i]: cache hints mean nothing to the simulator"
 #: CUDA's words, by their path below ``cuda``.
 REFUSED_CUDA = {
     "bf16": Refused(
@@ -70,9 +69,6 @@ REFUSED_CUDA = {
     "jit": Refused(
         "cuda.jit in a kernel", "v = cuda.jit(x)", "define device functions outside the kernel"
     ),
-} | {
-    name: Refused(f"cuda.{name}", f"v = cuda.{name}(x, i)", _CACHE_HINT)
-    for name in "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split()
 }
 _USES = (
     Refused("a device function that calls itself", "v = again(i)", "write a loop"),
