@@ -33,11 +33,12 @@ from warpwise.simt.types import (
     is_complex,
 )
 
-_OWN = "exp log10 sin cos tan sinh cosh tanh"
+_SAME = "exp log log10 sqrt sin cos tan sinh cosh tanh"
 _INVERSE = "asin acos atan asinh acosh atanh"
 #: Functions of ``cmath`` -> what computes them.
-FUNCTIONS: dict[object, Callable[[Value], Value]] = {cmath.log: np.log, cmath.sqrt: np.sqrt}
-FUNCTIONS |= {getattr(cmath, n): getattr(complex_functions, n) for n in _OWN.split()}
+FUNCTIONS: dict[object, Callable[[Value], Value]] = {
+    getattr(cmath, n): getattr(complex_functions, n, None) or getattr(np, n) for n in _SAME.split()
+}
 FUNCTIONS |= {getattr(cmath, n): getattr(np, f"arc{n[1:]}") for n in _INVERSE.split()}
 TESTS: dict[object, Callable[[Value], Value]] = {
     cmath.isnan: np.isnan,
