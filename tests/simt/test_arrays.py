@@ -644,3 +644,48 @@ def test_an_index_that_is_negative_in_some_threads_only_has_a_note(body):
     (note,) = t.notes
     assert note.what == SURPRISING[body]
     assert note.text == body.split("\n")[-1].strip()
+
+
+def test_an_array_without_dimensions_is_an_array():
+    one = np.array(2.5)
+    out, _ = traced("out[i] = x[()] + x.size + x.ndim + len(x.shape)", x=one)
+    assert set(out) == {3.5}
+    traced("if i == 0:\n    x[()] += 4\n    x[...] = x[()] * 2", x=one)
+    assert one == 13
+    for body in ("out[i] = x + 1", "cuda.atomic.add(x, (), 1)"):
+        with pytest.raises(KernelTypeError):
+            traced(body, x=one)
+
+
+CACHED = """
+from numba import cuda
+@cuda.jit
+def k(x, y):
+    i, j = cuda.grid(2)
+    cuda.stcs(y, (i, j), cuda.ldcg(x, (i, -1 - j)) + 1)
+    cuda.stwt(y[3], j, cuda.ldca(x[0], j))
+"""
+
+
+def test_loads_and_stores_with_hints_to_the_caches():
+    x, y = np.arange(16.0).reshape(4, 4), np.zeros((4, 4), np.float32)
+    t = trace(kernels_in(CACHED)["k"], 1, (3, 4), x, y)
+    np.testing.assert_array_equal(y, [*(x[:3, ::-1] + 1), x[0]])
+    assert t.races and all(race.array == "y" for race in t.races)
+    assert t.metrics.global_load_requests == t.metrics.global_store_requests == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cuda.ldcs(x, 1.0)",
+        "cuda.ldcs(x, (1, 2))",
+        "cuda.ldcs(cuda.shared.array(4, 'int64'), 0)",
+        "cuda.stwb(x, 0)",
+        "cuda.ldcs(3, 0)",
+        "cuda.ldcs(x, 0, 0)",
+    ],
+)
+def test_hints_to_the_caches_are_for_elements_of_global_arrays(call):
+    with pytest.raises((KernelTypeError, UnsupportedError)):
+        traced(f"out[i] = {call}")

@@ -30,6 +30,7 @@ from warpwise.cuda.kernels import RaceWarning, SimulatedKernel
 from warpwise.cuda.numba_backend import backend
 from warpwise.errors import LaunchError
 from warpwise.simt.compiler.language import LANGUAGE
+from warpwise.simt.compiler.vectors import VECTORS
 from warpwise.simt.frontend.names import CudaName
 
 __all__ = ["DeviceArray", "RaceWarning", "SimulatedKernel", "backend"]
@@ -63,6 +64,11 @@ def _on_gpu() -> ModuleType:
     return cuda
 
 
+@functools.cache
+def _word(name: str) -> CudaName:
+    return CudaName(name)
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
@@ -74,7 +80,7 @@ def __getattr__(name: str) -> Any:
     if name in HOST:
         return HOST[name]
     if name in TOP:
-        return CudaName(name)
+        return _word(str(VECTORS.get(name, name)))
     near = difflib.get_close_matches(name[:40], (*HOST, *TOP), n=1)
     meant = f"; did you mean cuda.{near[0]}?" if near else ""
     raise AttributeError(f"cuda.{name} is not known to the simulator{meant}")

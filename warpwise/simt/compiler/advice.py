@@ -212,7 +212,7 @@ def on_number_needed(node: ast.expr, t: object, tree: ast.AST) -> str:
     """Suggest what to write for ``node`` in the function ``tree``, where a number is needed."""
     text = ast.unparse(node)
     if isinstance(t, ArrayType):
-        return f"one element of it: {text}[{letters(t.ndim)}]"
+        return f"one element of it: {text}[{letters(t.ndim) or '()'}]"
     if isinstance(t, TupleType):
         return f"one of its parts: {text}[0]"
     if isinstance(t, VectorType):

@@ -88,6 +88,9 @@ def _checked(c: Context, node: ast.Call, kind: str, t: Type) -> ArrayType:
         what = f"{name} does not know elements of {t.dtype}"
         known = ", ".join(map(str, ELEMENTS[kind]))
         c.refuse(node, what, f"an array of {known}", KernelTypeError)
+    if not t.ndim:
+        what = f"{name} takes no array without dimensions"
+        c.refuse(node, what, f"an array of one element: {text}.reshape(1)", KernelTypeError)
     if kind == "compare_and_swap" and t.ndim != 1:
         what = f"{name} takes an array of one dimension"
         c.refuse(node, what, "cuda.atomic.cas(array, index, old, value)", KernelTypeError)

@@ -33,11 +33,12 @@ from warpwise.simt.types import (
     is_complex,
 )
 
-_OWN = "exp log10 sin cos tan sinh cosh tanh"
+_SAME = "exp log log10 sqrt sin cos tan sinh cosh tanh"
 _INVERSE = "asin acos atan asinh acosh atanh"
 #: Functions of ``cmath`` -> what computes them.
-FUNCTIONS: dict[object, Callable[[Value], Value]] = {cmath.log: np.log, cmath.sqrt: np.sqrt}
-FUNCTIONS |= {getattr(cmath, n): getattr(complex_functions, n) for n in _OWN.split()}
+FUNCTIONS: dict[object, Callable[[Value], Value]] = {
+    getattr(cmath, n): getattr(complex_functions, n, None) or getattr(np, n) for n in _SAME.split()
+}
 FUNCTIONS |= {getattr(cmath, n): getattr(np, f"arc{n[1:]}") for n in _INVERSE.split()}
 TESTS: dict[object, Callable[[Value], Value]] = {
     cmath.isnan: np.isnan,
@@ -65,22 +66,25 @@ def function(
 
 def _logarithm(c: Context, node: ast.Call) -> Number:
     """Compile ``cmath.log(z, base)``."""
-    z, base = map(_log_of, arguments(c, node, 2))
     c.cost.add("special", 2)
-    return binary(c, node, z, ast.Div(), base)
+    of_both = [_log_of(_as_complex(argument)) for argument in arguments(c, node, 2)]
+    return binary(c, node, of_both[0], ast.Div(), of_both[1])
 
 
 def _log_of(argument: Number) -> Number:
-    t = argument.type if is_complex(argument.type) else complex_type(argument.type)
-    run = converted(argument, t).run
-    return Number(lambda f, m: np.log(run(f, m)), t)
+    run = argument.run
+    return Number(lambda f, m: np.log(run(f, m)), argument.type)
 
 
 def _complex_argument(c: Context, node: ast.Call) -> Number:
     """Compile the one argument, as a complex number."""
     (argument,) = arguments(c, node, 1)
-    t = argument.type if is_complex(argument.type) else complex_type(argument.type)
-    return converted(argument, t)
+    return _as_complex(argument)
+
+
+def _as_complex(argument: Number) -> Number:
+    is_one = is_complex(argument.type)
+    return converted(argument, argument.type if is_one else complex_type(argument.type))
 
 
 def complex_(c: Context, node: ast.Call) -> Number:

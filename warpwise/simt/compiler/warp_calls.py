@@ -34,7 +34,12 @@ def _whole_number(c: Context, node: ast.expr, what: str) -> Number:
 
 
 def _lane_mask(c: Context, node: ast.expr) -> Run:
-    return _whole_number(c, node, "a mask of lanes").run
+    code = _whole_number(c, node, "a mask of lanes")
+    if code.type == BOOL:  # Numba's typing refuses it too
+        text = ast.unparse(node)
+        what = f"a mask of lanes is an integer, and {text} is a bool"
+        c.refuse(node, what, f"cuda.ballot_sync(0xffffffff, {text})", KernelTypeError)
+    return code.run
 
 
 def _all_lanes(frame: Frame, mask: Mask) -> int:

@@ -58,6 +58,15 @@ def _atomic(kind: str) -> Entry[Call]:
     return Entry(f"atomic.{kind}", arguments, handler, example)
 
 
+def _cached_load(name: str) -> Entry[Call]:
+    return _gives(name, "(array, index)", cached_calls.cached_load, "whole, 0")
+
+
+def _cached_store(name: str) -> Entry[Call]:
+    example = f"cuda.{name}(out, i, 1)"
+    return Entry(name, "(array, index, value)", cached_calls.cached_store, example)
+
+
 def _random(name: str) -> Entry[Call]:
     handler = partial(random_calls.random_call, name=name)
     return _gives(f"random.{name}", "(states, index)", handler, "states, i")

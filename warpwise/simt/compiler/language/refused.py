@@ -48,7 +48,6 @@ _EXPRESSIONS: dict[type[ast.AST], Refused] = {
     ast.Await: Refused("await", "v = await x", "a kernel has no coroutines: leave await out"),
     ast.Starred: Refused("* outside of a call", "v = (*x, 1)", "write the arguments out"),
 }
-_CACHE_HINT = "index the array, such as x[i]: cache hints mean nothing to the simulator"
 #: CUDA's words, by their path below ``cuda``.
 REFUSED_CUDA = {
     "bf16": Refused(
@@ -67,9 +66,6 @@ REFUSED_CUDA = {
     "jit": Refused(
         "cuda.jit in a kernel", "v = cuda.jit(x)", "define device functions outside the kernel"
     ),
-} | {
-    name: Refused(f"cuda.{name}", f"v = cuda.{name}(x, i)", _CACHE_HINT)
-    for name in "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split()
 }
 _USES = (
     Refused(
