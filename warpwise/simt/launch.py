@@ -50,6 +50,9 @@ def trace(
 ) -> Trace:
     """Run a kernel in the simulator and return its trace. Arrays in ``args`` are updated in place.
 
+    An array of the host counts as a copy in device memory, which comes back after the launch; two
+    that overlap are two copies. Device arrays are used where they lie.
+
     ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function.
     ``blocks``, ``threads``: an integer or a tuple of up to three. ``record``: linear numbers of the
     blocks whose events are kept. ``max_records``: the most records to keep, each of one line of one
