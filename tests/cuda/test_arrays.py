@@ -295,3 +295,19 @@ def test_free_memory_is_what_arrays_leave():
     held = cuda.device_array(1 << 16, np.uint8)
     after = cuda.current_context().get_memory_info()
     assert info.free - after.free >= held.nbytes and after.total == info.total
+
+
+def test_an_extension_replaces_arguments_before_a_launch():
+    class ReadOnly:
+        def prepare_args(self, ty, val, stream, retr):
+            retr.append(lambda: done.append(stream))
+            return ty, cuda.In(val)
+
+    @cuda.jit
+    def fill(x):
+        x[cuda.grid(1)] = 1
+
+    fill.extensions.append(ReadOnly())
+    x, done = np.zeros(2), []
+    fill[1, 2](x)
+    assert x.tolist() == [0, 0] and done == [0]

@@ -78,6 +78,7 @@ def trace(
         arguments = bind(found, args, copies)
         first = replace(first, arguments=arguments, captured=program.captured)
     notes = program.notes if about_float64(argument_types) else ()
+    notes += tuple(_copied(found, *pair) for pair in copies.overlapping.items())
 
     def attempted(attempt: Attempt) -> Trace:
         """Run the launch; later runs bind the arguments anew, unseen by the caller's observers."""
@@ -98,6 +99,17 @@ def trace(
         trace = attempted(Attempt())
     copies.back()
     return trace
+
+
+def _copied(kernel: Kernel, name: str, other: str) -> Note:
+    """Return the note on two arguments that are one on the host, and two on the device."""
+    line = kernel.tree.lineno
+    what = (
+        f"{other} and {name} share memory on the host: the kernel has a copy of each, "
+        f"and that of {name} comes back last"
+    )
+    try_this = "pass the same cuda.to_device(...) array, or slices of it, for both"
+    return Note(line, kernel.lines.get(line, "").strip(), what, try_this)
 
 
 def _observers(given: Observer | Iterable[Observer]) -> tuple[Observer, ...]:
