@@ -25,6 +25,7 @@ from support.paths import ROOT
 from support.wrong_answers import WrongAnswer, wrong_answers
 
 from warpwise import messages, trace
+from warpwise.cuda.transfers import to_device
 from warpwise.errors import KernelError, LaunchError, Location
 from warpwise.grading import extract, functions, hidden
 from warpwise.grading.simulate import summary
@@ -239,7 +240,21 @@ def _packed(rng, launch):
 @special("bytes as numbers", "out[0] = x[i]")
 def _odd(rng, launch):
     skip = int(rng.integers(1, 4))
-    launch[2][0] = np.zeros(4 * 900 + 4, np.uint8)[skip : skip + 3600].view(np.float32)
+    memory = to_device(np.zeros(4 * 900 + 4, np.uint8))
+    launch[2][0] = memory[skip : skip + 3600].view(np.float32)
+
+
+class OnAGpu:
+    """An array of another library, in memory that the simulator cannot read."""
+
+    def __init__(self, size: int):
+        data = {"data": (64, False), "version": 3}
+        self.__cuda_array_interface__ = data | {"shape": (size,), "typestr": "<f4"}
+
+
+@special("memory of a GPU", "out[0] = x[i]")
+def _elsewhere(rng, launch):
+    launch[2][0] = OnAGpu(int(rng.integers(1, 900)))
 
 
 @special("dynamic memory that does not fit", "s = cuda.shared.array(0, float32)")

@@ -361,6 +361,8 @@ def shift(a, b):
     x = np.arange(5.0)
     t = trace(kernels_in(text)["shift"], 1, 4, x[:4], x[1:])
     np.testing.assert_array_equal(x, [2, 3, 4, 5, 6])
+    (note,) = t.notes
+    assert "a and b share memory on the host" in str(note) and "to_device" in note.try_this
     assert t.races == () and [array.address % 256 for array in t.arrays] == [0, 0]
     y = np.zeros(4)
     trace(kernels_in(text.replace("b[i] += 2", "pass"))["shift"], 1, 4, y, y)

@@ -244,7 +244,8 @@ def _index(item: Any, ndim: int) -> Any:
     if len(parts) > ndim:
         raise IndexError(f"{len(parts) - ndim} extra indices given")
     for part in parts:
-        if not isinstance(part, slice) and not hasattr(part, "__index__"):
+        is_array = getattr(part, "ndim", 0) > 0
+        if not isinstance(part, slice) and (is_array or not hasattr(part, "__index__")):
             what = f"a device array is indexed by integers and slices, not by {part!r}"
             raise WrongType(f"{what}: copy it to the host first")
     return (*parts, ...)

@@ -135,6 +135,20 @@ def nothing() -> Iterator[None]:
     yield
 
 
+def is_bfloat16_supported() -> bool:
+    """Return False: the simulator has no bfloat16."""
+    return Devices.current.supports_bfloat16
+
+
+def is_fp8_supported() -> bool:
+    """Return False: the simulator has no numbers of 8 bits with a point."""
+    return Devices.current.supports_fp8
+
+
+def cuda_error() -> None:
+    """Return None: nothing failed when the device was looked for."""
+
+
 def require_context(function: Any) -> Any:
     """``@cuda.require_context``: there always is a context, and the function stays as it is."""
     return function
@@ -154,9 +168,9 @@ HOST: dict[str, object] = {
     "is_available": is_available,
     "is_supported_version": is_available,
     "is_float16_supported": is_available,
-    "is_bfloat16_supported": lambda: Devices.current.supports_bfloat16,
-    "is_fp8_supported": lambda: Devices.current.supports_fp8,
-    "cuda_error": lambda: None,
+    "is_bfloat16_supported": is_bfloat16_supported,
+    "is_fp8_supported": is_fp8_supported,
+    "cuda_error": cuda_error,
     "require_context": require_context,
     "defer_cleanup": nothing,
     "profiling": nothing,

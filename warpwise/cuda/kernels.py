@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from warpwise.cuda.layouts import need_copyable
+from warpwise.cuda.layouts import need_copyable, prepared
 from warpwise.devices import H100
 from warpwise.errors import LaunchError, UnsupportedError
 from warpwise.model.occupancy import occupancy
@@ -62,8 +63,11 @@ class SimulatedKernel(Kernel):
                     f"{self.name}: a launch passes arguments by position: "
                     f"leave {names} out, and keep the order"
                 )
+            args, after = prepared(self.extensions, args, stream)
             need_copyable(self.name, self.parameters, args)
             t = trace(self, griddim, blockdim, *args, record=(), shared_bytes=sharedmem)
+            for back in after:
+                back()
             for race in t.races:
                 warnings.warn(f"{self.name}: {race}", RaceWarning, stacklevel=2)
 
@@ -81,6 +85,11 @@ class SimulatedKernel(Kernel):
             return lambda *args: None
         threads = tpb or FORALL_THREADS
         return self.configure(-(-ntasks // threads), threads, stream, sharedmem)
+
+    @functools.cached_property
+    def extensions(self) -> list[Any]:
+        """Objects whose ``prepare_args`` replaces arguments before a launch, as with Numba."""
+        return []
 
     @property
     def overloads(self) -> Overloads:

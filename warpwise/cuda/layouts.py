@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -80,6 +80,23 @@ def need_contiguous(values: Any) -> None:
     flags = array_core(values).flags
     if not flags["C_CONTIGUOUS"] and not flags["F_CONTIGUOUS"]:
         raise LaunchError(NOT_CONTIGUOUS)
+
+
+def prepared(
+    extensions: Sequence[Any], args: tuple[Any, ...], stream: object
+) -> tuple[tuple[Any, ...], list[Callable[[], object]]]:
+    """Return arguments as the extensions of a kernel replace them, the latest extension first.
+
+    Beside them is what the extensions want called after the launch."""
+    after: list[Callable[[], object]] = []
+    for extension in reversed(extensions):
+        kinds = [getattr(value, "_numba_type_", None) for value in args]
+        changed = [
+            extension.prepare_args(kind, value, stream=stream, retr=after)
+            for kind, value in zip(kinds, args, strict=True)
+        ]
+        args = tuple(value for _, value in changed)
+    return args, after
 
 
 def need_copyable(kernel: str, names: Sequence[str], args: Sequence[Any]) -> None:

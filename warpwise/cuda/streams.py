@@ -92,12 +92,32 @@ def synchronize() -> None:
     """Nothing is left to wait for."""
 
 
+def default_stream() -> Stream:
+    """Return the stream of work that names none."""
+    return Stream(0)
+
+
+def legacy_default_stream() -> Stream:
+    """Return CUDA's legacy default stream; here every stream is alike."""
+    return Stream(LEGACY)
+
+
+def per_thread_default_stream() -> Stream:
+    """Return the default stream of the host's thread; here every stream is alike."""
+    return Stream(PER_THREAD)
+
+
+def external_stream(ptr: int) -> Stream:
+    """Return a stream that another library made, by its handle."""
+    return Stream(ptr, external=True)
+
+
 HOST: dict[str, object] = {
     "stream": Stream,
-    "default_stream": lambda: Stream(0),
-    "legacy_default_stream": lambda: Stream(LEGACY),
-    "per_thread_default_stream": lambda: Stream(PER_THREAD),
-    "external_stream": lambda ptr: Stream(ptr, external=True),
+    "default_stream": default_stream,
+    "legacy_default_stream": legacy_default_stream,
+    "per_thread_default_stream": per_thread_default_stream,
+    "external_stream": external_stream,
     "event": Event,
     "event_elapsed_time": event_elapsed_time,
     "synchronize": synchronize,

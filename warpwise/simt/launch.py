@@ -52,6 +52,9 @@ def trace(
 ) -> Trace:
     """Run a kernel in the simulator and return its trace. Arrays in ``args`` are updated in place.
 
+    An array of the host counts as a copy in device memory, which comes back after the launch; two
+    that overlap are two copies. Device arrays are used where they lie.
+
     ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function.
     ``blocks``, ``threads``: an integer or a tuple of up to three. ``record``: linear numbers of the
     blocks whose events are kept. ``max_records``: the most records to keep, each of one line of one
@@ -78,6 +81,7 @@ def trace(
         arguments = bind(found, args, copies)
         first = replace(first, arguments=arguments, captured=program.captured)
     notes = program.notes if about_float64(argument_types) else ()
+    notes += tuple(_copied(found, *pair) for pair in copies.overlapping.items())
 
     def attempted(attempt: Attempt) -> Trace:
         """Run the launch; later runs bind the arguments anew, unseen by the caller's observers."""
@@ -111,6 +115,17 @@ def _run(program: Program, state: LaunchState, progress: bool | None) -> None:
         if not state.missed:
             raise
         raise next(iter(state.missed.values())) from error
+
+
+def _copied(kernel: Kernel, name: str, other: str) -> Note:
+    """Return the note on two arguments that are one on the host, and two on the device."""
+    line = kernel.tree.lineno
+    what = (
+        f"{other} and {name} share memory on the host: the kernel has a copy of each, "
+        f"and that of {name} comes back last"
+    )
+    try_this = "pass the same cuda.to_device(...) array, or slices of it, for both"
+    return Note(line, kernel.lines.get(line, "").strip(), what, try_this)
 
 
 def _observers(given: Observer | Iterable[Observer]) -> tuple[Observer, ...]:

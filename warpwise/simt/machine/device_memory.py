@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import LaunchError
+from warpwise.messages import Lengths, TypeName, message
 from warpwise.simt.types import Lanes
 
 # addresses of captured arrays, beyond those of arguments; no array is larger than the step
@@ -103,7 +104,10 @@ def array_at(interface: Mapping[str, Any]) -> Lanes:
     for first, memory in list(_HELD.items()):
         if first <= pointer < first + memory.nbytes:
             return np.ndarray(shape, dtype, memory, pointer - first, strides)
-    raise LaunchError(
-        f"an array of {dtype} with shape {shape} lies in the memory of another library or of a "
-        "GPU, which the simulator cannot read: copy it to the host, and pass that"
+    what = message(
+        "an array of {dtype} with [[shape {shape}|{shape}]] lies in the memory of another library "
+        "or of a GPU, which the simulator cannot read: copy it to the host, and pass that",
+        dtype=TypeName(dtype),
+        shape=Lengths(shape),
     )
+    raise LaunchError(what)

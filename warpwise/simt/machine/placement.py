@@ -23,6 +23,8 @@ class Copies:
     """Host arrays of which a launch uses copies, by the name of the argument."""
 
     made: dict[str, tuple[Lanes, Lanes]] = field(default_factory=dict)
+    #: arguments that lie in the same memory of the host as an earlier one, which is named
+    overlapping: dict[str, str] = field(default_factory=dict)
 
     def back(self) -> None:
         """Copy them to the host after the launch, in the order of the arguments."""
@@ -54,7 +56,7 @@ class Places:
 
         ``name``: of the parameter; an item of a tuple is ``parameter.item``."""
         first, end = extent(values)
-        here = _Host(first, end, name.partition(".")[0] in self.written)
+        here = _Host(name, first, end, name.partition(".")[0] in self.written)
         if name not in self.copies.made and self._tells(here, direction):
             copy = _copied(values, direction, first, end)
             self.copies.made[name] = (values if direction.copied_back else copy), copy
@@ -66,8 +68,12 @@ class Places:
         """Return True if it matters that the kernel works on a copy of a host array."""
         if not direction.copied_in or (one.written and not direction.copied_back):
             return True
-        overlapping = (o for o in self.hosts if o.first < one.end and one.first < o.end)
-        return any(one.written or other.written for other in overlapping)
+        for other in self.hosts:
+            overlaps = other.first < one.end and one.first < other.end
+            if overlaps and (one.written or other.written):
+                self.copies.overlapping[one.name] = other.name
+                return True
+        return False
 
     def _allocation(self, size: int) -> int:
         address = self.next
@@ -79,6 +85,7 @@ class Places:
 class _Host:
     """The bytes of a host array, and if the kernel may write to its copy."""
 
+    name: str
     first: int
     end: int
     written: bool

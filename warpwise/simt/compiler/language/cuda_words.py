@@ -79,18 +79,6 @@ def _vector(name: str, size: int) -> Entry[Call]:
 
 
 #: The words of CUDA that take threads, blocks, memory and warps into account.
-
-
-def _cached_load(name: str) -> Entry[Call]:
-    lines = f"out[i] = cuda.{name}(whole, i)"
-    return Entry(name, "(array, index)", cached_calls.cached_load, lines)
-
-
-def _cached_store(name: str) -> Entry[Call]:
-    lines = f"cuda.{name}(out, i, 1)"
-    return Entry(name, "(array, index, value)", cached_calls.cached_store, lines)
-
-
 WORDS: tuple[Entry[Call], ...] = (
     _gives("grid", "(1)", cuda_calls.grid, "1"),
     _gives("gridsize", "(1)", cuda_calls.gridsize, "1"),
