@@ -305,18 +305,6 @@ def test_ndindex_gives_all_indices_in_c_order():
     assert filled(kernel, np.ones((2, 2)), size=7) == [0, 1, 2, 10, 11, 12, 28]
 
 
-def test_a_name_can_be_assigned_within_an_expression():
-    @cuda.jit
-    def kernel(out):
-        i = cuda.grid(1)
-        if (n := i * 2) > 6:
-            out[i] = n
-        while (n := n - 5) > 0:
-            out[i] += 100
-
-    assert filled(kernel) == [0, 0, 0, 100, 108, 110, 212, 214]
-
-
 def test_what_text_cannot_be_is_said():
     @cuda.jit
     def kernel(out):

@@ -46,6 +46,11 @@ _EXPRESSIONS: dict[type[ast.AST], Refused] = {
     ast.Yield: Refused("yield", "v = yield", "write results into an array argument"),
     ast.JoinedStr: Refused("f-strings", "v = f'{i}'", "a kernel has no strings: use numbers"),
     ast.Await: Refused("await", "v = await x", "a kernel has no coroutines: leave await out"),
+    ast.NamedExpr: Refused(
+        "assignment within an expression, which Numba's compiler takes of plain names only",
+        "v = (w := i)",
+        "assign on a line of its own",
+    ),
     ast.Starred: Refused("* outside of a call", "v = (*x, 1)", "write the arguments out"),
 }
 _CACHE_HINT = "index the array, such as x[i]: cache hints mean nothing to the simulator"

@@ -134,14 +134,6 @@ SYNTAX = (
         },
     ),
     Part(
-        "assignment within an expression",
-        """
-        if (w := x[i]) > 2:
-            out[i] = w
-        """,
-        expressions={ast.NamedExpr: expressions.named},
-    ),
-    Part(
         "if, elif, else; conditional expressions; chained comparisons",
         """
         if 0 < i <= 3:
