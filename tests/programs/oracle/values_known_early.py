@@ -9,6 +9,7 @@ import operator
 import numpy as np
 from numba import cuda
 
+# ruff: noqa: SIM108
 DEBUG = False
 REAL = np.float32
 

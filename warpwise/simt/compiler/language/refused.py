@@ -97,7 +97,11 @@ _USES = (
         "print('v = %d' % i)",
         "print the values one after another: print('v =', i)",
     ),
-    Refused("NumPy's functions of arrays", "v = np.dot(x, x)", "write a loop over the elements"),
+    Refused(
+        "NumPy's functions of arrays, which are loops that one thread runs",
+        "v = np.dot(x, x)",
+        "write a loop over the elements",
+    ),
     Refused(
         "np.sqrt, np.exp, np.abs, np.floor and more: Numba has no GPU code for them",
         "v = np.sqrt(2.0)",

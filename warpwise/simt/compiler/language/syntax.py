@@ -320,7 +320,10 @@ SYNTAX = (
         n = WIDTH
         tile = cuda.shared.array((n, 4), np.float32)
         tile[0, 0] = 1
-        out[i] = tile.size
+        shape = (2 * 4, n)
+        other = cuda.shared.array(shape, np.float32)
+        other[0, 0] = 1
+        out[i] = tile.size + other.size
         """,
     ),
     Part(
