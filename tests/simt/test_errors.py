@@ -268,6 +268,7 @@ UNSUPPORTED = {
     "v = {1: 2}": ("{1: 2}", "arrays and integer indices"),
     "v = {1, 2}": ("{1, 2}", "arrays and integer indices"),
     "v = [k for k in range(3)]": ("[k for k in range(3)]", "write a loop"),
+    "v = (w := i)": ("w := i", "line of its own"),
     "v = 'text' + 'more'": ("compute with the text 'text'", "use numbers"),
     "v = f'{i}'": ("f'{i}'", "no strings"),
     "v = 1j < 2": ("complex numbers have no order", "abs()"),

@@ -222,6 +222,7 @@ REFUSED = {
     "print(f'{i}')": ("cannot format text", "print('x', x)"),
     "print(x)": ("cannot be printed", "numbers and text"),
     "assert i < 3, i": ("must be plain text", "assert condition"),
+    "if (k := i) > 2:\n    pass": ("k := i", "line of its own"),
     "match i:\n    case (1, 2):\n        pass": ("match has no meaning", "use if and elif"),
     "out[i] = int('3')": ("no strings", "without quotes"),
     "out[i] = np.left_shift(1.5, 2)": ("needs integers", "int(x)"),

@@ -104,6 +104,19 @@ def test_functions_types_and_words_are_arguments_of_device_functions():
     assert filled(kernel) == [16, 4, 3, -5, 42, 0, 0, 0]
 
 
+def test_text_is_an_argument_and_chooses_a_branch():
+    @cuda.jit(device=True)
+    def read(mode, x):
+        return x[1] if mode == "array" else x
+
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = read("array", x) + read("number", i)
+
+    assert filled(kernel, np.full(2, 0.5)) == [0.5 + i for i in range(8)]
+
+
 def test_an_array_behind_a_functions_other_arguments_is_known_to_be_written():
     @cuda.jit
     def kernel(out):
@@ -133,6 +146,23 @@ def test_types_and_words_have_short_names():
     assert filled(kernel, np.ones(1, np.int16)) == [2.0 + i for i in range(8)]
 
 
+def test_sizes_are_computed_of_literals_and_kept_in_names():
+    width = 2
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        n = 2 * 4
+        shape = (n, width)
+        tile = cuda.shared.array(shape, np.float32)
+        own = cuda.local.array(n, np.int32)
+        tile[i, 1] = i
+        own[i] = 5
+        out[i] = tile[i, 1] + own[i] + tile.shape[0] * tile.shape[1]
+
+    assert filled(kernel) == [21 + i for i in range(8)]
+
+
 def test_a_branch_that_is_known_not_to_be_taken_has_no_types():
     @cuda.jit
     def kernel(x, y, out):
@@ -148,6 +178,22 @@ def test_a_branch_that_is_known_not_to_be_taken_has_no_types():
 
     assert filled(kernel, np.ones(4), (1, 2)) == [1] * 8
     assert filled(kernel, np.full((2, 8), 5.0), (1, 2, 9)) == [9] * 8
+
+
+def test_an_inner_functions_variable_is_no_constant_of_the_kernel():
+    n = 3
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+
+        def five():
+            n = 5
+            return n
+
+        out[i] = five() + (10 if n == 3 else 20) + (DEBUG and out.nothing)
+
+    assert filled(kernel) == [15] * 8
 
 
 def test_a_name_may_change_its_type_where_nobody_reads_it_after_paths_meet():
@@ -303,18 +349,6 @@ def test_ndindex_gives_all_indices_in_c_order():
             cuda.atomic.add(out, 6, x[p])
 
     assert filled(kernel, np.ones((2, 2)), size=7) == [0, 1, 2, 10, 11, 12, 28]
-
-
-def test_a_name_can_be_assigned_within_an_expression():
-    @cuda.jit
-    def kernel(out):
-        i = cuda.grid(1)
-        if (n := i * 2) > 6:
-            out[i] = n
-        while (n := n - 5) > 0:
-            out[i] += 100
-
-    assert filled(kernel) == [0, 0, 0, 100, 108, 110, 212, 214]
 
 
 def test_what_text_cannot_be_is_said():

@@ -150,8 +150,11 @@ def and_or(c: Context, node: ast.BoolOp) -> Number:
     def part(i: int, value: ast.expr) -> tuple[Number, Charge]:
         return c.apart(lambda: c.scalar(value), node, apart=i > 0)
 
-    parts = [part(i, value) for i, value in enumerate(node.values)]
     is_or = isinstance(node.op, ast.Or)
+    values = _up_to_the_decision(c, node.values, is_or)
+    if len(values) == 1:
+        return c.scalar(values[0])
+    parts = [part(i, value) for i, value in enumerate(values)]
     if any(code.type != BOOL for code, _ in parts):
         return _chosen(parts, is_or)
     runs = [(code.run, charge) for code, charge in parts]
@@ -172,6 +175,14 @@ def and_or(c: Context, node: ast.BoolOp) -> Number:
         return result
 
     return Number(run, BOOL)
+
+
+def _up_to_the_decision(c: Context, values: list[ast.expr], is_or: bool) -> list[ast.expr]:
+    """Leave out what comes behind a part that is known to decide, as in ``DEBUG and x.y``."""
+    for i, value in enumerate(values):
+        if known(c, value) == is_or:
+            return values[: i + 1]
+    return values
 
 
 def _chosen(parts: list[tuple[Number, Charge]], is_or: bool) -> Number:

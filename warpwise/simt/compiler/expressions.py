@@ -9,7 +9,6 @@ from warpwise.simt.compiler.arithmetic import binary, comparison
 from warpwise.simt.compiler.closures import Code, Number, Run, items_of
 from warpwise.simt.compiler.conditions import identity
 from warpwise.simt.compiler.context import Context
-from warpwise.simt.compiler.stores import assignment
 from warpwise.simt.compiler.tuples import contained, tuple_comparison, tuple_sum
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
@@ -56,19 +55,6 @@ def _all_of(runs: list[Run]) -> Number:
         return result
 
     return Number(run, BOOL)
-
-
-def named(c: Context, node: ast.NamedExpr) -> Code:
-    """Compile ``(n := x[i])``, which assigns and gives the value."""
-    code = c.expression(node.value)
-    put, run = assignment(c, node.target, code.type), code.run
-
-    def assign(frame: Frame, mask: Mask) -> Value:
-        value = run(frame, mask)
-        put(frame, value, mask)
-        return value
-
-    return Code(assign, code.type)
 
 
 def stray_slice(c: Context, node: ast.Slice) -> Code:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections import Counter
 from enum import Enum, EnumMeta
 from functools import cached_property
@@ -17,7 +18,7 @@ from warpwise.simt.compiler import advice
 from warpwise.simt.compiler.entries import Vocabulary
 from warpwise.simt.compiler.value_types import KnownType
 from warpwise.simt.compiler.variables import Variables
-from warpwise.simt.frontend.constants import NotConstant, constant
+from warpwise.simt.frontend.constants import Lookup, NotConstant, constant
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node
 from warpwise.simt.frontend.names import NAMESPACES, attribute, resolve
 from warpwise.simt.frontend.source import Outside
@@ -149,7 +150,9 @@ class KnownNames:
                 t := self.variables.env.get(name), TupleType
             ):
                 return len(t.items) if self.static(node.func) is len else NotImplemented
-            case ast.Name(id=name) if name in self._only_values:
+            case ast.Name(id=name) if (
+                name in self.variables.assigned and type(self._only_values.get(name)) is int
+            ):
                 return self._only_values[name]
         found = self.static(node)
         is_known = isinstance(found, (int, float, str, Enum, np.number, np.bool_))
@@ -210,24 +213,33 @@ class KnownNames:
         return constant(node, lookup)
 
     @cached_property
-    def _only_values(self) -> dict[str, int]:
-        """Constants for Numba: variables assigned once, an integer or the name of one."""
+    def _only_values(self) -> dict[str, object]:
+        """Constants for Numba: variables assigned once, of a size or a shape as in ``8 * 8``."""
         nodes = list(ast.walk(self.kernel.tree))
         stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         times = Counter(n.id for n in stored)
         single = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1]
-        found: dict[str, int] = {}
+        found: dict[str, object] = {}
         for n in sorted(single, key=lambda n: (n.lineno, n.col_offset)):
             name, value = getattr(n.targets[0], "id", ""), self._plain_value(n.value, found)
             # a bool is no size
-            if type(value) is int and times[name] == 1 and name not in self.kernel.parameters:
+            if (
+                type(value) in (int, tuple)
+                and times[name] == 1
+                and name not in self.kernel.parameters
+            ):
                 found[name] = value
         return found
 
-    def _plain_value(self, node: ast.expr, found: dict[str, int]) -> object:
-        """Return a number, or what a name outside or one of ``found`` stands for; else None."""
-        if isinstance(node, ast.Constant):
-            return node.value
+    def _plain_value(self, node: ast.expr, found: dict[str, object]) -> object:
+        """Return a number, or what a name outside or one of ``found`` stands for; else None.
+
+        Arithmetic is Python's own, of literals; a tuple has any of these."""
+        if isinstance(node, ast.Tuple):
+            parts = tuple(self._plain_value(part, found) for part in node.elts)
+            return parts if all(type(part) is int for part in parts) else None
+        if isinstance(node, (ast.Constant, ast.BinOp, ast.UnaryOp)):
+            return _of_literals(node, self.kernel.lookup)
         if not isinstance(node, ast.Name):
             return None
         if node.id in self.variables.assigned:
@@ -236,3 +248,13 @@ class KnownNames:
             return self.kernel.lookup(node.id)
         except KeyError:
             return None
+
+
+def _of_literals(node: ast.expr, lookup: Lookup) -> object:
+    """Return the value of an expression without names, which Python computes early; else None."""
+    if any(isinstance(part, ast.Name) for part in ast.walk(node)):
+        return None
+    with contextlib.suppress(NotConstant):
+        value: object = constant(node, lookup)
+        return value
+    return None

@@ -46,6 +46,11 @@ _EXPRESSIONS: dict[type[ast.AST], Refused] = {
     ast.Yield: Refused("yield", "v = yield", "write results into an array argument"),
     ast.JoinedStr: Refused("f-strings", "v = f'{i}'", "a kernel has no strings: use numbers"),
     ast.Await: Refused("await", "v = await x", "a kernel has no coroutines: leave await out"),
+    ast.NamedExpr: Refused(
+        "assignment within an expression, which Numba's compiler takes of plain names only",
+        "v = (w := i)",
+        "assign on a line of its own",
+    ),
     ast.Starred: Refused("* outside of a call", "v = (*x, 1)", "write the arguments out"),
 }
 #: CUDA's words, by their path below ``cuda``.
@@ -88,7 +93,11 @@ _USES = (
         "print('v = %d' % i)",
         "print the values one after another: print('v =', i)",
     ),
-    Refused("NumPy's functions of arrays", "v = np.dot(x, x)", "write a loop over the elements"),
+    Refused(
+        "NumPy's functions of arrays, which are loops that one thread runs",
+        "v = np.dot(x, x)",
+        "write a loop over the elements",
+    ),
     Refused(
         "np.sqrt, np.exp, np.abs, np.floor and more: Numba has no GPU code for them",
         "v = np.sqrt(2.0)",

@@ -134,14 +134,6 @@ SYNTAX = (
         },
     ),
     Part(
-        "assignment within an expression",
-        """
-        if (w := x[i]) > 2:
-            out[i] = w
-        """,
-        expressions={ast.NamedExpr: expressions.named},
-    ),
-    Part(
         "if, elif, else; conditional expressions; chained comparisons",
         """
         if 0 < i <= 3:
@@ -328,7 +320,10 @@ SYNTAX = (
         n = WIDTH
         tile = cuda.shared.array((n, 4), np.float32)
         tile[0, 0] = 1
-        out[i] = tile.size
+        shape = (2 * 4, n)
+        other = cuda.shared.array(shape, np.float32)
+        other[0, 0] = 1
+        out[i] = tile.size + other.size
         """,
     ),
     Part(
