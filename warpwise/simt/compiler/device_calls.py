@@ -7,24 +7,31 @@ when they are called."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from typing import NoReturn
 
-from warpwise.errors import UndefinedNameError, UnsupportedError
+from warpwise.errors import KernelTypeError, UndefinedNameError, UnsupportedError
 from warpwise.simt import types
+from warpwise.simt.frontend.resolution import best
 from warpwise.simt.compiler.arguments import positional
-from warpwise.simt.compiler.closures import Code, Step, cast_code, constant_code, joined
+from warpwise.simt.compiler.closures import (
+    Code,
+    Step,
+    cast_code,
+    constant_code,
+    converted,
+    joined,
+)
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.tuples import bounded_tuple
 from warpwise.simt.frontend.assigned import own_nodes
-from warpwise.simt.frontend.constants import NotConstant, constant
+from warpwise.simt.frontend.defaults import default_nodes, default_value
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node, beside, numbering_of
 from warpwise.simt.frontend.lambdas import as_function
-from warpwise.simt.frontend.names import resolve
+from warpwise.simt.frontend.signatures import Kind, Parameter
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import Value
+from warpwise.simt.types import DType, Value
 
 
 def device_function(c: Context, function: object) -> Kernel | None:
@@ -43,7 +50,8 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
         what = f"{kernel.name} calls itself, and a kernel's functions cannot recurse"
         c.refuse(node, what, "write a loop")
     c.kernel.calls.add(kernel)
-    arguments = [*_bound_arguments(c, node, kernel), *_captured(c, node, kernel)]
+    given, result = _as_signed(c, node, kernel, _bound_arguments(c, node, kernel))
+    arguments = [*given, *_captured(c, node, kernel)]
     program = c.callee(kernel, tuple(a.type for a in arguments))
     runs, site = [a.run for a in arguments], c.site(node)
 
@@ -53,10 +61,36 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
         program.run(inner, mask)
         return inner.result
 
-    return cast_code(run, program.result)
+    made = cast_code(run, program.result)
+    return made if result is None else converted(c.number(node, made), result)
 
 
 # --- arguments ---
+
+
+def _as_signed(
+    c: Context, node: ast.Call, kernel: Kernel, arguments: list[Code]
+) -> tuple[list[Code], DType | None]:
+    """Convert a call's arguments to the function's signature; return the type of its result.
+
+    None where the function's text decides. Of several signatures the best is taken, as Numba takes
+    it, the first of equals."""
+    if not kernel.signed:
+        return arguments, None
+    fitting = best(kernel.signed, tuple(code.type for code in arguments))
+    if not fitting:
+        passed = ", ".join(str(code.type) for code in arguments)
+        compiled = " or ".join(map(str, kernel.signed))
+        what = f"{kernel.name} is compiled for {compiled}, and the call passes ({passed})"
+        c.refuse(node, what, "mend the signature, or leave it out", KernelTypeError)
+    kinds, result = fitting[0].arguments, fitting[0].result
+    codes = [_as_kind(code, kind) for code, kind in zip(arguments, kinds, strict=True)]
+    return codes, result.dtype if isinstance(result, Parameter) and not result.ndim else None
+
+
+def _as_kind(code: Code, kind: Kind) -> Code:
+    is_number = isinstance(kind, Parameter) and types.is_scalar(code.type)
+    return converted(code, kind.dtype) if is_number else code
 
 
 def _bound_arguments(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
@@ -76,12 +110,12 @@ def _bound_arguments(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
         if keyword.arg in found or keyword.arg not in free:
             _refuse_arguments(c, node, kernel, f"has no free parameter {keyword.arg}")
         found[keyword.arg] = c.expression(keyword.value)
-    defaults = _defaults(a)
+    defaults = default_nodes(a)
     for name in names + only_named:
         if name not in found:
             if name not in defaults:
                 _refuse_arguments(c, node, kernel, wrong_count)
-            found[name] = _default(kernel, defaults[name])
+            found[name] = _default(kernel, name, defaults[name])
     codes = [found[name] for name in names]
     if a.vararg is not None:
         rest = given[len(names) :]
@@ -89,34 +123,14 @@ def _bound_arguments(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
     return codes + [found[name] for name in only_named]
 
 
-def _defaults(a: ast.arguments) -> Mapping[str, ast.expr]:
-    names = [p.arg for p in (*a.posonlyargs, *a.args)]
-    found = dict(zip(names[::-1], a.defaults[::-1], strict=False))
-    named = zip(a.kwonlyargs, a.kw_defaults, strict=True)
-    return found | {p.arg: value for p, value in named if value is not None}
-
-
 def _refuse_arguments(c: Context, node: ast.Call, kernel: Kernel, what: str) -> NoReturn:
     signature = f"{kernel.name}({ast.unparse(kernel.tree.args)})"
     c.refuse(node, f"{signature} {what}", f"call it as {signature}")
 
 
-def _known(kernel: Kernel, node: ast.expr) -> object:
-    """Return the value of a name outside or a constant; NotImplemented for anything else."""
-    try:
-        if isinstance(node, ast.Name):
-            return resolve(kernel.lookup(node.id))
-        value: object = constant(node, kernel.lookup)
-        return value
-    except (KeyError, NotConstant):
-        return NotImplemented
-
-
-def _default(kernel: Kernel, node: ast.expr) -> Code:
+def _default(kernel: Kernel, name: str, node: ast.expr) -> Code:
     """Compile a default value, which is known before the launch."""
-    if isinstance(node, ast.Constant) and node.value is None:
-        return constant_code(None)
-    value = _known(kernel, node)
+    value = default_value(kernel, name)
     if types.of_constant(value) is None:
         what = f"{kernel.name}: the default value {ast.unparse(node)} is no constant"
         try_this = "a number, a tuple of numbers, or None"
@@ -151,7 +165,7 @@ def _inner(c: Context, node: Node, tree: ast.FunctionDef) -> Kernel:
     if node not in kernel.inner:
         names = {n.id for n in own_nodes(tree, into=True) if isinstance(n, ast.Name)}
         inner = Kernel(tree, kernel.lookup, kernel.file, kernel.lines, True, kernel.names)
-        inner.origin, inner.base = kernel.origin, kernel.base
+        inner.origin, inner.base, inner.options = kernel.origin, kernel.base, kernel.options
         inner.numbering = numbering_of(kernel)
         inner.captured = tuple(sorted(names & c.variables.assigned - inner.assigned))
         kernel.inner[node] = inner

@@ -21,6 +21,8 @@ def compile_function(
     """Compile a kernel or device function for argument types, once: the kernel keeps the result.
 
     Raises UnsupportedError or KernelTypeError, naming the line."""
+    if kernel.refused is not None:
+        raise kernel.refused
     if arguments not in kernel.programs:
         if len(kernel.programs) >= MAX_PROGRAMS:
             what = f"{kernel.name} is used with more than {MAX_PROGRAMS} combinations of types"
@@ -66,14 +68,15 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
         counts.shuffles,
         counts.waits,
         c.notes.all(),
+        counts.arrays,
     )
 
 
 def _check_signature(c: Context) -> None:
     tree = c.kernel.tree
     a, plain = tree.args, f"def {c.kernel.name}({', '.join(c.kernel.parameters)}):"
-    special = a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs
+    special = a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs
     if len(c.callers) == 1 and special:
-        c.refuse(tree, "a kernel takes plain positional parameters, without defaults", plain)
+        c.refuse(tree, "a kernel takes plain positional parameters", plain)
     if a.kwarg:
         c.refuse(tree, f"a device function cannot take **{a.kwarg.arg}", plain)

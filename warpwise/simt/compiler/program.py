@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from warpwise.errors import KernelTypeError
 from warpwise.simt import types
@@ -24,6 +25,8 @@ class Counts:
     atomics: int = 0
     shuffles: int = 0
     waits: bool = False  #: a loop may wait for other threads
+    #: Bytes of static arrays, by memory and by the place in the text that makes them.
+    arrays: dict[tuple[str, object], int] = field(default_factory=dict)
 
     def add(self, program: Program) -> None:
         """Add those of a function that is called."""
@@ -32,6 +35,7 @@ class Counts:
         self.atomics += program.atomics
         self.shuffles += program.shuffles
         self.waits |= program.waits
+        self.arrays.update(program.arrays)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,11 @@ class Program:
     shuffles: int = 0
     waits: bool = False
     notes: tuple[Note, ...] = ()
+    arrays: Mapping[tuple[str, object], int] = field(default_factory=dict)
+
+    def array_bytes(self, space: str) -> int:
+        """Return the bytes of its arrays in "shared" (of a block), "local" or "const" memory."""
+        return sum(size for (where, _), size in self.arrays.items() if where == space)
 
     def frame(self, batch: Batch, arguments: tuple[Value, ...], mask: Mask) -> Frame:
         frame = Frame(batch, self.slots, self.loops)

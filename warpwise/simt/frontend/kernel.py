@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from warpwise.errors import Location
+from warpwise.errors import KernelError, KernelTypeError, Location
 from warpwise.simt.frontend.aliases import without_aliases
 from warpwise.simt.frontend.assigned import assigned_names, parameters
 from warpwise.simt.frontend.matching import without_match
-from warpwise.simt.frontend.signatures import signatures
+from warpwise.simt.frontend.signatures import BadSignature, Signature
 from warpwise.simt.types import KernelType, Type
 
 STEP = 1000
@@ -56,8 +56,15 @@ class Kernel:
         self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
         self.captured: tuple[str, ...] = ()  #: variables of the enclosing function that it reads
         self.assigned = assigned_names(tree)
-        self.signatures = () if device else signatures(tree)
+        self.signed: tuple[Signature, ...] = ()  #: the signatures that it is compiled for
+        self.options: Mapping[str, object] = {}  #: of ``cuda.jit``
+        self.refused: KernelError | None = None  #: why it can never be compiled
         self.__name__, self.__doc__ = tree.name, ast.get_docstring(tree)
+
+    @property
+    def debug(self) -> bool:
+        """True where Numba checks for errors as Python does."""
+        return bool(self.options.get("debug"))
 
     @property
     def source(self) -> str:
@@ -82,6 +89,17 @@ class Kernel:
     def where(self, node: Node) -> Location:
         line, text = node.lineno - self.base, self.lines.get(node.lineno, "").strip()
         return Location(self.file, line, text, function=self.name)
+
+    def sign(self, read: Callable[[], tuple[Signature, ...]]) -> None:
+        """Read its signatures; one that Numba refuses makes ``refused``."""
+        try:
+            self.signed = read()
+        except BadSignature as error:
+            self.refused = KernelTypeError(
+                f"the signature of {self.name} cannot be used: {error}",
+                self.where(self.tree.decorator_list[0] if self.tree.decorator_list else self.tree),
+                'write it as "void(float32[:], int32)", a type for each parameter',
+            )
 
     def __repr__(self) -> str:
         kind = "device function" if self.device else "kernel"
@@ -144,6 +162,7 @@ def _moved(kernel: Kernel, base: int, numbering: Numbering) -> Kernel:
     lines = {number + base: text for number, text in kernel.lines.items()}
     moved = type(kernel)(tree, kernel.lookup, kernel.file, lines, kernel.device, kernel.names)
     moved.function, moved.origin = kernel.function, kernel.origin
+    moved.signed, moved.options, moved.refused = kernel.signed, kernel.options, kernel.refused
     moved.base, moved.numbering = base, numbering
     return moved
 

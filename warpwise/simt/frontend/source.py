@@ -14,7 +14,7 @@ import contextlib
 import functools
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from types import FunctionType
@@ -26,6 +26,7 @@ from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.lambdas import as_function, decorated, is_lambda, read_lambda
 from warpwise.simt.frontend.literals import MAKERS, is_scalar_type, made
 from warpwise.simt.frontend.names import CudaName, attribute, imported, resolve
+from warpwise.simt.frontend.signatures import signatures_in
 
 CELL = "this cell"
 Options = dict[str, object]  #: of ``cuda.jit``, those that are literals
@@ -43,12 +44,18 @@ def as_kernel(function: object) -> Kernel:
             f"not a kernel: {function!r}", try_this="pass a function decorated with @cuda.jit"
         )
     options = getattr(function, "targetoptions", {})
-    return _from_function(plain, bool(options.get("device")))
+    return _from_function(plain, bool(options.get("device")), bool(options.get("debug")))
 
 
 @functools.lru_cache(maxsize=256)
-def _from_function(function: FunctionType, device: bool) -> Kernel:
-    return from_function(function, device)
+def _from_function(function: FunctionType, device: bool, debug: bool) -> Kernel:
+    kernel = from_function(function, device)
+    kernel.options = {"debug": debug}
+    decorators = (d for d in kernel.tree.decorator_list if isinstance(d, ast.Call) and d.args)
+    for call in decorators:
+        if ast.unparse(call.func).split(".")[-1] == "jit":
+            kernel.sign(functools.partial(signatures_in, call.args[0], kernel.lookup))
+    return kernel
 
 
 def from_function(
@@ -139,15 +146,18 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names.update(imported(node))
         elif (found := _function(node, names)) is not None:
-            function, options = found
-            see, device = functools.partial(_named, names), bool(options.get("device"))
-            kernel = Kernel(function, see, file, lines, device, names.copy)
-            kernels[function.name] = names[function.name] = kernel
+            see, device = functools.partial(_named, names), bool(found.options.get("device"))
+            kernel = Kernel(found.tree, see, file, lines, device, names.copy)
+            kernel.options = found.options
+            if found.signature is not None:
+                kernel.sign(functools.partial(signatures_in, found.signature, _bound_to(names)))
+            kernels[found.name] = names[found.name] = kernel
         elif isinstance(node, ast.Assign):
             names.update(_literal(node, names))
         elif _is_int_enum(node, names):
             names[node.name] = Members(node, names)
-        outside = Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef))
+        value = node.value if isinstance(node, ast.Assign) else node
+        outside = Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef), value)
         for name in _bound(node):
             names.setdefault(name, outside)
     return kernels
@@ -164,6 +174,17 @@ class Outside:
 
     is_function: bool
     is_class: bool = False
+    node: ast.AST | None = None  #: what it was bound to
+
+
+def _bound_to(names: dict[str, object]) -> Callable[[str], object]:
+    """Return the meaning of names in a signature: values, or the syntax that they stand for."""
+
+    def meaning(name: str) -> object:
+        value = names[name]
+        return value.node if isinstance(value, Outside) else value
+
+    return meaning
 
 
 class Members:
@@ -241,26 +262,44 @@ def _value(node: ast.expr, names: dict[str, object]) -> object:
         raise NotConstant(str(error)) from error
 
 
-def _function(node: ast.stmt, names: dict[str, object]) -> tuple[ast.FunctionDef, Options] | None:
-    """Return a function or lambda that ``cuda.jit`` decorates, and the options that are literals.
+@dataclass(frozen=True)
+class _Decorated:
+    """A function that ``cuda.jit`` makes a kernel, and what that is called with."""
 
-    None for anything else."""
-    candidates: list[tuple[ast.FunctionDef, ast.expr, list[ast.keyword]]] = []
+    name: str
+    tree: ast.FunctionDef
+    options: Options
+    signature: ast.expr | None
+
+
+def _function(node: ast.stmt, names: dict[str, object]) -> _Decorated | None:
+    """Return the function or lambda that ``cuda.jit`` decorates; None for anything else."""
     if isinstance(node, ast.FunctionDef):
-        for d in node.decorator_list:
-            jit, keywords = (d.func, d.keywords) if isinstance(d, ast.Call) else (d, [])
-            candidates.append((node, jit, keywords))
+        for decorator in node.decorator_list:
+            if (found := _jitted(node.name, node, decorator, names)) is not None:
+                return found
     elif isinstance(node, ast.Assign) and (found := decorated(node)) is not None:
-        name, inner, jit, keywords = found
-        candidates.append((as_function(inner, name), jit, keywords))
-    for tree, jit, keywords in candidates:
-        if _dotted(jit, names) == CudaName("jit"):
-            return tree, {
-                k.arg: k.value.value
-                for k in keywords
-                if k.arg and isinstance(k.value, ast.Constant)
-            }
+        name, inner, jit = found
+        if isinstance(inner, ast.Lambda):
+            return _jitted(name, as_function(inner, name), jit, names)
+        plain = names.get(inner.id)
+        if isinstance(plain, Outside) and isinstance(plain.node, ast.FunctionDef):
+            return _jitted(name, plain.node, jit, names)
     return None
+
+
+def _jitted(
+    name: str, tree: ast.FunctionDef, jit: ast.expr, names: dict[str, object]
+) -> _Decorated | None:
+    """Return a function made a kernel by ``jit`` or ``jit(...)``; its options that are literals."""
+    call = jit if isinstance(jit, ast.Call) else None
+    if _dotted(call.func if call else jit, names) != CudaName("jit"):
+        return None
+    keywords = call.keywords if call else []
+    options = {
+        k.arg: k.value.value for k in keywords if k.arg and isinstance(k.value, ast.Constant)
+    }
+    return _Decorated(name, tree, options, call.args[0] if call and call.args else None)
 
 
 def _dotted(node: ast.AST, names: dict[str, object]) -> object:
