@@ -23,13 +23,12 @@ WarpwiseError
 ├── MeasureError                a machine that cannot be measured, or an unreadable record of one
 └── GradingError                submissions that cannot be read, or no way to isolate them
 
-Where Python has an error of the same meaning, ours is one of those too: ``except IndexError``
-catches an OutOfBoundsError.
+Where Python has an error of the same meaning, ours is one of those too, so that it can be caught by
+that name.
 """
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -171,8 +170,11 @@ class RaisedError(KernelError):
 
     @staticmethod
     def of(kind: type[Exception]) -> type[RaisedError]:
-        """Return the class for exceptions of a class."""
-        return _raised(kind)
+        """Return the class for exceptions of a class, always the same one."""
+        if kind not in _RAISED:
+            module = {"__module__": kind.__module__}
+            _RAISED[kind] = type(kind.__name__, (RaisedError, kind), module)
+        return _RAISED[kind]
 
     def __str__(self) -> str:
         return self.told.open()  # some classes show their arguments otherwise: KeyError quotes
@@ -181,9 +183,7 @@ class RaisedError(KernelError):
         return RaisedError, (self.what, self.where, self.try_this)
 
 
-@functools.cache
-def _raised(kind: type[Exception]) -> type[RaisedError]:
-    return type(kind.__name__, (RaisedError, kind), {"__module__": kind.__module__})
+_RAISED: dict[type[Exception], type[RaisedError]] = {}
 
 
 class ArithmeticFault(KernelError, ZeroDivisionError):

@@ -104,7 +104,7 @@ def test_functions_of_two_cells_that_call_each_other_are_refused():
         PUT.replace("put(y, i, v)", "back(v)").replace("y[i] = w", "return w"),
         KERNEL.replace("put(y, i, x[i])", "y[i] = back(x[i])"),
     )
-    with pytest.raises(UnsupportedError, match="recurse"):
+    with pytest.raises(UnsupportedError, match="only a device function can"):
         trace(names["kernel"], 2, 32, X, np.zeros(40, np.float32))
 
 

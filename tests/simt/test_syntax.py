@@ -11,6 +11,7 @@ import pytest
 from warpwise import trace
 from warpwise.errors import (
     KernelAssertionError,
+    RaisedError,
     KernelTypeError,
     UndefinedNameError,
     UnsupportedError,
@@ -166,7 +167,7 @@ def test_value(body):
 
 
 REFUSED = {
-    "out[i] = again(3)": ("again calls itself", "loop"),
+    "out[i] = again(3)": ("again calls itself before it returns", "first return a value"),
     "f = lambda n: f(n)\nout[i] = f(1)": ("calls itself", "loop"),
     "out[i] = scaled()": (
         "is called with 0 arguments",
@@ -310,7 +311,7 @@ def test_assert_names_the_thread_the_condition_and_the_message():
 
 
 def test_raise_names_the_first_thread_that_comes_there():
-    with pytest.raises(KernelAssertionError) as error:
+    with pytest.raises(RaisedError) as error:
         run("if i > 5:\n    raise ValueError('odd')\nout[i] = 1")
     assert (
         error.value.what == "raise ValueError('odd') was reached"

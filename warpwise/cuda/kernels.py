@@ -55,9 +55,7 @@ class SimulatedKernel(Kernel):
         LaunchTypeError, for a configuration that is not of one to three integers."""
         return configured(self, griddim, blockdim, stream, sharedmem)
 
-    def forall(
-        self, ntasks: int, tpb: int = 0, stream: object = 0, sharedmem: int = 0
-    ) -> ForAll:
+    def forall(self, ntasks: int, tpb: int = 0, stream: object = 0, sharedmem: int = 0) -> ForAll:
         """Return a one-dimensional launch of at least ``ntasks`` threads, in blocks of ``tpb``.
 
         Without tasks nothing is launched. Raises LaunchError for a negative number."""
@@ -66,7 +64,9 @@ class SimulatedKernel(Kernel):
     def __call__(self, *args: Any, **named: Any) -> NoReturn:
         if self.device:
             plain = "if it is meant to be plain Python, take the decorator away"
-            raise LaunchError(f"{self.name} is a device function: only a kernel can call it; {plain}")
+            raise LaunchError(
+                f"{self.name} is a device function: only a kernel can call it; {plain}"
+            )
         raise LaunchError(missing(self))
 
     # --- what Numba's kernels keep ---
@@ -190,7 +190,8 @@ def _made(
     if not hasattr(function, "__code__"):
         raise LaunchTypeError(f"cuda.jit makes a kernel of a function, not of {function!r}")
     kernel = from_function(function, device, SimulatedKernel)
-    functools.update_wrapper(kernel, function)
+    update: Any = functools.update_wrapper  # which takes a kernel for no function
+    update(kernel, function)
     kernel.options = options
     if given is not None:
         kernel.signed = _read(kernel, given)

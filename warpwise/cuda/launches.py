@@ -88,7 +88,7 @@ def missing(kernel: Kernel) -> str:
 
 
 def _axes(value: object, what: str) -> Shape:
-    parts = list(value) if isinstance(value, (tuple, list)) else [value]
+    parts: list[Any] = list(value) if isinstance(value, (tuple, list)) else [value]
     if not 1 <= len(parts) <= 3:
         raise LaunchError(f"{what} must be a sequence of 1, 2 or 3 integers, got {parts}")
     if not all(isinstance(part, numbers.Integral) for part in parts):

@@ -101,7 +101,9 @@ def guarded_division(op: Operation, left: Run, right: Run, t: DType, site: Any) 
 
     By a power of two they are a shift and a mask."""
     remainder = op.symbol == "%"
-    operation = ("integer " if types.is_integer(t) else "") + ("remainder" if remainder else "division")
+    operation = ("integer " if types.is_integer(t) else "") + (
+        "remainder" if remainder else "division"
+    )
 
     def run(frame: Any, mask: Any) -> Value:
         a, b = left(frame, mask), right(frame, mask)

@@ -9,9 +9,13 @@ from __future__ import annotations
 import ast
 from typing import NoReturn
 
-from warpwise.errors import KernelTypeError, UndefinedNameError, UnsupportedError
+from warpwise.errors import (
+    KernelTypeError,
+    StepLimitError,
+    UndefinedNameError,
+    UnsupportedError,
+)
 from warpwise.simt import types
-from warpwise.simt.frontend.resolution import best
 from warpwise.simt.compiler.arguments import positional
 from warpwise.simt.compiler.closures import (
     Code,
@@ -22,11 +26,13 @@ from warpwise.simt.compiler.closures import (
     joined,
 )
 from warpwise.simt.compiler.context import Context
+from warpwise.simt.compiler.program import Program
 from warpwise.simt.compiler.tuples import bounded_tuple
 from warpwise.simt.frontend.assigned import own_nodes
 from warpwise.simt.frontend.defaults import default_nodes, default_value
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node, beside, numbering_of
 from warpwise.simt.frontend.lambdas import as_function
+from warpwise.simt.frontend.resolution import best
 from warpwise.simt.frontend.signatures import Kind, Parameter
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.masks import Mask
@@ -46,12 +52,14 @@ def function_value(kernel: Kernel) -> Code:
 
 
 def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
-    if kernel in c.callers:
-        what = f"{kernel.name} calls itself, and a kernel's functions cannot recurse"
+    if kernel in c.callers and (kernel is not c.kernel or kernel.captured or not kernel.device):
+        what = f"{kernel.name} calls itself, and only a device function can, in its own body"
         c.refuse(node, what, "write a loop")
-    c.kernel.calls.add(kernel)
     given, result = _as_signed(c, node, kernel, _bound_arguments(c, node, kernel))
     arguments = [*given, *_captured(c, node, kernel)]
+    if kernel is c.kernel:
+        return _call_itself(c, node, arguments, result)
+    c.kernel.calls.add(kernel)
     program = c.callee(kernel, tuple(a.type for a in arguments))
     runs, site = [a.run for a in arguments], c.site(node)
 
@@ -63,6 +71,37 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
 
     made = cast_code(run, program.result)
     return made if result is None else converted(c.number(node, made), result)
+
+
+def _call_itself(c: Context, node: ast.Call, arguments: list[Code], signed: DType | None) -> Code:
+    """Compile a recursive call: its program is the one that is being compiled.
+
+    What it returns is known from the signature, or from a return further up."""
+    kernel, types_of = c.kernel, tuple(code.type for code in arguments)
+    if types_of != c.arguments:
+        now, then = (", ".join(map(str, found)) for found in (c.arguments, types_of))
+        what = f"{kernel.name} was called with ({now}), and calls itself with ({then})"
+        c.refuse(node, what, "call it with the same types, such as int64(n - 1)")
+    t = signed or c.expected or (c.results.unified() if c.results.found else None)
+    if t is None:
+        what = f"{kernel.name} calls itself before it returns anything, so it would never end"
+        c.refuse(node, what, "first return a value for the case that ends it")
+    c.recursive = c.recursive if signed else t
+    runs, site = [code.run for code in arguments], c.site(node)
+
+    def run(frame: Frame, mask: Mask) -> Value:
+        program: Program = kernel.programs[types_of]
+        frame.batch.step(site, mask)
+        inner = program.frame(frame.batch, tuple(run(frame, mask) for run in runs), mask)
+        try:
+            program.run(inner, mask)
+        except RecursionError:
+            what = f"{kernel.name} calls itself too often: a thread's stack is small"
+            where = site.where(**mask.group.first_of(mask.grid()))
+            raise StepLimitError(what, where, "write a loop") from None
+        return inner.result
+
+    return cast_code(run, t)
 
 
 # --- arguments ---
@@ -89,8 +128,9 @@ def _as_signed(
 
 
 def _as_kind(code: Code, kind: Kind) -> Code:
-    is_number = isinstance(kind, Parameter) and types.is_scalar(code.type)
-    return converted(code, kind.dtype) if is_number else code
+    if isinstance(kind, Parameter) and types.is_scalar(code.type):
+        return converted(code, kind.dtype)
+    return code
 
 
 def _bound_arguments(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:

@@ -1,7 +1,8 @@
 """Compile a function: once per combination of argument types, to a ``Program``.
 
 Types flow with the text, and a loop is compiled again until its types no longer change; so is the
-function, until it is known which of its variables hold more than one type."""
+function, until it is known which of its variables hold more than one type, and what it returns to
+calls of itself."""
 
 from __future__ import annotations
 
@@ -34,8 +35,10 @@ def compile_function(
 
 def _compiled(kernel: Kernel, arguments: tuple[Type, ...], callers: tuple[Kernel, ...]) -> Program:
     known: frozenset[str] = frozenset()
+    expected: Type | None = None
     while True:
         context = Context(kernel, callers, known, LANGUAGE, compile_function)
+        context.arguments, context.expected = arguments, expected
         try:
             program = _program(context, arguments)
         except RecursionError:
@@ -43,9 +46,9 @@ def _compiled(kernel: Kernel, arguments: tuple[Type, ...], callers: tuple[Kernel
             raise UnsupportedError(what, where, "write shorter expressions") from None
         types_of = context.variables.types_of
         mixed = frozenset(name for name, found in types_of.items() if len(found) > 1)
-        if mixed == known:
+        if mixed == known and context.recursive in (None, program.result):
             return program
-        known = mixed
+        known, expected = mixed, program.result
 
 
 def _program(c: Context, arguments: tuple[Type, ...]) -> Program:

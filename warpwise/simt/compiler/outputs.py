@@ -95,10 +95,10 @@ def _raised(c: Context, node: ast.Raise) -> type[KernelError]:
     kind = None if named is None else c.static(named)
     if kind is AssertionError:
         return KernelAssertionError
-    plain = isinstance(kind, type) and issubclass(kind, Exception)
-    if not plain or issubclass(kind, ExceptionGroup):
-        return RaisedError
-    return RaisedError.of(kind)
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        # a group's class cannot be made without the exceptions in it
+        return RaisedError if issubclass(kind, ExceptionGroup) else RaisedError.of(kind)
+    return RaisedError
 
 
 def _said(c: Context, node: ast.Raise) -> str:

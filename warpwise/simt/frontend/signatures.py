@@ -81,8 +81,10 @@ def type_of(kind: Kind) -> Type | None:
     if isinstance(kind, tuple):
         items = [t for t in map(type_of, kind) if t is not None]
         return TupleType(tuple(items)) if len(items) == len(kind) else None
-    if kind is None or not kind.ndim:
-        return kind and kind.dtype
+    if kind is None:
+        return None
+    if not kind.ndim:
+        return kind.dtype
     return ArrayType(kind.dtype, kind.ndim, "global")
 
 
@@ -224,9 +226,7 @@ def _name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def _array(
-    node: ast.expr, value: ast.expr, index: ast.expr, meaning: Meaning | None
-) -> Kind:
+def _array(node: ast.expr, value: ast.expr, index: ast.expr, meaning: Meaning | None) -> Kind:
     axes = index.elts if isinstance(index, ast.Tuple) else [index]
     element = _kind(value, meaning)
     slices = [axis for axis in axes if isinstance(axis, ast.Slice)]
@@ -250,8 +250,8 @@ def _made(name: str, arguments: list[ast.expr], meaning: Meaning | None) -> Kind
             return (kind,) * count
         case "Array", [item, ast.Constant(value=int(ndim)), ast.Constant(value=str(layout)), *_]:
             element = _kind(item, meaning)
-            is_number = isinstance(element, Parameter)
-            return Parameter(element.dtype, ndim, layout) if is_number else None
+            if isinstance(element, Parameter):
+                return Parameter(element.dtype, ndim, layout)
     return None
 
 

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from types import FunctionType
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from warpwise.errors import UnsupportedError
-from warpwise.simt.frontend.constants import NotConstant, constant
+from warpwise.simt.frontend.constants import Lookup, NotConstant, constant
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.lambdas import as_function, decorated, is_lambda, read_lambda
 from warpwise.simt.frontend.literals import MAKERS, is_scalar_type, made
@@ -29,6 +29,7 @@ from warpwise.simt.frontend.names import CudaName, attribute, imported, resolve
 from warpwise.simt.frontend.signatures import signatures_in
 
 CELL = "this cell"
+Made = TypeVar("Made", bound=Kernel)
 Options = dict[str, object]  #: of ``cuda.jit``, those that are literals
 
 
@@ -49,7 +50,7 @@ def as_kernel(function: object) -> Kernel:
 
 @functools.lru_cache(maxsize=256)
 def _from_function(function: FunctionType, device: bool, debug: bool) -> Kernel:
-    kernel = from_function(function, device)
+    kernel = from_function(function, device, Kernel)
     kernel.options = {"debug": debug}
     decorators = (d for d in kernel.tree.decorator_list if isinstance(d, ast.Call) and d.args)
     for call in decorators:
@@ -58,9 +59,7 @@ def _from_function(function: FunctionType, device: bool, debug: bool) -> Kernel:
     return kernel
 
 
-def from_function(
-    function: FunctionType, device: bool = False, make: type[Kernel] = Kernel
-) -> Kernel:
+def from_function(function: FunctionType, device: bool, make: type[Made]) -> Made:
     """Read a function's text into a Kernel (or a subclass, ``make``).
 
     Raises UnsupportedError where Python keeps no text (typed at a bare prompt), or where the
@@ -69,7 +68,7 @@ def from_function(
         tree, lines = (read_lambda if is_lambda(function) else _read)(function) or (None, {})
     except (OSError, TypeError) as error:
         what = f"the text of {function.__name__} cannot be found"
-        try_this = "define it in a file or a notebook cell"
+        try_this = "define it in a file or a notebook cell, or keep what exec runs in linecache"
         raise UnsupportedError(
             f"{what}, and kernels are read from their text", try_this=try_this
         ) from error
@@ -77,9 +76,20 @@ def from_function(
         what = f"{function.__name__} is not a function defined with def"
         raise UnsupportedError(what, try_this="write the kernel with def")
     see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
-    kernel = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
+    kernel: Made = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
     kernel.function, kernel.origin = function, function.__code__.co_filename
+    kernel.lookup = functools.partial(_visible_or_own, see, kernel)
     return kernel
+
+
+def _visible_or_own(see: Lookup, kernel: Kernel, name: str) -> object:
+    """Look ``name`` up; a function's own may be unbound as yet, while it is decorated."""
+    try:
+        return see(name)
+    except KeyError:
+        if name == kernel.name:
+            return kernel
+        raise
 
 
 def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | None:
@@ -91,6 +101,8 @@ def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | No
         return None
     if not isinstance(tree, ast.FunctionDef):
         return None
+    if tree.name != function.__code__.co_name:
+        raise OSError("the text kept for its file is another one")
     ast.increment_lineno(tree, first - 1)
     return tree, {first + i: line.rstrip("\n") for i, line in enumerate(text)}
 
@@ -107,7 +119,10 @@ def _visible(function: FunctionType, name: str) -> object:
     Raises KeyError."""
     closed = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     if name in closed:
-        return closed[name].cell_contents
+        try:
+            return closed[name].cell_contents
+        except ValueError:  # bound later
+            raise KeyError(name) from None
     if name in function.__globals__:
         return function.__globals__[name]
     return vars(builtins)[name]
@@ -278,8 +293,8 @@ def _function(node: ast.stmt, names: dict[str, object]) -> _Decorated | None:
         for decorator in node.decorator_list:
             if (found := _jitted(node.name, node, decorator, names)) is not None:
                 return found
-    elif isinstance(node, ast.Assign) and (found := decorated(node)) is not None:
-        name, inner, jit = found
+    elif isinstance(node, ast.Assign) and (made := decorated(node)) is not None:
+        name, inner, jit = made
         if isinstance(inner, ast.Lambda):
             return _jitted(name, as_function(inner, name), jit, names)
         plain = names.get(inner.id)
@@ -296,7 +311,7 @@ def _jitted(
     if _dotted(call.func if call else jit, names) != CudaName("jit"):
         return None
     keywords = call.keywords if call else []
-    options = {
+    options: Options = {
         k.arg: k.value.value for k in keywords if k.arg and isinstance(k.value, ast.Constant)
     }
     return _Decorated(name, tree, options, call.args[0] if call and call.args else None)

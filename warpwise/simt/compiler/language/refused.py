@@ -75,7 +75,11 @@ REFUSED_CUDA = {
     for name in "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split()
 }
 _USES = (
-    Refused("a device function that calls itself", "v = again(i)", "write a loop"),
+    Refused(
+        "a device function that calls itself before it returns anything",
+        "v = again(i)",
+        "first return a value for the case that ends it",
+    ),
     Refused(
         "reversed", "for k in reversed(range(3)):\n    pass", "count down: range(n - 1, -1, -1)"
     ),
