@@ -10,7 +10,7 @@ import pytest
 
 from warpwise import cuda, trace
 from warpwise.cuda import RaceWarning
-from warpwise.errors import LaunchError, UnsupportedError
+from warpwise.errors import LaunchError
 from warpwise.simt import kernels_in
 
 HEAD = """

@@ -11,8 +11,8 @@ import pytest
 from warpwise import trace
 from warpwise.errors import (
     KernelAssertionError,
-    RaisedError,
     KernelTypeError,
+    RaisedError,
     UndefinedNameError,
     UnsupportedError,
 )

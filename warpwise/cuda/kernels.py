@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from warpwise.cuda import options as jit_options
 from warpwise.cuda.launches import Configured, ForAll, RaceWarning, configured, missing
 from warpwise.cuda.overloads import BySignature, Overload, Overloads
+from warpwise.cuda.pickling import reduced
 from warpwise.errors import LaunchError, LaunchStateError, LaunchTypeError, UnsupportedError
 from warpwise.simt.arguments import signature_of
 from warpwise.simt.compiler.function_compiler import compile_function
@@ -34,7 +35,6 @@ class SimulatedKernel(Kernel):
     """A kernel for the simulator: ``kernel[blocks, threads](*args)``."""
 
     specialized = False  #: compiled for one signature, and for no other
-    given: object = None  #: the signature or signatures that ``cuda.jit`` was called with
 
     def __getitem__(self, config: object) -> Configured:
         config = config if isinstance(config, tuple) else (config,)
@@ -120,8 +120,7 @@ class SimulatedKernel(Kernel):
             raise LaunchStateError(f"{self.name}: Dispatcher already specialized")
         kinds = tuple(_kind_of(self, arg) for arg in args)
         if kinds not in self.specializations:
-            made = _made(self.function, self.device, self.options, tuple(kinds))
-            self.specializations[kinds] = made
+            self.specializations[kinds] = _made(self.function, self.device, self.options, kinds)
         return self.specializations[kinds]
 
     # --- what it needs of a GPU ---
@@ -156,6 +155,11 @@ class SimulatedKernel(Kernel):
             return number(next(iter(self.overloads.values())))
         return BySignature((kinds, number(one)) for kinds, one in self.overloads.items())
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return reduced(
+            self, _rebuilt, self.device, dict(self.options), self.signed, self.specialized
+        )
+
     # --- what only a compiler has ---
 
     def _no_compiler(self, *_args: object, **_named: object) -> NoReturn:
@@ -182,17 +186,29 @@ def jit(func_or_sig: Any = None, *, device: bool = False, **options: Any) -> Any
     return _made(func_or_sig, device, options)
 
 
+def _rebuilt(
+    function: Any,
+    device: bool,
+    options: Mapping[str, Any],
+    signed: tuple[Signature, ...] = (),
+    specialized: bool = False,
+) -> SimulatedKernel:
+    """Return the kernel of a function, not compiled as yet."""
+    kernel = from_function(function, device, SimulatedKernel)
+    update: Any = functools.update_wrapper  # which takes a kernel for no function
+    update(kernel, function)
+    kernel.options, kernel.signed, kernel.specialized = options, signed, specialized
+    return kernel
+
+
 def _made(
-    function: Any, device: bool, options: dict[str, Any] | Any, given: Any = None
+    function: Any, device: bool, options: Mapping[str, Any], given: Any = None
 ) -> SimulatedKernel:
     """Return the kernel of a function, compiled for the signatures that are given."""
     function = getattr(function, "py_func", function)
     if not hasattr(function, "__code__"):
         raise LaunchTypeError(f"cuda.jit makes a kernel of a function, not of {function!r}")
-    kernel = from_function(function, device, SimulatedKernel)
-    update: Any = functools.update_wrapper  # which takes a kernel for no function
-    update(kernel, function)
-    kernel.options = options
+    kernel = _rebuilt(function, device, options)
     if given is not None:
         kernel.signed = _read(kernel, given)
         kernel.specialized = not isinstance(given, list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -54,6 +55,12 @@ class Configured:
         t = trace(kernel, grid, block, *args, record=(), shared_bytes=self.sharedmem)
         for race in t.races:
             warnings.warn(f"{kernel.name}: {race}", RaceWarning, stacklevel=2)
+
+    def __getstate__(self) -> dict[str, object]:
+        if self.pre_launch_callbacks:
+            what = "Cannot pickle configured launches with pre-launch callbacks"
+            raise pickle.PicklingError(what)
+        return vars(self)
 
     def _check_bounds(self) -> None:
         bounds = bounds_of(self.dispatcher.options)
