@@ -1,13 +1,22 @@
 """Kernels on the host's side: configurations, options, and what a kernel can be asked for."""
 
+import linecache
 import pickle
 import warnings
 
 import numpy as np
 import pytest
 
-from warpwise import cuda
-from warpwise.errors import LaunchError, LaunchStateError, LaunchTypeError, UnsupportedError
+from warpwise import cuda, trace
+from warpwise.errors import (
+    ArithmeticFault,
+    KernelError,
+    LaunchError,
+    LaunchStateError,
+    LaunchTypeError,
+    UnsupportedError,
+)
+from warpwise.simt import kernels_in
 
 
 @cuda.jit
@@ -249,3 +258,146 @@ def test_a_launch_with_callbacks_is_not_pickled():
     assert seen == [(1, 1, 1)]
     with pytest.raises(pickle.PicklingError, match="callbacks"):
         pickle.dumps(launch)
+
+
+# --- errors of a kernel, at the host ---
+
+
+class OwnError(Exception):
+    def __init__(self, code, reason):
+        super().__init__(code, reason)
+
+
+TEXT = "too small"
+
+
+@cuda.jit(device=True)
+def checked(v):
+    if v < 0:
+        raise ValueError(TEXT)
+    if v == 0:
+        raise OwnError(3, "zero")
+    if v == 1:
+        raise KeyError
+    if v == 2:
+        raise AssertionError("two")
+    return v
+
+
+@cuda.jit
+def check(x):
+    x[0] = checked(x[0])
+
+
+@pytest.mark.parametrize(
+    ("v", "kind", "said"),
+    [
+        (-1, ValueError, r"^raise ValueError\(TEXT\) was reached: too small\n.*test_kernels.py:"),
+        (0, OwnError, r"^raise OwnError\(3, 'zero'\) was reached"),
+        (1, KeyError, "^raise KeyError was reached"),
+        (2, AssertionError, "was reached"),
+    ],
+)
+def test_what_a_kernel_raises_is_caught_by_its_class(v, kind, said):
+    with pytest.raises(kind, match=said) as error:
+        check[1, 1](np.array([v]))
+    assert isinstance(error.value, KernelError)
+    assert error.value.where.function == "checked"
+    again = pickle.loads(pickle.dumps(error.value))
+    assert isinstance(again, KernelError) and str(again) == str(error.value)
+    check[1, 1](np.array([5]))
+
+
+@cuda.jit
+def outside(x):
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def whole_quotients(x):
+    x[0] = 1 // x[0]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind"), [(outside, IndexError), (whole_quotients, ZeroDivisionError)]
+)
+def test_a_fault_is_an_error_of_python_as_well(kernel, kind):
+    with pytest.raises(kind) as error:
+        kernel[1, 8](np.zeros(4, np.int64))
+    assert isinstance(error.value, KernelError)
+
+
+def quotients(x):
+    x[1] = 1.0 / x[0]
+    x[2] = 1.0 % x[0]
+
+
+def test_a_float_divided_by_zero_raises_in_debug_mode_only():
+    x = np.zeros(3)
+    cuda.jit(quotients)[1, 1](x)
+    assert np.isinf(x[1]) and np.isnan(x[2])
+    with pytest.raises(ArithmeticFault, match=r"^division by zero"):
+        cuda.jit(quotients, debug=True, opt=False)[1, 1](np.zeros(3))
+
+
+def test_in_a_text_debug_counts_too():
+    text = """
+from warpwise import cuda
+
+@cuda.jit(debug=True, opt=False)
+def kernel(x):
+    x[1] = 1 / x[0]
+"""
+    with pytest.raises(ArithmeticFault):
+        trace(kernels_in(text)["kernel"], 1, 1, np.zeros(2))
+
+
+# --- functions in other languages ---
+
+
+def test_a_function_in_another_language_is_declared_and_not_called():
+    source = cuda.CUSource("int twice(int *out, int a) { *out = 2 * a; return 0; }")
+    twice = cuda.declare_device("twice", "int32(int32)", link=source)
+    assert twice.name == "twice"
+
+    @cuda.jit
+    def kernel(x):
+        x[0] = twice(x[0])
+
+    with pytest.raises(UnsupportedError, match="twice cannot be called"):
+        kernel[1, 1](np.zeros(1))
+
+
+@pytest.mark.parametrize("signature", ["(int32,)", "int33(int32)"])
+def test_a_declaration_needs_a_signature_with_a_result(signature):
+    with pytest.raises(TypeError, match=r"Return type|int33 is no type"):
+        cuda.declare_device("twice", signature)
+
+
+# --- kernels made by exec ---
+
+MADE = """
+from warpwise import cuda
+
+@cuda.jit
+def made(x):
+    x[cuda.grid(1)] = {value}
+"""
+
+
+def test_the_text_of_what_exec_made_is_found_where_python_keeps_it():
+    text, names = MADE.format(value=7), {}
+    linecache.cache["<made>"] = len(text), None, text.splitlines(True), "<made>"
+    exec(compile(text, "<made>", "exec"), names)
+    x = np.zeros(4)
+    names["made"][1, 4](x)
+    assert x.tolist() == [7] * 4
+
+
+def test_without_its_text_a_kernel_is_refused_in_one_line():
+    with pytest.raises(UnsupportedError, match=r"the text of made cannot be found.*\n.*linecache"):
+        exec(compile(MADE.format(value=1), "<nowhere>", "exec"), {})
+    other = MADE.format(value=1).replace("made", "other")
+    linecache.cache["<another>"] = len(other), None, other.splitlines(True), "<another>"
+    with pytest.raises(UnsupportedError, match="cannot be found"):
+        exec(compile(MADE.format(value=1), "<another>", "exec"), {})

@@ -15,7 +15,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from warpwise.cuda import arrays, device, kernels, numba_backend, streams
+from warpwise.cuda import arrays, device, foreign, kernels, numba_backend, streams
 from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.kernels import RaceWarning, SimulatedKernel
 from warpwise.cuda.numba_backend import backend
@@ -28,7 +28,9 @@ __all__ = ["DeviceArray", "RaceWarning", "SimulatedKernel", "backend"]
 TOP = LANGUAGE.vocabulary.top  #: CUDA's words
 #: Host names of ``numba.cuda`` as the simulator has them.
 HOST = {
-    name: value for part in (arrays, device, kernels, streams) for name, value in part.HOST.items()
+    name: value
+    for part in (arrays, device, foreign, kernels, streams)
+    for name, value in part.HOST.items()
 }
 
 

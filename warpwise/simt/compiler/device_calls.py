@@ -19,6 +19,7 @@ from warpwise.simt import types
 from warpwise.simt.compiler.arguments import positional
 from warpwise.simt.compiler.closures import (
     Code,
+    Run,
     Step,
     cast_code,
     constant_code,
@@ -37,7 +38,7 @@ from warpwise.simt.frontend.signatures import Kind, Parameter
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import DType, Value
+from warpwise.simt.types import DType, Type, Value
 
 
 def device_function(c: Context, function: object) -> Kernel | None:
@@ -55,7 +56,8 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
     if kernel in c.callers and (kernel is not c.kernel or kernel.captured or not kernel.device):
         what = f"{kernel.name} calls itself, and only a device function can, in its own body"
         c.refuse(node, what, "write a loop")
-    given, result = _as_signed(c, node, kernel, _bound_arguments(c, node, kernel))
+    bound = [_taken_along(c, node, code) for code in _bound_arguments(c, node, kernel)]
+    given, result = _as_signed(c, node, kernel, bound)
     arguments = [*given, *_captured(c, node, kernel)]
     if kernel is c.kernel:
         return _call_itself(c, node, arguments, result)
@@ -213,13 +215,38 @@ def _inner(c: Context, node: Node, tree: ast.FunctionDef) -> Kernel:
 
 
 def _captured(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
-    """Compile the variables of this function that an inner function reads."""
+    """Compile the variables that an inner function reads: of this function, or taken along."""
     if kernel.captured and kernel not in c.kernel.inner.values():
+        called = c.static(node.func)
+        if isinstance(called, DeviceFunctionType) and called.captured:
+            run = c.expression(node.func).run
+            return [_item(run, number, t) for number, t in enumerate(called.captured)]
         captured = ", ".join(kernel.captured)
         what = f"{kernel.name} reads {captured} of the function that it was defined in"
         try_this = f"pass {kernel.captured[0]} to it as an argument"
         c.refuse(node, f"{what}, and is called in another", try_this)
     return [_captured_variable(c, node, name) for name in kernel.captured]
+
+
+def _item(run: Run, number: int, t: Type) -> Code:
+    return cast_code(lambda frame, mask: run(frame, mask)[number], t)
+
+
+def _taken_along(c: Context, node: ast.Call, code: Code) -> Code:
+    """Compile an argument; an inner function takes along the variables that it reads, as they are.
+
+    Numba passes on only those functions whose variables are constants."""
+    t = code.type
+    if not isinstance(t, DeviceFunctionType) or t.captured or not t.kernel.captured:
+        return code
+    if t.kernel not in c.kernel.inner.values():
+        return code
+    parts = [_captured_variable(c, node, name) for name in t.kernel.captured]
+    runs, types_of = [part.run for part in parts], tuple(part.type for part in parts)
+    return Code(
+        lambda frame, mask: tuple(run(frame, mask) for run in runs),
+        DeviceFunctionType(t.kernel, types_of),
+    )
 
 
 def _captured_variable(c: Context, node: ast.Call, name: str) -> Code:

@@ -108,9 +108,13 @@ class Kernel:
 
 @dataclass(frozen=True)
 class DeviceFunctionType(KernelType):
-    """A device function as a value: known before the launch, so nothing is passed at run time."""
+    """A device function as a value: known before the launch, so nothing is passed at run time.
+
+    ``captured``: the types of variables that one within a kernel takes along when it is passed on;
+    their values are passed, as a tuple."""
 
     kernel: Kernel
+    captured: tuple[Type, ...] = ()
 
     def __str__(self) -> str:
         return f"device function {self.kernel.name}"
