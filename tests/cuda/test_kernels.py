@@ -137,6 +137,24 @@ def test_a_launch_gives_the_others(given):
         scaled[1, 1](*given)
 
 
+@cuda.jit
+def optional(x, y=None):
+    if y is None:
+        x[0] = 5
+    else:
+        x[0] = y
+
+
+def test_a_default_may_be_none():
+    x = np.zeros(1)
+    optional[1, 1](x)
+    assert x[0] == 5
+    optional[1, 1](x, 3)
+    assert x[0] == 3
+    with pytest.raises(LaunchError, match="argument y is a NoneType"):
+        optional[1, 1](x, None)
+
+
 def test_a_default_is_what_it_was_when_the_kernel_was_defined(monkeypatch):
     monkeypatch.setattr(f"{__name__}.FACTOR", 100)
     x = np.ones(1)

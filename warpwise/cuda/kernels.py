@@ -82,6 +82,11 @@ class SimulatedKernel(Kernel):
         return {**self.options, "device": self.device}
 
     @property
+    def extensions(self) -> object:
+        """The objects that convert arguments on a GPU; here none is asked."""
+        return self.options.get("extensions", [])
+
+    @property
     def overloads(self) -> Overloads:
         """What the kernel was compiled for, by signature."""
         return Overloads(self)

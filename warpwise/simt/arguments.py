@@ -39,11 +39,15 @@ def bind(kernel: Kernel, args: tuple[Any, ...]) -> tuple[Value, ...]:
     Parameters without an argument have their default values."""
     if len(args) > len(kernel.parameters):
         raise LaunchError(_on_count(kernel, args))
-    args += tuple(default_value(kernel, name) for name in kernel.parameters[len(args) :])
-    if any(value is NotImplemented for value in args):
-        raise LaunchError(_on_count(kernel, tuple(a for a in args if a is not NotImplemented)))
-    space, named = _Allocations(), zip(kernel.parameters, args, strict=True)
-    bound = tuple(_bound(kernel, name, value, space) for name, value in named)
+    rest = [default_value(kernel, name) for name in kernel.parameters[len(args) :]]
+    if any(value is NotImplemented for value in rest):
+        raise LaunchError(_on_count(kernel, args))
+    space, omitted = _Allocations(), [value is None for value in rest]
+    omitted, args = [False] * len(args) + omitted, (*args, *rest)
+    bound = tuple(
+        None if left_out else _bound(kernel, name, value, space)
+        for name, value, left_out in zip(kernel.parameters, args, omitted, strict=True)
+    )
     return _as_signed(kernel, bound, args) if kernel.signed else bound
 
 
@@ -276,7 +280,9 @@ def _passed(args: tuple[object, ...]) -> Joined:
 def _described(value: object) -> Message:
     values = _as_array(value)
     if values is None:
-        return message("a {type}", type=TypeName(type(value).__name__))
+        name = TypeName(type(value).__name__)
+        is_vowel = type(value).__name__[0] in "aeiou"
+        return message("an {type}", type=name) if is_vowel else message("a {type}", type=name)
     return message(
         "an array of {dtype} with [[shape {shape}|{shape}]]",
         dtype=TypeName(values.dtype),

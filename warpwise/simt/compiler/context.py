@@ -95,6 +95,8 @@ class Context:
         self.target, self.targets = "", dict[ast.expr, str]()  #: see ``array_calls.name_arrays``
         self.unused: ast.expr | None = None  #: a call whose result nobody uses
         self.loops: list[Loop] = []  #: around this place
+        #: Errors while the types in a loop are not known yet; its end shows if they remain.
+        self.forgiven: list[KernelError] | None = None
         self.loop_count = self.compiled = 0
 
     # --- places and messages ---
@@ -130,7 +132,13 @@ class Context:
         for statement in statements:
             if self.variables.here is None:
                 break
-            step = self.statement(statement)
+            try:
+                step = self.statement(statement)
+            except KernelError as error:
+                if self.forgiven is None:
+                    raise
+                self.forgiven.append(error)
+                step = None
             if step is not None:
                 steps.append(step)
         return steps[0] if len(steps) == 1 else _in_turn(steps)

@@ -47,12 +47,16 @@ def _looped(
         head = begin()
         entered = dict(variables.env)
         c.loops.append(loop)
+        outer, c.forgiven = c.forgiven, []
         body = c.body(node.body)
+        errors, c.forgiven = c.forgiven, outer
         c.loops.pop()
         back: Env = top
         for env in [variables.here, *loop.again]:
             back = variables.joined(node, back, env) or back
         if all(top[name] == t for name, t in back.items() if name in top):
+            if errors:
+                raise errors[0]
             break
         top = {name: back[name] for name in top}
     if isinstance(node, ast.For):

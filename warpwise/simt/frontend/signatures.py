@@ -39,6 +39,9 @@ class Parameter:
     ndim: int = 0
     layout: str = "A"
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         if not self.ndim:
             return str(self.dtype)
