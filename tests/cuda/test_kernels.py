@@ -417,5 +417,5 @@ def test_without_its_text_a_kernel_is_refused_in_one_line():
         exec(compile(MADE.format(value=1), "<nowhere>", "exec"), {})
     other = MADE.format(value=1).replace("made", "other")
     linecache.cache["<another>"] = len(other), None, other.splitlines(True), "<another>"
-    with pytest.raises(UnsupportedError, match="cannot be found"):
+    with pytest.raises(UnsupportedError, match="its file has changed since"):
         exec(compile(MADE.format(value=1), "<another>", "exec"), {})

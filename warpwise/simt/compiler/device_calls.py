@@ -90,6 +90,7 @@ def _call_itself(c: Context, node: ast.Call, arguments: list[Code], signed: DTyp
         c.refuse(node, what, "first return a value for the case that ends it")
     c.recursive = c.recursive if signed else t
     runs, site = [code.run for code in arguments], c.site(node)
+    too_deep = f"{kernel.name} calls itself too often: a thread's stack is small"
 
     def run(frame: Frame, mask: Mask) -> Value:
         program: Program = kernel.programs[types_of]
@@ -98,9 +99,8 @@ def _call_itself(c: Context, node: ast.Call, arguments: list[Code], signed: DTyp
         try:
             program.run(inner, mask)
         except RecursionError:
-            what = f"{kernel.name} calls itself too often: a thread's stack is small"
             where = site.where(**mask.group.first_of(mask.grid()))
-            raise StepLimitError(what, where, "write a loop") from None
+            raise StepLimitError(too_deep, where, "write a loop") from None
         return inner.result
 
     return cast_code(run, t)

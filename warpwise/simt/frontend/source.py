@@ -67,11 +67,11 @@ def from_function(function: FunctionType, device: bool, make: type[Made]) -> Mad
     try:
         tree, lines = (read_lambda if is_lambda(function) else _read)(function) or (None, {})
     except (OSError, TypeError) as error:
-        what = f"the text of {function.__name__} cannot be found"
+        what = (
+            f"the text of {function.__name__} cannot be found, and kernels are read from their text"
+        )
         try_this = "define it in a file or a notebook cell, or keep what exec runs in linecache"
-        raise UnsupportedError(
-            f"{what}, and kernels are read from their text", try_this=try_this
-        ) from error
+        raise UnsupportedError(what, try_this=try_this) from error
     if tree is None:
         what = f"{function.__name__} is not a function defined with def"
         raise UnsupportedError(what, try_this="write the kernel with def")
@@ -102,7 +102,8 @@ def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | No
     if not isinstance(tree, ast.FunctionDef):
         return None
     if tree.name != function.__code__.co_name:
-        raise OSError("the text kept for its file is another one")
+        what = f"{function.__name__} is no longer where it was: its file has changed since"
+        raise UnsupportedError(what, try_this="load it anew, with the text as it is now")
     ast.increment_lineno(tree, first - 1)
     return tree, {first + i: line.rstrip("\n") for i, line in enumerate(text)}
 
