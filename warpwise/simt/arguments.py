@@ -280,9 +280,7 @@ def _passed(args: tuple[object, ...]) -> Joined:
 def _described(value: object) -> Message:
     values = _as_array(value)
     if values is None:
-        name = TypeName(type(value).__name__)
-        is_vowel = type(value).__name__[0] in "aeiou"
-        return message("an {type}", type=name) if is_vowel else message("a {type}", type=name)
+        return message("a {type}", type=TypeName(type(value).__name__))
     return message(
         "an array of {dtype} with [[shape {shape}|{shape}]]",
         dtype=TypeName(values.dtype),
