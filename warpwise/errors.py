@@ -11,14 +11,20 @@ WarpwiseError
 │   ├── BarrierError            a barrier that only part of a block reached
 │   ├── WarpMaskError           a warp-level operation whose mask and lanes do not agree
 │   ├── KernelAssertionError    an assert of the kernel that fails in some thread
+│   ├── RaisedError             an exception that the kernel raises: of that class as well
 │   ├── ArithmeticFault         an integer divided by zero
 │   └── StepLimitError          a kernel that did not end within its budget of steps
 ├── LaunchError                 a launch that a GPU would refuse, or a wrong argument
+│   ├── LaunchTypeError         an argument of a type that a launch cannot take
+│   └── LaunchStateError        a use that does not go with how a kernel was made
 ├── TraceError                  a trace that cannot be read, or lacks events asked for
 ├── LabError                    no such lab, exercise or notebook
 ├── ToolchainError              no CUDA compiler here, or a kernel that it refuses
 ├── MeasureError                a machine that cannot be measured, or an unreadable record of one
 └── GradingError                submissions that cannot be read, or no way to isolate them
+
+Where Python has an error of the same meaning, ours is one of those too, so that it can be caught by
+that name.
 """
 
 from __future__ import annotations
@@ -93,7 +99,7 @@ class KernelError(WarpwiseError):
         self, what: str | Message, where: Location | None = None, try_this: str | Message = ""
     ) -> None:
         self.message, self.where, self.remedy = as_message(what), where, as_message(try_this)
-        super().__init__(self.told.open())
+        Exception.__init__(self, self.told.open())
 
     @property
     def what(self) -> str:
@@ -121,12 +127,14 @@ class UnsupportedError(KernelError):
     """Python that a kernel cannot use, or that the simulator lacks; suggests what to write."""
 
 
-class KernelTypeError(KernelError):
-    """An operation on types that do not go together."""
+class KernelTypeError(KernelError, TypeError):
+    """An operation on types that do not go together, or a signature that cannot be one.
+
+    It is a TypeError as well."""
 
 
-class OutOfBoundsError(KernelError):
-    """An index outside its array."""
+class OutOfBoundsError(KernelError, IndexError):
+    """An index outside its array. It is an IndexError as well."""
 
 
 class UnwrittenReadError(KernelError):
@@ -152,12 +160,38 @@ class WarpMaskError(KernelError):
     shuffle reads from such a lane."""
 
 
-class KernelAssertionError(KernelError):
-    """An ``assert`` of a kernel that fails in some thread."""
+class KernelAssertionError(KernelError, AssertionError):
+    """An ``assert`` of a kernel that fails in some thread. It is an AssertionError as well."""
 
 
-class ArithmeticFault(KernelError):
-    """An integer division or remainder by zero, whose result a GPU leaves undefined."""
+class RaisedError(KernelError):
+    """An exception that a kernel raises.
+
+    It is of the exception's own class as well, so that ``except ValueError`` catches a
+    ``raise ValueError``."""
+
+    @staticmethod
+    def of(kind: type[Exception]) -> type[RaisedError]:
+        """Return the class for exceptions of a class, always the same one."""
+        if kind not in _RAISED:
+            module = {"__module__": kind.__module__}
+            _RAISED[kind] = type(kind.__name__, (RaisedError, kind), module)
+        return _RAISED[kind]
+
+    def __str__(self) -> str:
+        return self.told.open()  # some classes show their arguments otherwise: KeyError quotes
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RaisedError, (self.what, self.where, self.try_this)
+
+
+_RAISED: dict[type[Exception], type[RaisedError]] = {}
+
+
+class ArithmeticFault(KernelError, ZeroDivisionError):
+    """A division or remainder by zero: of integers, or of any numbers with ``debug=True``.
+
+    Of integers, a GPU leaves the result undefined. It is a ZeroDivisionError as well."""
 
 
 class StepLimitError(KernelError):
@@ -176,6 +210,18 @@ class LaunchError(WarpwiseError, ValueError):
     @property
     def told(self) -> Message:
         return self.message
+
+
+class LaunchTypeError(LaunchError, TypeError):
+    """An argument, or a part of a configuration, of a type that a launch cannot take.
+
+    It is a TypeError as well, which Numba raises there."""
+
+
+class LaunchStateError(LaunchError, RuntimeError):
+    """A use that does not go with how a kernel was made, such as specializing it twice.
+
+    It is a RuntimeError as well, which Numba raises there."""
 
 
 class TraceError(WarpwiseError):

@@ -60,6 +60,11 @@ def applied(function, v):
 @cuda.jit(device=True)
 def again(n):
     return again(n - 1)
+@cuda.jit(device=True)
+def factorial(n):
+    if n < 2:
+        return 1
+    return n * factorial(n - 1)
 @cuda.jit
 def k(x, out, whole, states):
     i = cuda.grid(1)

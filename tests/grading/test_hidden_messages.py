@@ -349,6 +349,13 @@ def _record(rng, launch):
 
 
 SIGNED = '("void(float32[:, :], float32[:], int64, int32[:], float32[:])")'
+EITHER = [
+    f"void(float32[:], float32[:, :], {n}, int32[:], float32[:])" for n in ("int32", "uint32")
+]
+
+
+def _float(rng, launch):
+    launch[2][2] = float(rng.random())
 
 
 def drawn(rng: np.random.Generator) -> list:
@@ -426,6 +433,8 @@ def test_calls_without_an_end_tell_no_depth():
 
 def test_a_signature_that_does_not_fit_tells_types_and_dimensions():
     check_errors("a signature", program("out[0] = 1", SIGNED))
+    check_errors("two signatures", program("out[0] = 1", f"({EITHER})"))
+    check_errors("a float", program("out[0] = 1", f"({EITHER[:1]})"), _float)
     check_errors("a method", SELF)
 
 

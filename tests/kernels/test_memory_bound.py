@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-import warpwise.cuda.kernels
+import warpwise.cuda.launches
 from warpwise import trace
 from warpwise.kernels import elementwise, fusion, recompute, reduction, softmax, transpose
 from warpwise.kernels.recompute import ACCESSES
@@ -46,7 +46,7 @@ def launched(monkeypatch) -> list:
         found.append(trace(*arguments, **more))
         return found[-1]
 
-    monkeypatch.setattr(warpwise.cuda.kernels, "trace", traced)
+    monkeypatch.setattr(warpwise.cuda.launches, "trace", traced)
     return found
 
 

@@ -47,7 +47,7 @@ class Raises(SphinxDirective):
         if not lines and getattr(errors, name).__subclasses__():
             return parsed(self, entry(name, []))
         error = raised("\n".join(lines))
-        if error is None or type(error).__name__ != name:
+        if error is None or not is_of(error, name):
             raise self.error(f"the example of {name} raises {error!r}")
         return parsed(self, entry(name, example(lines, error)))
 
@@ -75,6 +75,11 @@ def example(lines: list[str], error: Exception) -> list[str]:
     """Return the lines, numbered as the message counts them, and the message."""
     said = wrapped(f"{type(error).__name__}: {error}")
     return [*fenced("{code-block} python", [":linenos:", "", *lines]), *fenced("text", said)]
+
+
+def is_of(error: Exception, name: str) -> bool:
+    """True for an error of the class of that name, or of what a kernel's exception made of it."""
+    return name in (type(error).__name__, type(error).__bases__[0].__name__)
 
 
 def raised(code: str) -> Exception | None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from warpwise.cuda import (
     device,
+    foreign,
     gufuncs,
     kernels,
     numba_backend,
@@ -39,7 +40,7 @@ TOP = LANGUAGE.vocabulary.top  #: CUDA's words
 #: Host names of ``numba.cuda`` as the simulator has them.
 HOST = {
     name: value
-    for part in (device, gufuncs, kernels, reductions, streams, transfers, ufuncs)
+    for part in (device, foreign, gufuncs, kernels, reductions, streams, transfers, ufuncs)
     for name, value in part.HOST.items()
 }
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from warpwise.cuda.arrays import DeviceArray
-from warpwise.cuda.kernels import FORALL_THREADS, SimulatedKernel
+from warpwise.cuda.kernels import SimulatedKernel
+from warpwise.cuda.launches import FORALL_THREADS
 from warpwise.cuda.layouts import WrongType
 from warpwise.errors import LaunchError
 from warpwise.simt.frontend.kernel import Kernel

@@ -62,7 +62,7 @@ def _kernel(op: Any, dtype: np.dtype[Any]) -> Kernel:
                 partials[0] = op(partials[0], init)
 
     function: Any = reduce_blocks
-    return from_function(function, make=SimulatedKernel)
+    return from_function(function, False, SimulatedKernel)
 
 
 class Reduce:

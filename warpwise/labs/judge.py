@@ -55,6 +55,7 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.BarrierError: "barrier missed",
     errors.WarpMaskError: "lane missing from a warp's operation",
     errors.KernelAssertionError: "assertion failed",
+    errors.RaisedError: "exception raised",
     errors.UndefinedNameError: Reason.NOT_DEFINED,
     errors.UnsupportedError: "not a kernel feature",
     errors.KernelTypeError: "types do not fit",

@@ -43,7 +43,8 @@ def problem(name: str, names: Mapping[str, Any]) -> Verdict | None:
 
 def name_of(target: Any) -> str:
     """Return the name of a kernel or a function, as its author wrote it."""
-    function = getattr(target, "py_func", target)  # numba keeps the function it compiled there
+    # Numba keeps the function it compiled there
+    function = target if isinstance(target, Kernel) else getattr(target, "py_func", target)
     own: str | None = getattr(function, "name", None) or getattr(function, "__name__", None)
     return own or type(target).__name__
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum, EnumMeta
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from warpwise.errors import LaunchError
+from warpwise.errors import LaunchError, LaunchTypeError
 from warpwise.messages import (
     Constant,
     Joined,
@@ -20,8 +21,10 @@ from warpwise.messages import (
     message,
 )
 from warpwise.simt import types
+from warpwise.simt.frontend.defaults import default_value
 from warpwise.simt.frontend.kernel import Kernel
-from warpwise.simt.frontend.signatures import Parameter
+from warpwise.simt.frontend.resolution import best_of
+from warpwise.simt.frontend.signatures import Kind, Parameter
 from warpwise.simt.frontend.written import written_parameters
 from warpwise.simt.machine.array_views import View, argument
 from warpwise.simt.machine.derived_views import sliced
@@ -35,45 +38,89 @@ from warpwise.simt.types import ArrayType, EnumType, Lanes, TupleType, Type, Val
 def bind(kernel: Kernel, args: tuple[Any, ...], copies: Copies | None = None) -> tuple[Value, ...]:
     """Bind a launch's arguments; each array gets an address as if allocated on its own.
 
-    ``copies``: those of host arrays, to be copied back after the launch."""
-    if len(args) != len(kernel.parameters):
+    Parameters without an argument have their default values. ``copies``: those of host arrays, to
+    be copied back after the launch."""
+    if len(args) > len(kernel.parameters):
+        raise LaunchError(_on_count(kernel, args))
+    rest = [default_value(kernel, name) for name in kernel.parameters[len(args) :]]
+    if any(value is NotImplemented for value in rest):
         raise LaunchError(_on_count(kernel, args))
     space = Places(written_parameters(kernel), copies or Copies())
-    named = zip(kernel.parameters, args, strict=True)
-    bound = tuple(_bound(kernel, name, value, space) for name, value in named)
-    return _as_signed(kernel, bound, args) if kernel.signatures else bound
+    omitted = [*([False] * len(args)), *(value is None for value in rest)]
+    named = zip(kernel.parameters, (*args, *rest), omitted, strict=True)
+    bound = tuple(None if out else _bound(kernel, name, v, space) for name, v, out in named)
+    return _as_signed(kernel, bound, (*args, *rest)) if kernel.signed else bound
 
 
 def _as_signed(
     kernel: Kernel, bound: tuple[Value, ...], args: tuple[Any, ...]
 ) -> tuple[Value, ...]:
-    """Convert numbers to the types of the kernel's first signature that fits.
+    """Convert numbers to the types of the kernel's signature that fits best.
 
-    Raises LaunchError where none does."""
-    for signature in kernel.signatures:
-        if len(signature) == len(bound) and all(map(_fits, signature, bound)):
-            return tuple(
-                types.cast(value, p.dtype) if p and not p.ndim else value
-                for p, value in zip(signature, bound, strict=True)
-            )
-    texts = (", ".join(str(p or "...") for p in signature) for signature in kernel.signatures)
-    what = message(
+    Raises LaunchTypeError where none does, or where several do equally well."""
+    given = tuple(map(type_of, bound))
+    fitting = best_of(kernel.signed, given, tuple(map(_layouts, args)))
+    if len(fitting) == 1:
+        kinds = fitting[0].arguments
+        return tuple(map(partial(_as_kind, kernel), kernel.parameters, bound, kinds))
+    wrong = message(
         "{kernel} is compiled for {signatures}, and the launch passes {passed}: "
         "mend the signature, or leave it out",
         kernel=Name(kernel.name),
-        signatures=TypeName(" or ".join(f"({text})" for text in texts)),
+        signatures=TypeName(" or ".join(map(str, kernel.signed))),
         passed=_passed(args),
     )
-    raise LaunchError(what)
+    several = message(
+        "{kernel} is compiled for {signatures}, which fit {passed} equally well: "
+        "pass numbers of the types of one of them, such as np.float32(1)",
+        kernel=Name(kernel.name),
+        signatures=TypeName(" and ".join(map(str, fitting))),
+        passed=_passed(args),
+    )
+    raise LaunchTypeError(several if fitting else wrong)
 
 
-def _fits(parameter: Parameter | None, value: Value) -> bool:
-    if parameter is None:
-        return True
-    if not parameter.ndim:
-        return not isinstance(value, (Memory, View, tuple))
-    wanted = parameter.dtype, parameter.ndim
-    return isinstance(value, (Memory, View)) and (value.dtype, value.ndim) == wanted
+def _as_kind(kernel: Kernel, name: str, value: Value, kind: Kind) -> Value:
+    """Convert an argument to its type in the signature, as Numba does at a launch.
+
+    Raises LaunchTypeError for a float where the signature has an integer."""
+    if isinstance(kind, tuple):
+        items = (_as_kind(kernel, name, v, item) for v, item in zip(value, kind, strict=True))
+        return Fields(items, value.names) if isinstance(value, Fields) else tuple(items)
+    if kind is None or kind.ndim:
+        return value
+    given = type_of(value)
+    if types.is_float(given) and types.is_integer(kind.dtype):
+        what = message(
+            "{kernel}: argument {name} is a {given}, and the signature has {wanted}: "
+            "a launch makes no integer of it. Try: int({name})",
+            kernel=Name(kernel.name),
+            name=Name(name),
+            given=TypeName(given),
+            wanted=TypeName(kind.dtype),
+        )
+        raise LaunchTypeError(what)
+    return types.cast(value, kind.dtype)
+
+
+def signature_of(kernel: Kernel, value: Any) -> Kind:
+    """Return the type of one argument as a signature has it.
+
+    Raises LaunchError for what no kernel takes."""
+    if isinstance(value, tuple):
+        return tuple(signature_of(kernel, item) for item in value)
+    t = type_of(_bound(kernel, "value", value, Places(frozenset(), Copies())))
+    if isinstance(t, ArrayType):
+        return Parameter(t.dtype, t.ndim, (*_layouts(value), "A")[0])
+    return Parameter(t) if types.is_scalar(t) else None
+
+
+def _layouts(value: object) -> tuple[str, ...]:
+    """Return which of "C" and "F" an array's layout is; both for anything else."""
+    values = _as_array(value)
+    if values is None:
+        return "C", "F"
+    return ("C",) * values.flags.c_contiguous + ("F",) * values.flags.f_contiguous
 
 
 def _bound(kernel: Kernel, name: str, value: Any, space: Places) -> Value:

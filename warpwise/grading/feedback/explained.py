@@ -27,6 +27,7 @@ EXPLAINED = {
     "lane missing from a warp's operation": "A shuffle, vote or syncwarp names lanes that do not "
     "take part.",
     "assertion failed": "An assert in the kernel does not hold in some thread.",
+    "exception raised": "The kernel raised an exception in some thread.",
     "name not defined": "The kernel uses a name that is not defined anywhere, most often a "
     "misspelling.",
     "not a kernel feature": "The kernel uses something that kernels do not support.",

@@ -96,12 +96,14 @@ def unary_run(operation: Callable[[Value], Value], operand: Run) -> Run:
     return run
 
 
-def guarded_division(op: Operation, left: Run, right: Run, site: Any) -> Run:
-    """``//`` and ``%`` on integers: an error if the divisor is zero in an active lane.
+def guarded_division(op: Operation, left: Run, right: Run, t: DType, site: Any) -> Run:
+    """``//`` and ``%`` on integers, any with ``debug=True``: an error for an active lane's zero.
 
     By a power of two they are a shift and a mask."""
     remainder = op.symbol == "%"
-    operation = Words("remainder" if remainder else "division")
+    operation = ("integer " if types.is_integer(t) else "") + (
+        "remainder" if remainder else "division"
+    )
 
     def run(frame: Any, mask: Any) -> Value:
         a, b = left(frame, mask), right(frame, mask)
@@ -114,7 +116,7 @@ def guarded_division(op: Operation, left: Run, right: Run, site: Any) -> Run:
         zero = mask.grid() & (np.asarray(b) == 0)
         if zero.any():
             raise ArithmeticFault(
-                message("integer {operation} by zero", operation=operation),
+                message("{operation} by zero", operation=Words(operation)),
                 site.where(**mask.group.first_of(zero)),
                 "divide only where the divisor is not 0",
             )

@@ -16,7 +16,7 @@ import numpy as np
 
 from warpwise.simt.types import BOOL, NONE, DType, TupleType, Type
 
-_EXACT, _PROMOTED, _SAFE, _UNSAFE = range(4)
+EXACT, PROMOTED, SAFE, UNSAFE = range(4)  #: ratings of a conversion
 
 
 @dataclass(frozen=True)
@@ -61,28 +61,35 @@ def one_of(text: str) -> Rule:
 
 
 def _rating(given: tuple[DType, ...], wanted: tuple[DType, ...]) -> tuple[int, int, int]:
-    ratings = [_conversion(a, b) for a, b in zip(given, wanted, strict=True)]
-    return ratings.count(_UNSAFE), ratings.count(_SAFE), ratings.count(_PROMOTED)
+    return rated([conversion(a, b) for a, b in zip(given, wanted, strict=True)])
+
+
+def rated(conversions: list[int]) -> tuple[int, int, int]:
+    """Return the number of conversions of each kind, the worst first: fewer are better."""
+    return conversions.count(UNSAFE), conversions.count(SAFE), conversions.count(PROMOTED)
 
 
 @cache
-def _conversion(a: DType, b: DType) -> int:
+def conversion(a: DType, b: DType) -> int:
     """Rate the conversion of ``a`` to ``b``.
 
     Numba calls some unsafe that lose nothing: uint16 to float32, for one."""
     if a == b:
-        return _EXACT
+        return EXACT
     if a == BOOL:
-        return _SAFE
+        return SAFE
     if a.kind == b.kind:
-        return _PROMOTED if a.itemsize < b.itemsize else _UNSAFE
+        return PROMOTED if a.itemsize < b.itemsize else UNSAFE
+    if b.kind == "c":  # by way of its real part's type
+        real = np.dtype(f"f{b.itemsize // 2}")
+        return SAFE if conversion(a, real) != UNSAFE else UNSAFE
     if a.kind == "u" and b.kind == "i":
-        return _SAFE if a.itemsize < b.itemsize else _UNSAFE
+        return SAFE if a.itemsize < b.itemsize else UNSAFE
     if a.kind in "iu" and b.kind == "f":
         # bytes of the float that Numba finds safe
         least = 8 if a.itemsize >= 4 else 2 * a.itemsize * (1 + (a.kind == "u"))
-        return _SAFE if b.itemsize >= least else _UNSAFE
-    return _UNSAFE
+        return SAFE if b.itemsize >= least else UNSAFE
+    return UNSAFE
 
 
 def by_rule(takes: Callable[..., DType], gives: Callable[[DType], DType]) -> Rule:

@@ -49,6 +49,9 @@ _COSTS: dict[type[ast.operator], tuple[int, int]] = {
 }
 
 
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
+
+
 def binary(
     c: Context, node: ast.stmt | ast.expr, left: Number, op: ast.operator, right: Number
 ) -> Number:
@@ -61,7 +64,7 @@ def binary(
     rule = BINARY[type(op)]
     t: DType = rule.rule(left.type, right.type)
     a, b = converted(left, t), converted(right, t)
-    divides = is_integer(t) and isinstance(op, (ast.FloorDiv, ast.Mod))
+    divides = isinstance(op, _DIVISIONS) and (is_integer(t) or c.kernel.debug)
     if left.constant and right.constant and not divides:
         # the compiler does it, and the kernel pays nothing
         return constant_number(known(operations.binary_run(rule, a.run, b.run, t)), t)
@@ -70,7 +73,7 @@ def binary(
     if is_float(t):
         c.cost.flop(t, rule.flops)
     if divides:
-        return Number(operations.guarded_division(rule, a.run, b.run, c.site(node)), t)
+        return Number(operations.guarded_division(rule, a.run, b.run, t, c.site(node)), t)
     return Number(operations.binary_run(rule, a.run, b.run, t), t)
 
 

@@ -148,6 +148,7 @@ def shared_array(c: Context, node: ast.Call) -> Code:
         most = 48 * 1024 // dtype.itemsize
         c.refuse(node, what, f"at most {most:,} elements of {dtype}")
     t = ArrayType(dtype, len(shape), "shared")
+    c.counts.arrays["shared", key] = math.prod(shape) * dtype.itemsize
     return Code(lambda f, m: f.batch.arrays.shared(key, name, dtype, shape, site), t)
 
 
@@ -161,6 +162,7 @@ def local_array(c: Context, node: ast.Call) -> Code:
         c.refuse(node, what, f"at most {most:,} elements of {dtype}")
     key = (c.kernel, node.lineno, node.col_offset)
     t = ArrayType(dtype, len(shape), "local")
+    c.counts.arrays["local", key] = math.prod(shape) * dtype.itemsize
     return Code(lambda f, m: f.batch.arrays.local(key, name, dtype, shape), t)
 
 
@@ -188,6 +190,7 @@ def constant_array(c: Context, node: ast.expr, values: np.ndarray) -> Code:
         try_this = f"pass {name} to the kernel as an argument"
         c.refuse(node, f"{what}, and constants have {CONSTANT_BYTES:,}", try_this)
     array = ConstantArray(name, values)
+    c.counts.arrays["const", id(values)] = values.nbytes
     return Code(lambda f, m: array, ArrayType(values.dtype, values.ndim, "const"))
 
 

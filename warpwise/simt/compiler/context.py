@@ -88,13 +88,18 @@ class Context:
         self.names = KnownNames(kernel, self.variables, language.vocabulary)
         self.notes = Notes(kernel, advice.element_type(kernel.names()))
         self.results = Results(kernel)
+        self.arguments: tuple[Type, ...] = ()  #: the types of the parameters
+        #: The type that a call of the function itself returns, as far as known; that which one had.
+        self.expected: Type | None = None
+        self.recursive: Type | None = None
         self.counts = Counts()
         self.cost = Cost()  #: of what was compiled since the statement began
         self.target, self.targets = "", dict[ast.expr, str]()  #: see ``array_calls.name_arrays``
         self.unused: ast.expr | None = None  #: a call whose result nobody uses
         self.loops: list[Loop] = []  #: around this place
+        #: Errors while the types in a loop are not known yet; its end shows if they remain.
+        self.forgiven: list[KernelError] | None = None
         self.loop_count = self.compiled = 0
-        self.guesses = False  #: some types are guesses, and a mistake may be none
 
     # --- places and messages ---
 
@@ -132,10 +137,11 @@ class Context:
                 break
             try:
                 step = self.statement(statement)
-            except KernelError:
-                if not self.guesses:
+            except KernelError as error:
+                if self.forgiven is None:
                     raise
-                continue
+                self.forgiven.append(error)
+                step = None
             if step is not None:
                 steps.append(step)
         return steps[0] if len(steps) == 1 else _in_turn(steps)

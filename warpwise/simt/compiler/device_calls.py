@@ -7,27 +7,39 @@ when they are called."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from typing import NoReturn
 
-from warpwise.errors import UndefinedNameError, UnsupportedError
+from warpwise.errors import (
+    KernelTypeError,
+    UndefinedNameError,
+    UnsupportedError,
+)
 from warpwise.simt import types
 from warpwise.simt.compiler import optional_values
 from warpwise.simt.compiler.arguments import is_starred, positional
-from warpwise.simt.compiler.closures import Code, Step, cast_code, constant_code, joined
+from warpwise.simt.compiler.closures import (
+    Code,
+    Run,
+    Step,
+    cast_code,
+    constant_code,
+    converted,
+    joined,
+)
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.known_names import ConstantNeeded
 from warpwise.simt.compiler.program import Program
 from warpwise.simt.compiler.tuples import bounded_tuple
 from warpwise.simt.frontend.assigned import own_nodes
-from warpwise.simt.frontend.constants import NotConstant, constant
+from warpwise.simt.frontend.defaults import default_nodes, default_value
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node, beside, numbering_of
 from warpwise.simt.frontend.lambdas import as_function
-from warpwise.simt.frontend.names import resolve
+from warpwise.simt.frontend.resolution import best
+from warpwise.simt.frontend.signatures import Kind, Parameter
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import OptionalType, Type, Value
+from warpwise.simt.types import DType, OptionalType, Type, Value
 
 MAX_SPECIALISED = 64  # copies of one function
 MOST_TYPES_OF_ITSELF = 8  # argument types with which a function may call itself
@@ -50,7 +62,9 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
         c.refuse(node, what, "define it outside, as a device function, or write a loop")
     if kernel is not c.kernel:
         c.kernel.calls.add(kernel)
-    arguments = [*_bound_arguments(c, node, kernel), *_captured(c, node, kernel)]
+    bound = [_taken_along(c, node, code) for code in _bound_arguments(c, node, kernel)]
+    given, result = _as_signed(c, node, kernel, bound)
+    arguments = [*given, *_captured(c, node, kernel)]
     argument_types = tuple(a.type for a in arguments)
     _need_an_end(c, node, kernel, argument_types)
     program = _program(c, node, kernel, argument_types)
@@ -66,7 +80,8 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
             else inner.result
         )
 
-    return cast_code(run, program.result)
+    made = cast_code(run, program.result)
+    return made if result is None else converted(c.number(node, made), result)
 
 
 def _program(c: Context, node: ast.Call, kernel: Kernel, types_of: tuple[Type, ...]) -> Program:
@@ -91,7 +106,7 @@ def _constant_argument(
     try:
         if name in given and not is_starred(node):
             return c.constant(given[name])
-        value = _known(kernel, _defaults(a)[name])
+        value = default_value(kernel, name)
     except (KeyError, UnsupportedError):
         raise needed.refusal from None
     if value is NotImplemented:
@@ -116,6 +131,32 @@ def _need_an_end(c: Context, node: ast.Call, kernel: Kernel, types_: tuple[Type,
 # --- arguments ---
 
 
+def _as_signed(
+    c: Context, node: ast.Call, kernel: Kernel, arguments: list[Code]
+) -> tuple[list[Code], DType | None]:
+    """Convert a call's arguments to the function's signature; return the type of its result.
+
+    None where the function's text decides. Of several signatures the best is taken, as Numba takes
+    it, the first of equals."""
+    if not kernel.signed:
+        return arguments, None
+    fitting = best(kernel.signed, tuple(code.type for code in arguments))
+    if not fitting:
+        passed = ", ".join(str(code.type) for code in arguments)
+        compiled = " or ".join(map(str, kernel.signed))
+        what = f"{kernel.name} is compiled for {compiled}, and the call passes ({passed})"
+        c.refuse(node, what, "mend the signature, or leave it out", KernelTypeError)
+    kinds, result = fitting[0].arguments, fitting[0].result
+    codes = [_as_kind(code, kind) for code, kind in zip(arguments, kinds, strict=True)]
+    return codes, result.dtype if isinstance(result, Parameter) and not result.ndim else None
+
+
+def _as_kind(code: Code, kind: Kind) -> Code:
+    if isinstance(kind, Parameter) and types.is_scalar(code.type):
+        return converted(code, kind.dtype)
+    return code
+
+
 def _bound_arguments(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
     """Compile an argument for each parameter, in their order, as Python binds them."""
     a, given = kernel.tree.args, positional(c, node)
@@ -133,12 +174,12 @@ def _bound_arguments(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
         if keyword.arg in found or keyword.arg not in free:
             _refuse_arguments(c, node, kernel, f"has no free parameter {keyword.arg}")
         found[keyword.arg] = c.expression(keyword.value)
-    defaults = _defaults(a)
+    defaults = default_nodes(a)
     for name in names + only_named:
         if name not in found:
             if name not in defaults:
                 _refuse_arguments(c, node, kernel, wrong_count)
-            found[name] = _default(kernel, defaults[name])
+            found[name] = _default(kernel, name, defaults[name])
     codes = [found[name] for name in names]
     if a.vararg is not None:
         rest = given[len(names) :]
@@ -146,34 +187,14 @@ def _bound_arguments(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
     return codes + [found[name] for name in only_named]
 
 
-def _defaults(a: ast.arguments) -> Mapping[str, ast.expr]:
-    names = [p.arg for p in (*a.posonlyargs, *a.args)]
-    found = dict(zip(names[::-1], a.defaults[::-1], strict=False))
-    named = zip(a.kwonlyargs, a.kw_defaults, strict=True)
-    return found | {p.arg: value for p, value in named if value is not None}
-
-
 def _refuse_arguments(c: Context, node: ast.Call, kernel: Kernel, what: str) -> NoReturn:
     signature = f"{kernel.name}({ast.unparse(kernel.tree.args)})"
     c.refuse(node, f"{signature} {what}", f"call it as {signature}")
 
 
-def _known(kernel: Kernel, node: ast.expr) -> object:
-    """Return the value of a name outside or a constant; NotImplemented for anything else."""
-    try:
-        if isinstance(node, ast.Name):
-            return resolve(kernel.lookup(node.id))
-        value: object = constant(node, kernel.lookup)
-        return value
-    except (KeyError, NotConstant):
-        return NotImplemented
-
-
-def _default(kernel: Kernel, node: ast.expr) -> Code:
+def _default(kernel: Kernel, name: str, node: ast.expr) -> Code:
     """Compile a default value, which is known before the launch."""
-    if isinstance(node, ast.Constant) and node.value is None:
-        return constant_code(None)
-    value = _known(kernel, node)
+    value = default_value(kernel, name)
     if types.of_constant(value) is None:
         what = f"{kernel.name}: the default value {ast.unparse(node)} is no constant"
         try_this = "a number, a tuple of numbers, or None"
@@ -208,7 +229,7 @@ def _inner(c: Context, node: Node, tree: ast.FunctionDef) -> Kernel:
     if node not in kernel.inner:
         names = {n.id for n in own_nodes(tree, into=True) if isinstance(n, ast.Name)}
         inner = Kernel(tree, kernel.lookup, kernel.file, kernel.lines, True, kernel.names)
-        inner.origin, inner.base = kernel.origin, kernel.base
+        inner.origin, inner.base, inner.options = kernel.origin, kernel.base, kernel.options
         inner.numbering = numbering_of(kernel)
         inner.captured = tuple(sorted(names & c.variables.assigned - inner.assigned))
         kernel.inner[node] = inner
@@ -216,13 +237,38 @@ def _inner(c: Context, node: Node, tree: ast.FunctionDef) -> Kernel:
 
 
 def _captured(c: Context, node: ast.Call, kernel: Kernel) -> list[Code]:
-    """Compile the variables of this function that an inner function reads."""
+    """Compile the variables that an inner function reads: of this function, or taken along."""
     if kernel.captured and kernel not in c.kernel.inner.values():
+        called = c.static(node.func)
+        if isinstance(called, DeviceFunctionType) and called.captured:
+            run = c.expression(node.func).run
+            return [_item(run, number, t) for number, t in enumerate(called.captured)]
         captured = ", ".join(kernel.captured)
         what = f"{kernel.name} reads {captured} of the function that it was defined in"
         try_this = f"pass {kernel.captured[0]} to it as an argument"
         c.refuse(node, f"{what}, and is called in another", try_this)
     return [_captured_variable(c, node, name) for name in kernel.captured]
+
+
+def _item(run: Run, number: int, t: Type) -> Code:
+    return cast_code(lambda frame, mask: run(frame, mask)[number], t)
+
+
+def _taken_along(c: Context, node: ast.Call, code: Code) -> Code:
+    """Compile an argument; an inner function takes along the variables that it reads, as they are.
+
+    Numba passes on only those functions whose variables are constants."""
+    t = code.type
+    if not isinstance(t, DeviceFunctionType) or t.captured or not t.kernel.captured:
+        return code
+    if t.kernel not in c.kernel.inner.values():
+        return code
+    parts = [_captured_variable(c, node, name) for name in t.kernel.captured]
+    runs, types_of = [part.run for part in parts], tuple(part.type for part in parts)
+    return Code(
+        lambda frame, mask: tuple(run(frame, mask) for run in runs),
+        DeviceFunctionType(t.kernel, types_of),
+    )
 
 
 def _captured_variable(c: Context, node: ast.Call, name: str) -> Code:

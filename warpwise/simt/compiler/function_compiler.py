@@ -1,7 +1,8 @@
 """Compile a function: once per combination of argument types, to a ``Program``.
 
 Types flow with the text, and a loop is compiled again until its types no longer change; so is the
-function, until it is known which of its variables hold more than one type."""
+function, until it is known which of its variables hold more than one type, and what it returns to
+calls of itself."""
 
 from __future__ import annotations
 
@@ -26,6 +27,8 @@ def compile_function(
     """Compile a kernel or device function for argument types, once: the kernel keeps the result.
 
     Raises UnsupportedError or KernelTypeError, naming the line."""
+    if kernel.refused is not None:
+        raise kernel.refused
     if arguments in kernel.begun:
         results: Results = kernel.begun[arguments]
         results.used = True
@@ -83,6 +86,7 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
         counts.waits,
         c.notes.all(),
         tuple(counts.captured),
+        counts.arrays,
     )
 
 
@@ -104,8 +108,8 @@ def _with_pairs(c: Context, arguments: tuple[Type, ...], run: Step) -> Step:
 def _check_signature(c: Context) -> None:
     tree = c.kernel.tree
     a, plain = tree.args, f"def {c.kernel.name}({', '.join(c.kernel.parameters)}):"
-    special = a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs
+    special = a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs
     if len(c.callers) == 1 and special:
-        c.refuse(tree, "a kernel takes plain positional parameters, without defaults", plain)
+        c.refuse(tree, "a kernel takes plain positional parameters", plain)
     if a.kwarg:
         c.refuse(tree, f"a device function cannot take **{a.kwarg.arg}", plain)

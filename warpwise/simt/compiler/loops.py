@@ -42,9 +42,8 @@ def _looped(
     for name in guessed:
         c.bind(name, types.BOOL)  # unifies with any number: the body gives the type
         top[name] = types.BOOL
-    returned, outer = len(c.results.found), c.guesses
+    returned = len(c.results.found)
     while True:
-        c.guesses = outer or bool(guessed)
         del c.results.found[returned:]
         loop.ends, loop.again = [], []
         c.notes = notes.copy()
@@ -52,13 +51,16 @@ def _looped(
         head = begin()
         entered = dict(variables.env)
         c.loops.append(loop)
+        outer, c.forgiven = c.forgiven, []
         body = c.body(node.body)
+        errors, c.forgiven = c.forgiven, outer
         c.loops.pop()
-        c.guesses = outer
         back: Env = {name: t for name, t in top.items() if name not in guessed}
         for env in [variables.here, *loop.again]:
             back = variables.joined(node, back, env) or back
         if not guessed and all(top[name] == t for name, t in back.items() if name in top):
+            if errors:
+                raise errors[0]
             break
         top = {name: back[name] for name in top if name in back}
         guessed = set()

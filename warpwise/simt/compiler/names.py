@@ -34,7 +34,7 @@ def constant(c: Context, node: ast.Constant) -> Code:
 
 def name(c: Context, node: ast.Name) -> Code:
     t = c.variables.env.get(node.id)
-    if isinstance(t, DeviceFunctionType):
+    if isinstance(t, DeviceFunctionType) and not t.captured:
         return function_value(t.kernel)
     if isinstance(t, KnownType):
         return known_value(t.value)

@@ -2,7 +2,7 @@
 
 Numbers are printed as the device's printf prints them: floats with six decimals. Lines come in the
 order of the threads that run together, and a launch prints a limited number of them. An assert is
-always checked; on a GPU only with ``debug=True``."""
+always checked, and an exception always raised; on a GPU only with ``debug=True``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
-from warpwise.errors import KernelAssertionError
+from warpwise.errors import KernelAssertionError, KernelError, RaisedError
 from warpwise.simt import types
 from warpwise.simt.compiler.closures import Code, Step, truth
 from warpwise.simt.compiler.context import Context
@@ -77,17 +77,35 @@ def assert_(c: Context, node: ast.Assert) -> Step:
 
 
 def raise_(c: Context, node: ast.Raise) -> Step:
-    what, site = f"{ast.unparse(node)[:MAX_TEXT]} was reached", c.site(node)
-    c.variables.here = None
+    what, site = f"{ast.unparse(node)[:MAX_TEXT]} was reached{_said(c, node)}", c.site(node)
+    kind, c.variables.here = _raised(c, node), None
+    try_this = "find out why this thread comes here"
+    if not c.kernel.debug:
+        try_this += "; without debug=True a GPU ends the thread here, and raises nothing"
 
     def do(frame: Frame, mask: Mask) -> NoReturn:
-        raise KernelAssertionError(
-            what,
-            site.where(**mask.group.first_of(mask.grid())),
-            "find out why this thread comes here",
-        )
+        raise kind(what, site.where(**mask.group.first_of(mask.grid())), try_this)
 
     return do
+
+
+def _raised(c: Context, node: ast.Raise) -> type[KernelError]:
+    """Return the error for ``raise ValueError`` or ``raise ValueError(...)``."""
+    named = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    kind = None if named is None else c.static(named)
+    if kind is AssertionError:
+        return KernelAssertionError
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        # a group's class cannot be made without the exceptions in it
+        return RaisedError if issubclass(kind, ExceptionGroup) else RaisedError.of(kind)
+    return RaisedError
+
+
+def _said(c: Context, node: ast.Raise) -> str:
+    """Return the text that an exception is made with, where only a name of it is written."""
+    given = node.exc.args if isinstance(node.exc, ast.Call) else []
+    text = c.names.text(given[0]) if given and not isinstance(given[0], ast.Constant) else None
+    return "" if text is None else f": {text[:MAX_TEXT]}"
 
 
 def _without_formatting(node: ast.expr) -> str | None:

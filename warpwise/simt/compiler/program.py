@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from warpwise.errors import KernelTypeError, UnsupportedError
@@ -28,6 +29,8 @@ class Counts:
     shuffles: int = 0
     waits: bool = False  #: a loop may wait for other threads
     captured: list[GlobalArray | View] = field(default_factory=list)  #: device arrays outside
+    #: Bytes of static arrays, by memory and by the place in the text that makes them.
+    arrays: dict[tuple[str, object], int] = field(default_factory=dict)
 
     def add(self, program: Program) -> None:
         """Add those of a function that is called."""
@@ -37,6 +40,7 @@ class Counts:
         self.shuffles += program.shuffles
         self.waits |= program.waits
         self.captured += program.captured
+        self.arrays.update(program.arrays)
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,11 @@ class Program:
     waits: bool = False
     notes: tuple[Note, ...] = ()
     captured: tuple[GlobalArray | View, ...] = ()
+    arrays: Mapping[tuple[str, object], int] = field(default_factory=dict)
+
+    def array_bytes(self, space: str) -> int:
+        """Return the bytes of its arrays in "shared" (of a block), "local" or "const" memory."""
+        return sum(size for (where, _), size in self.arrays.items() if where == space)
 
     def frame(self, batch: Batch, arguments: tuple[Value, ...], mask: Mask) -> Frame:
         frame = Frame(batch, self.slots, self.loops)

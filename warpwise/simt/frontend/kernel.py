@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from warpwise.errors import Location
+from warpwise.errors import KernelError, KernelTypeError, Location
 from warpwise.simt.frontend.aliases import without_aliases
 from warpwise.simt.frontend.assigned import assigned_names, parameters
 from warpwise.simt.frontend.matching import without_match
-from warpwise.simt.frontend.signatures import signatures
+from warpwise.simt.frontend.signatures import BadSignature, Signature
 from warpwise.simt.types import KernelType, Type
 
 STEP = 1000
@@ -61,7 +61,9 @@ class Kernel:
         self.specialised: dict[object, Kernel] = {}  #: copies that know some, by these
         self.general = self  #: the one that they are copies of
         self.assigned = assigned_names(tree)
-        self.signatures = () if device else signatures(tree)
+        self.signed: tuple[Signature, ...] = ()  #: the signatures that it is compiled for
+        self.options: Mapping[str, object] = {}  #: of ``cuda.jit``
+        self.refused: KernelError | None = None  #: why it can never be compiled
         self.__name__, self.__doc__ = tree.name, ast.get_docstring(tree)
 
     def with_constant(self, parameter: str, value: object) -> Kernel:
@@ -74,6 +76,11 @@ class Kernel:
             made.constants, made.programs, made.begun = constants, {}, {}
             made.calls, made.inner = set(), {}
         return known[key]
+
+    @property
+    def debug(self) -> bool:
+        """True where Numba checks for errors as Python does."""
+        return bool(self.options.get("debug"))
 
     @property
     def source(self) -> str:
@@ -99,6 +106,17 @@ class Kernel:
         line, text = node.lineno - self.base, self.lines.get(node.lineno, "").strip()
         return Location(self.file, line, text, function=self.name)
 
+    def sign(self, read: Callable[[], tuple[Signature, ...]]) -> None:
+        """Read its signatures; one that Numba refuses makes ``refused``."""
+        try:
+            self.signed = read()
+        except BadSignature as error:
+            self.refused = KernelTypeError(
+                f"the signature of {self.name} cannot be used: {error}",
+                self.where(self.tree.decorator_list[0] if self.tree.decorator_list else self.tree),
+                'write it as "void(float32[:], int32)", a type for each parameter',
+            )
+
     def __repr__(self) -> str:
         kind = "device function" if self.device else "kernel"
         return f"<{kind} {self.name}({', '.join(self.parameters)})>"
@@ -106,9 +124,13 @@ class Kernel:
 
 @dataclass(frozen=True)
 class DeviceFunctionType(KernelType):
-    """A device function as a value: known before the launch, so nothing is passed at run time."""
+    """A device function as a value: known before the launch, so nothing is passed at run time.
+
+    ``captured``: the types of variables that one within a kernel takes along when it is passed on;
+    their values are passed, as a tuple."""
 
     kernel: Kernel
+    captured: tuple[Type, ...] = ()
 
     def __str__(self) -> str:
         return f"device function {self.kernel.name}"
@@ -160,6 +182,7 @@ def _moved(kernel: Kernel, base: int, numbering: Numbering) -> Kernel:
     lines = {number + base: text for number, text in kernel.lines.items()}
     moved = type(kernel)(tree, kernel.lookup, kernel.file, lines, kernel.device, kernel.names)
     moved.function, moved.origin = kernel.function, kernel.origin
+    moved.signed, moved.options, moved.refused = kernel.signed, kernel.options, kernel.refused
     moved.base, moved.numbering = base, numbering
     return moved
 

@@ -44,22 +44,20 @@ def as_function(node: ast.Lambda, name: str) -> ast.FunctionDef:
     return ast.copy_location(ast.FunctionDef(name, node.args, [body], [], **newer), node)
 
 
-def decorated(
-    node: ast.Assign,
-) -> tuple[str, ast.Lambda, ast.expr, list[ast.keyword]] | None:
-    """Return the name, the lambda of its assignment, what names ``jit``, and its options.
+def decorated(node: ast.Assign) -> tuple[str, ast.Lambda | ast.Name, ast.expr] | None:
+    """Return the name, the function of its assignment, and what decorates it.
 
-    For ``f = jit(device=True)(lambda ...)`` and ``f = jit(lambda ..., device=True)``."""
+    For ``f = jit(device=True)(lambda ...)`` and ``f = jit(lambda ..., device=True)``, where a name
+    can stand for the function. What decorates it never has the function among its arguments."""
     call, target = node.value, node.targets[0]
     if len(node.targets) > 1 or not isinstance(target, ast.Name):
         return None
     if not isinstance(call, ast.Call):
         return None
-    if len(call.args) != 1 or not isinstance(call.args[0], ast.Lambda):
+    if len(call.args) != 1 or not isinstance(call.args[0], (ast.Lambda, ast.Name)):
         return None
-    if isinstance(call.func, ast.Call):
-        return target.id, call.args[0], call.func.func, call.func.keywords
-    return target.id, call.args[0], call.func, call.keywords
+    jit = call.func if isinstance(call.func, ast.Call) else ast.Call(call.func, [], call.keywords)
+    return target.id, call.args[0], jit
 
 
 def _found(module: ast.Module, code: CodeType) -> ast.Lambda | None:

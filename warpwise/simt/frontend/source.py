@@ -18,16 +18,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from warpwise.errors import UnsupportedError
-from warpwise.simt.frontend.constants import NotConstant, constant
+from warpwise.simt.frontend.constants import Lookup, NotConstant, constant
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.lambdas import as_function, decorated, is_lambda, read_lambda
 from warpwise.simt.frontend.literals import MAKERS, is_scalar_type, made
 from warpwise.simt.frontend.names import CudaName, attribute, imported, resolve
+from warpwise.simt.frontend.signatures import signatures_in
 
 CELL = "this cell"
+Made = TypeVar("Made", bound=Kernel)
 Options = dict[str, object]  #: of ``cuda.jit``, those that are literals
 
 
@@ -43,17 +45,21 @@ def as_kernel(function: object) -> Kernel:
             f"not a kernel: {function!r}", try_this="pass a function decorated with @cuda.jit"
         )
     options = getattr(function, "targetoptions", {})
-    return _from_function(plain, bool(options.get("device")))
+    return _from_function(plain, bool(options.get("device")), bool(options.get("debug")))
 
 
 @functools.lru_cache(maxsize=256)
-def _from_function(function: FunctionType, device: bool) -> Kernel:
-    return from_function(function, device)
+def _from_function(function: FunctionType, device: bool, debug: bool) -> Kernel:
+    kernel = from_function(function, device, Kernel)
+    kernel.options = {"debug": debug}
+    decorators = (d for d in kernel.tree.decorator_list if isinstance(d, ast.Call) and d.args)
+    for call in decorators:
+        if ast.unparse(call.func).split(".")[-1] == "jit":
+            kernel.sign(functools.partial(signatures_in, call.args[0], kernel.lookup))
+    return kernel
 
 
-def from_function(
-    function: FunctionType, device: bool = False, make: type[Kernel] = Kernel
-) -> Kernel:
+def from_function(function: FunctionType, device: bool, make: type[Made]) -> Made:
     """Read a function's text into a Kernel (or a subclass, ``make``).
 
     Raises UnsupportedError where Python keeps no text (typed at a bare prompt), or where the
@@ -61,18 +67,29 @@ def from_function(
     try:
         tree, lines = (read_lambda if is_lambda(function) else _read)(function) or (None, {})
     except (OSError, TypeError) as error:
-        what = f"the text of {function.__name__} cannot be found"
-        try_this = "define it in a file or a notebook cell"
-        raise UnsupportedError(
-            f"{what}, and kernels are read from their text", try_this=try_this
-        ) from error
+        what = (
+            f"the text of {function.__name__} cannot be found, and kernels are read from their text"
+        )
+        try_this = "define it in a file or a notebook cell, or keep what exec runs in linecache"
+        raise UnsupportedError(what, try_this=try_this) from error
     if tree is None:
         what = f"{function.__name__} is not a function defined with def"
         raise UnsupportedError(what, try_this="write the kernel with def")
     see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
-    kernel = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
+    kernel: Made = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
     kernel.function, kernel.origin = function, function.__code__.co_filename
+    kernel.lookup = functools.partial(_visible_or_own, see, kernel)
     return kernel
+
+
+def _visible_or_own(see: Lookup, kernel: Kernel, name: str) -> object:
+    """Look ``name`` up; a function's own may be unbound as yet, while it is decorated."""
+    try:
+        return see(name)
+    except KeyError:
+        if name == kernel.name:
+            return kernel
+        raise
 
 
 def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | None:
@@ -84,6 +101,9 @@ def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | No
         return None
     if not isinstance(tree, ast.FunctionDef):
         return None
+    if tree.name != function.__code__.co_name:
+        what = f"{function.__name__} is no longer where it was: its file has changed since"
+        raise UnsupportedError(what, try_this="load it anew, with the text as it is now")
     ast.increment_lineno(tree, first - 1)
     return tree, {first + i: line.rstrip("\n") for i, line in enumerate(text)}
 
@@ -100,7 +120,10 @@ def _visible(function: FunctionType, name: str) -> object:
     Raises KeyError."""
     closed = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     if name in closed:
-        return closed[name].cell_contents
+        try:
+            return closed[name].cell_contents
+        except ValueError:  # bound later
+            raise KeyError(name) from None
     if name in function.__globals__:
         return function.__globals__[name]
     return vars(builtins)[name]
@@ -139,16 +162,19 @@ def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Ke
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names.update(imported(node))
         elif (found := _function(node, names)) is not None:
-            function, options = found
-            see, device = functools.partial(_named, names), bool(options.get("device"))
-            kernel = Kernel(function, see, file, lines, device, names.copy)
-            kernels[function.name] = names[function.name] = kernel
+            see, device = functools.partial(_named, names), bool(found.options.get("device"))
+            kernel = Kernel(found.tree, see, file, lines, device, names.copy)
+            kernel.options = found.options
+            if found.signature is not None:
+                kernel.sign(functools.partial(signatures_in, found.signature, _bound_to(names)))
+            kernels[found.name] = names[found.name] = kernel
         elif isinstance(node, ast.Assign):
             names.update(_literal(node, names))
         elif isinstance(node, ast.ClassDef) and (kind := _kind_of_enum(node, names)) is not None:
             with contextlib.suppress(TypeError, ValueError):
                 names[node.name] = kind(node.name, _members(node, names))
-        outside = Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef))
+        value = node.value if isinstance(node, ast.Assign) else node
+        outside = Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef), value)
         for name in _bound(node):
             names.setdefault(name, outside)
     return kernels
@@ -174,6 +200,17 @@ class Outside:
 
     is_function: bool
     is_class: bool = False
+    node: ast.AST | None = None  #: what it was bound to
+
+
+def _bound_to(names: dict[str, object]) -> Callable[[str], object]:
+    """Return the meaning of names in a signature: values, or the syntax that they stand for."""
+
+    def meaning(name: str) -> object:
+        value = names[name]
+        return value.node if isinstance(value, Outside) else value
+
+    return meaning
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:
@@ -240,26 +277,44 @@ def _value(node: ast.expr, names: dict[str, object]) -> object:
         raise NotConstant(str(error)) from error
 
 
-def _function(node: ast.stmt, names: dict[str, object]) -> tuple[ast.FunctionDef, Options] | None:
-    """Return a function or lambda that ``cuda.jit`` decorates, and the options that are literals.
+@dataclass(frozen=True)
+class _Decorated:
+    """A function that ``cuda.jit`` makes a kernel, and what that is called with."""
 
-    None for anything else."""
-    candidates: list[tuple[ast.FunctionDef, ast.expr, list[ast.keyword]]] = []
+    name: str
+    tree: ast.FunctionDef
+    options: Options
+    signature: ast.expr | None
+
+
+def _function(node: ast.stmt, names: dict[str, object]) -> _Decorated | None:
+    """Return the function or lambda that ``cuda.jit`` decorates; None for anything else."""
     if isinstance(node, ast.FunctionDef):
-        for d in node.decorator_list:
-            jit, keywords = (d.func, d.keywords) if isinstance(d, ast.Call) else (d, [])
-            candidates.append((node, jit, keywords))
-    elif isinstance(node, ast.Assign) and (found := decorated(node)) is not None:
-        name, inner, jit, keywords = found
-        candidates.append((as_function(inner, name), jit, keywords))
-    for tree, jit, keywords in candidates:
-        if _dotted(jit, names) == CudaName("jit"):
-            return tree, {
-                k.arg: k.value.value
-                for k in keywords
-                if k.arg and isinstance(k.value, ast.Constant)
-            }
+        for decorator in node.decorator_list:
+            if (found := _jitted(node.name, node, decorator, names)) is not None:
+                return found
+    elif isinstance(node, ast.Assign) and (made := decorated(node)) is not None:
+        name, inner, jit = made
+        if isinstance(inner, ast.Lambda):
+            return _jitted(name, as_function(inner, name), jit, names)
+        plain = names.get(inner.id)
+        if isinstance(plain, Outside) and isinstance(plain.node, ast.FunctionDef):
+            return _jitted(name, plain.node, jit, names)
     return None
+
+
+def _jitted(
+    name: str, tree: ast.FunctionDef, jit: ast.expr, names: dict[str, object]
+) -> _Decorated | None:
+    """Return a function made a kernel by ``jit`` or ``jit(...)``; its options that are literals."""
+    call = jit if isinstance(jit, ast.Call) else None
+    if _dotted(call.func if call else jit, names) != CudaName("jit"):
+        return None
+    keywords = call.keywords if call else []
+    options: Options = {
+        k.arg: k.value.value for k in keywords if k.arg and isinstance(k.value, ast.Constant)
+    }
+    return _Decorated(name, tree, options, call.args[0] if call and call.args else None)
 
 
 def _dotted(node: ast.AST, names: dict[str, object]) -> object:

@@ -314,6 +314,7 @@ SYNTAX = (
     ),
     Part("device functions that call themselves", "out[i] = factorial(i % 8)"),
     Part("device functions made from a lambda, outside the kernel", "out[i] = halved(i)"),
+    Part("device functions that call themselves", "out[i] = factorial(i % 8)"),
     Part(
         "sizes of arrays: numbers, constants from outside, and names for one of these",
         """
