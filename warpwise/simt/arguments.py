@@ -25,7 +25,7 @@ from warpwise.simt.frontend.written import written_parameters
 from warpwise.simt.machine.array_views import View, argument
 from warpwise.simt.machine.derived_views import sliced
 from warpwise.simt.machine.device_memory import Directed, device_values
-from warpwise.simt.machine.memory import Memory
+from warpwise.simt.machine.memory import Array, Memory
 from warpwise.simt.machine.placement import Copies, Places
 from warpwise.simt.machine.structured_records import RecordType, is_known
 from warpwise.simt.types import ArrayType, Lanes, TupleType, Type, Value
@@ -94,9 +94,18 @@ def _bound(kernel: Kernel, name: str, value: Any, space: Places) -> Value:
             dtype=TypeName(values.dtype),
         )
         raise LaunchError(what)
-    if device_values(_directed(value).value) is not None:
-        return argument(name, values, space.device(values))
-    return argument(name, *space.host(name, values, _directed(value)))
+    given = _directed(value)
+    if device_values(given.value) is not None:
+        address = space.device(values)
+    else:
+        values, address = space.host(name, values, given)
+    array = argument(name, values.reshape(values.shape or 1), address)
+    return array if values.ndim else _only_element(name, array)
+
+
+def _only_element(name: str, array: Array) -> View:
+    """Return the one element of an array as an array of no dimensions, or as a record."""
+    return sliced(array, [0], name, lambda index, size, axis: index)
 
 
 def _directed(value: object) -> Directed:
@@ -131,7 +140,7 @@ def _record(kernel: Kernel, name: str, value: np.void, space: Places) -> View:
     values = np.array([value])
     values.flags.writeable = False
     array = argument(name, values, space.device(values))
-    return sliced(array, [0], name, lambda index, size, axis: index)
+    return _only_element(name, array)
 
 
 def _scalar(kernel: Kernel, name: str, value: Any) -> Value:
@@ -174,7 +183,7 @@ def type_of(value: Value) -> Type:
     """Return the type of a bound argument."""
     if isinstance(value, tuple):
         return TupleType(tuple(map(type_of, value)), getattr(value, "names", ()))
-    if isinstance(value, View) and not value.shape:
+    if isinstance(value, View) and not value.shape and value.dtype.names:
         return RecordType(value.dtype, value.space)
     if isinstance(value, (Memory, View)):
         return ArrayType(value.dtype, value.ndim, value.space)
