@@ -311,3 +311,13 @@ def test_an_extension_replaces_arguments_before_a_launch():
     x, done = np.zeros(2), []
     fill[1, 2](x)
     assert x.tolist() == [0, 0] and done == [0]
+
+
+def test_a_device_record_is_passed_as_a_record():
+    @cuda.jit
+    def double(record):
+        record.n = 2 * record.n
+
+    records = cuda.to_device(np.ones(3, PAIR))
+    double[1, 1](records[1])
+    assert records.copy_to_host()["n"].tolist() == [1, 2, 1]

@@ -192,7 +192,7 @@ def test_a_launch_makes_no_integer_of_a_float(n, said):
 def test_an_array_with_gaps_does_not_fit_one_without():
     kernel = cuda.jit("void(int32[::1], int32)")(by_width)
     with pytest.raises(LaunchTypeError, match=r"compiled for \(int32\[::1\], int32\)"):
-        kernel[1, 1](np.zeros(4, np.int32)[::2], 1)
+        kernel[1, 1](cuda.to_device(np.zeros(4, np.int32))[::2], 1)
 
 
 def test_the_items_of_a_tuple_are_converted():

@@ -63,14 +63,18 @@ def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Fi
     verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:
-        verdict, rest = _verdict(rest, call, calls, done)
+        verdict, rest = _verdict(rest, call, done)
         verdicts.append(verdict)
         if not verdict.passed:
             break
-    if verdicts[-1].passed and done.stopped == "memory":  # measured after the last answer
-        strictest = _strictest(calls)
-        last = len(calls) - 1 if strictest is None else strictest
-        verdicts[last:] = [_too_much(calls[last])]
+    strictest = _strictest(calls)
+    # after the last answer; or in a call without a limit, by what a child still holds
+    late = verdicts[-1].passed or (
+        strictest is not None and verdicts[-1].reason == STOPPED["memory"]
+    )
+    if done.stopped == "memory" and late:
+        blamed = len(calls) - 1 if strictest is None else strictest
+        verdicts[min(blamed, len(verdicts) - 1) :] = [_too_much(calls[blamed])]
     return summary(verdicts, calls)
 
 
@@ -106,13 +110,10 @@ def encode(argument: Any) -> Any:
     return argument.item() if isinstance(argument, np.generic) else argument
 
 
-def _verdict(
-    frames: bytes, call: Call, calls: Sequence[Call], done: watch.Finished
-) -> tuple[Verdict, bytes]:
-    """Judge one call of these by the frame that should stand first, and return the frames after it.
+def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes]:
+    """Judge one call by the frame that should stand first, and return the frames after it.
 
-    For frames see ``inside/functions.py``. A child may still hold memory when its parent has
-    answered: the sandbox is then stopped in a later call, under the limit of the strictest."""
+    For frames see ``inside/functions.py``."""
     kind, rest = frames[:1], frames[1:]
     if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
         name = rest[:NAME_BYTES].decode("utf-8", "replace").rstrip()
@@ -121,9 +122,8 @@ def _verdict(
     if values:
         value = values if type(call.want) is tuple else values[0]
         return judge_value(value, call), rest
-    strictest = _strictest(calls)
-    if done.stopped == "memory" and strictest is not None:
-        return _too_much(calls[strictest] if call.most_bytes is None else call), b""
+    if done.stopped == "memory" and call.most_bytes is not None:
+        return _too_much(call), b""
     reason, usual = STOPPED[done.stopped], parts.FUNCTIONS.limits
     details = {
         TOO_LONG: message("used more than {most:g} s of CPU time", most=Limit(usual.cpu_seconds)),

@@ -142,10 +142,11 @@ def _bound(kernel: Kernel, name: str, value: Any, space: Places) -> Value:
             dtype=TypeName(values.dtype),
         )
         raise LaunchError(what)
-    if device_values(_directed(value).value) is not None:
+    given = _directed(value)
+    if device_values(given.value) is not None:
         address = space.device(values)
     else:
-        values, address = space.host(name, values, _directed(value))
+        values, address = space.host(name, values, given)
     array = argument(name, values.reshape(values.shape or 1), address)
     return array if values.ndim else _only_element(name, array)
 

@@ -66,6 +66,9 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
     given, result = _as_signed(c, node, kernel, bound)
     arguments = [*given, *_captured(c, node, kernel)]
     argument_types = tuple(a.type for a in arguments)
+    begun = kernel.begun.get(argument_types)
+    if begun is not None and result is not None and not begun.found:
+        begun.add(result, node)  # the signature says what it returns
     _need_an_end(c, node, kernel, argument_types)
     program = _program(c, node, kernel, argument_types)
     runs, site, t = [a.run for a in arguments], c.site(node), program.result
