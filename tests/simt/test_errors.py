@@ -318,7 +318,7 @@ UNSUPPORTED = {
         "stands for out in some threads and for x in others",
         "between elements",
     ),
-    "v = again(i)": ("again calls itself before it is known what it returns", "first return a value"),
+    "v = again(i)": ("before it is known what it returns", "first return a value"),
     "v = math.sqrt(1, 2)": ("takes 1 argument here, not 2", "math.sqrt(a)"),
     "v = pow(i, 2, 3)": ("takes 2 arguments here, not 3", "pow(a, b)"),
     "v = min(x)": ("two or more numbers", "loop over the array"),

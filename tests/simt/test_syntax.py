@@ -188,7 +188,7 @@ REFUSED = {
         "integers are needed, not float64 and int64",
         "made whole",
     ),
-    "out[i] = again(3)": ("again calls itself before it is known what it returns", "first return a value"),
+    "out[i] = again(3)": ("before it is known what it returns", "first return a value"),
     "f = lambda n: f(n)\nout[i] = f(1)": ("calls itself", "loop"),
     "out[i] = scaled()": (
         "is called with 0 arguments",

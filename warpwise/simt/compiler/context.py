@@ -39,6 +39,7 @@ from warpwise.simt.machine.wraps import written_as
 from warpwise.simt.types import ArrayType, OptionalType, Type, is_scalar
 
 MAX_STATEMENTS = 20_000  # compiled for one function, a loop's body as often as its types change
+MAX_PARDONS = 100  # errors in loops whose types are not known yet, before one counts
 
 # Handlers. Those of syntax take the node of their kind; one that may pass returns None.
 Statement: TypeAlias = Callable[["Context", Any], Step | None]
@@ -99,7 +100,7 @@ class Context:
         self.loops: list[Loop] = []  #: around this place
         #: Errors while the types in a loop are not known yet; its end shows if they remain.
         self.forgiven: list[KernelError] | None = None
-        self.loop_count = self.compiled = 0
+        self.loop_count = self.compiled = self.pardons = 0
 
     # --- places and messages ---
 
@@ -138,8 +139,9 @@ class Context:
             try:
                 step = self.statement(statement)
             except KernelError as error:
-                if self.forgiven is None:
+                if self.forgiven is None or self.pardons >= MAX_PARDONS:
                     raise
+                self.pardons += 1
                 self.forgiven.append(error)
                 step = None
             if step is not None:
