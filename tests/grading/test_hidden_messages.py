@@ -643,6 +643,8 @@ UNMET = {
     "{call} gave no answer in {limit} seconds{line}",
     # of arrays that a loop exchanges while lanes are taken out of it; names alone
     "a variable stands for {one} in some threads and for {other} in others",
+    # a note, and no verdict shows these
+    "{index} {is_where} of {array}: meant?",
     # no device has so many threads resident
     "a kernel that syncs its grid runs with at most {most:,} threads here[[, not {threads:,}]]: "
     "launch fewer blocks, and let each thread go over several elements",

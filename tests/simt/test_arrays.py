@@ -689,3 +689,9 @@ def test_loads_and_stores_with_hints_to_the_caches():
 def test_hints_to_the_caches_are_for_elements_of_global_arrays(call):
     with pytest.raises((KernelTypeError, UnsupportedError)):
         traced(f"out[i] = {call}")
+
+
+@pytest.mark.parametrize("alignment", [16, None])
+def test_an_alignment_may_be_none(alignment):
+    out, _ = traced(f"s = cuda.shared.array(32, 'int64', {alignment})\ns[t] = i\nout[i] = s[t]")
+    np.testing.assert_array_equal(out, np.arange(64))

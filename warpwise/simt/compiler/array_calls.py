@@ -56,7 +56,7 @@ def _array_of(c: Context, node: ast.Call) -> tuple[DType, tuple[object, ...], st
     _need_names(c, node, given["shape"])
     found = c.constant(given["shape"])
     shape: tuple[object, ...] = found if isinstance(found, tuple) else (found,)
-    if "alignment" in given:
+    if "alignment" in given and not _is_none(c, given["alignment"]):
         _check_alignment(c, node, c.constant(given["alignment"]))
     name = c.targets.get(node) or c.target or f"array on line {node.lineno}"
     return element_type(c, given["dtype"]), shape, name
@@ -79,8 +79,12 @@ def _need_names(c: Context, node: ast.Call, shape: ast.expr) -> None:
             c.refuse(node, f"{text} is a computed size, and {takes}", try_this)
 
 
+def _is_none(c: Context, node: ast.expr) -> bool:
+    return node.value is None if isinstance(node, ast.Constant) else c.static(node) is None
+
+
 def _check_alignment(c: Context, node: ast.Call, value: object) -> None:
-    if not isinstance(value, int) or value is True or value < 1 or value < 1 or value & (value - 1):
+    if not isinstance(value, int) or value is True or value < 1 or value & (value - 1):
         what = f"{ast.unparse(node)}: an alignment is a power of two"
         c.refuse(node, what, "alignment=16")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -144,7 +143,7 @@ class Sanitizer(Observer):
         if not self._looking:
             shadow.wrote(kind, first, mask, span)
             return
-        values = partial(_values, request, span) if kind == "store" else None
+        values = partial(_values, request, shadow) if kind == "store" else None
         for clash in shadow.access(kind, first, mask, site, order, span, values):
             self.note(root, clash, clash.cell * shadow.unit, order)
 
@@ -156,8 +155,7 @@ class Sanitizer(Observer):
         if shadow is None or not self._looking:
             return
         width, addresses = array.dtype.itemsize, request.addresses
-        span = max(width // math.gcd(width, shadow.unit), 1)
-        values = partial(_values, request, span) if kind == "store" else None
+        values = partial(_values, request, shadow) if kind == "store" else None
         for clash in shadow.access(kind, addresses, width, mask, request.site, order, values):
             at = shadow.address + clash.cell * shadow.unit - root.address
             self.note(root, clash, at, order)
@@ -193,11 +191,10 @@ class Sanitizer(Observer):
         return unlinear(block, self.launch.grid), unlinear(thread, self.launch.block)
 
 
-def _values(request: Request, span: int) -> tuple[Lanes, Lanes]:
-    """Return what the active lanes of a store write, and what was there: see ``entries.Values``.
-
-    ``span``: cells of an element."""
+def _values(request: Request, shadow: Shadow | GlobalShadow) -> tuple[Lanes, Lanes]:
+    """Return what the active lanes of a store write, and what was there: see ``entries.Values``."""
     array, mask = request.array, request.mask
+    span = max(array.dtype.itemsize // shadow.unit, 1)
     new, before = (
         np.repeat(np.broadcast_to(value, mask.group.shape)[mask.grid()], span)[None]
         for value in (request.value, array.load(request.offset, mask))
