@@ -81,10 +81,11 @@ class SimulatedKernel(Kernel):
         """The options of ``cuda.jit``."""
         return {**self.options, "device": self.device}
 
-    @property
-    def extensions(self) -> object:
-        """The objects that convert arguments on a GPU; here none is asked."""
-        return self.options.get("extensions", [])
+    @functools.cached_property
+    def extensions(self) -> list[Any]:
+        """Objects whose ``prepare_args`` converts a launch's arguments, the last one first."""
+        given: Any = self.options.get("extensions")
+        return [] if given is None else given
 
     @property
     def overloads(self) -> Overloads:

@@ -11,6 +11,7 @@ from typing import Any
 
 from warpwise.cuda.options import bounds_of
 from warpwise.errors import LaunchError, LaunchTypeError, UnsupportedError
+from warpwise.simt.arguments import signature_of
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.launch import trace
 
@@ -51,10 +52,22 @@ class Configured:
         self._check_bounds()
         for callback in self.pre_launch_callbacks:
             callback(kernel, self)
+        afterwards: list[Callable[[], object]] = []
+        args = tuple(self._prepared(value, afterwards) for value in args)
         grid, block = self.griddim, self.blockdim
         t = trace(kernel, grid, block, *args, record=(), shared_bytes=self.sharedmem)
+        for act in afterwards:
+            act()
         for race in t.races:
             warnings.warn(f"{kernel.name}: {race}", RaceWarning, stacklevel=2)
+
+    def _prepared(self, value: Any, afterwards: list[Callable[[], object]]) -> Any:
+        """Return an argument as the kernel's extensions make it; they may add to ``afterwards``."""
+        extensions = getattr(self.dispatcher, "extensions", ())
+        kind = signature_of(self.dispatcher, value) if extensions else None
+        for extension in reversed(extensions):
+            kind, value = extension.prepare_args(kind, value, stream=self.stream, retr=afterwards)
+        return value
 
     def __getstate__(self) -> dict[str, object]:
         if self.pre_launch_callbacks:
