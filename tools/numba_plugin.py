@@ -10,7 +10,7 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -81,6 +81,45 @@ def substitute() -> None:
             delattr(numba.cuda, name)
     for name in dir(warpwise.cuda):
         setattr(numba.cuda, name, getattr(warpwise.cuda, name))
+    _substitute_parts()
+
+
+def _substitute_parts() -> None:
+    """Put ours into the modules below ``numba.cuda`` in which tests look for names of the host."""
+    import numba
+    from numba.cuda.cudadrv import devicearray, driver
+
+    from warpwise import cuda
+    from warpwise.cuda import arrays, memory, streams
+
+    devicearray.DeviceNDArray = arrays.DeviceArray
+    devicearray.DeviceRecord = memory.DeviceRecord
+    devicearray.from_array_like = lambda like, stream=0, gpu_data=None: arrays.DeviceArray(
+        like.shape, like.strides, like.dtype, stream, gpu_data
+    )
+    devicearray.from_record_like = lambda like, stream=0, gpu_data=None: memory.DeviceRecord(
+        like.dtype, stream, gpu_data
+    )
+    devicearray.auto_device = lambda value, stream=0, copy=True: (
+        cuda.to_device(value, stream, copy),
+        not isinstance(value, arrays.DeviceArray),
+    )
+    driver.Stream = streams.Stream
+    driver.driver.get_device = cuda.get_current_device
+    for name in ("vectorize", "guvectorize"):
+        setattr(numba, name, _with_target(getattr(numba, name), getattr(cuda, name)))
+
+
+def _with_target(
+    numbas: Callable[..., object], ours: Callable[..., object]
+) -> Callable[..., object]:
+    """Return what makes a ufunc for ``target="cuda"`` by ours, and any other by Numba's."""
+
+    def make(*args: object, **named: object) -> object:
+        for_cuda = named.get("target") == "cuda"
+        return ours(*args, **named) if for_cuda else numbas(*args, **named)
+
+    return make
 
 
 @pytest.fixture(scope="class")

@@ -68,6 +68,32 @@ def test_launch_bounds_limit_the_threads_of_a_block():
         cuda.jit("void(float64[:])", launch_bounds=(128, 2, 4, 8))(shared_and_local.py_func)
 
 
+class Doubles:
+    """An extension that doubles numbers, and remembers what it did."""
+
+    def __init__(self):
+        self.done = []
+
+    def prepare_args(self, ty, val, stream, retr):
+        if np.ndim(val):
+            return ty, val
+        retr.append(lambda: self.done.append(str(ty)))
+        return ty, 2 * val
+
+
+def test_extensions_prepare_the_arguments():
+    doubles = Doubles()
+    kernel = cuda.jit(fill, extensions=[doubles])
+    kernel.extensions.append(doubles)
+    x = np.zeros(2)
+    kernel[1, 2](x, 3)
+    assert x.tolist() == [12, 12] and doubles.done == ["int64", "int64"]
+
+
+def fill(x, n):
+    x[cuda.grid(1)] = n
+
+
 # --- options ---
 
 

@@ -103,7 +103,7 @@ def _axes(value: object, what: str) -> Shape:
     parts: list[Any] = list(value) if isinstance(value, (tuple, list)) else [value]
     if not 1 <= len(parts) <= 3:
         raise LaunchError(f"{what} must be a sequence of 1, 2 or 3 integers, got {parts}")
-    if not all(isinstance(part, numbers.Integral) for part in parts):
+    if not all(type(part) is int or isinstance(part, numbers.Integral) for part in parts):
         raise LaunchTypeError(f"{what} must be a sequence of integers, got {parts}")
     x, y, z = (int(part) for part in (*parts, 1, 1)[:3])
     return x, y, z

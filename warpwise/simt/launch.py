@@ -143,7 +143,10 @@ def dimensions(value: object, what: str) -> Shape:
 
     Raises LaunchError for anything but one to three positive integers."""
     parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    whole = all(isinstance(p, numbers.Integral) and not isinstance(p, bool) for p in parts)
+    whole = all(
+        type(p) is int or (isinstance(p, numbers.Integral) and not isinstance(p, bool))
+        for p in parts
+    )
     if not (whole and 1 <= len(parts) <= 3):
         wrong = message(
             "{what} must be an integer or a tuple of one to three integers[[, not {given}]]",
