@@ -90,14 +90,14 @@ def _substitute_parts() -> None:
     from numba.cuda.cudadrv import devicearray, driver
 
     from warpwise import cuda
-    from warpwise.cuda import arrays, memory, streams
+    from warpwise.cuda import arrays, streams
 
     devicearray.DeviceNDArray = arrays.DeviceArray
-    devicearray.DeviceRecord = memory.DeviceRecord
+    devicearray.DeviceRecord = arrays.DeviceRecord
     devicearray.from_array_like = lambda like, stream=0, gpu_data=None: arrays.DeviceArray(
         like.shape, like.strides, like.dtype, stream, gpu_data
     )
-    devicearray.from_record_like = lambda like, stream=0, gpu_data=None: memory.DeviceRecord(
+    devicearray.from_record_like = lambda like, stream=0, gpu_data=None: arrays.DeviceRecord(
         like.dtype, stream, gpu_data
     )
     devicearray.auto_device = lambda value, stream=0, copy=True: (
