@@ -171,6 +171,32 @@ def optional(x, y=None):
         x[0] = y
 
 
+@cuda.jit
+def truth_of_none(x, y=None):
+    x[0] = y if y else 7
+
+
+def test_none_is_false():
+    x = np.zeros(1)
+    truth_of_none[1, 1](x)
+    assert x[0] == 7
+    truth_of_none[1, 1](x, 3)
+    assert x[0] == 3
+
+
+@cuda.jit
+def of_a_grid(x):
+    cuda.cg.this_grid()
+    x[0] = 1
+
+
+def test_a_kernel_that_asks_for_its_grid_is_cooperative():
+    of_a_grid[1, 1](np.zeros(1))
+    optional[1, 1](np.zeros(1))
+    assert [o.cooperative for o in of_a_grid.overloads.values()] == [True]
+    assert not any(o.cooperative for o in optional.overloads.values())
+
+
 def test_a_default_may_be_none():
     x = np.zeros(1)
     optional[1, 1](x)

@@ -153,6 +153,15 @@ def test_a_sync_of_the_grid_that_some_do_not_reach(name, says):
     assert caught.value.what == says
 
 
+def test_a_sync_of_the_grid_that_some_have_returned_before_is_noted_where_a_gpu_goes_on():
+    kernel = kernels_in(GRID)["after_a_return"]
+    (note,) = trace(kernel, 4, 32, np.zeros(4)).notes
+    assert note.what.startswith("only 101 of the grid's 128 threads reach this sync")
+    assert "a GPU would go on" in note.what
+    with pytest.raises(BarrierError, match="only 101"):
+        trace(kernel, 4, 32, np.zeros(4), whole_barriers=True)
+
+
 def test_a_grid_that_cannot_be_on_the_gpu_at_once_is_refused():
     fine = kernels_in(GRID)["fine"]
     for device, threads in ((H100, 1024), (T4, 256)):

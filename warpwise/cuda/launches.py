@@ -12,6 +12,7 @@ from typing import Any
 from warpwise.cuda.layouts import need_copyable, prepared
 from warpwise.cuda.options import bounds_of
 from warpwise.errors import LaunchError, LaunchTypeError, UnsupportedError
+from warpwise.simt.arguments import signature_of
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.launch import trace
 
@@ -53,13 +54,20 @@ class Configured:
         for callback in self.pre_launch_callbacks:
             callback(kernel, self)
         grid, block = self.griddim, self.blockdim
-        args, after = prepared(getattr(kernel, "extensions", ()), args, self.stream)
+        args, after = prepared(getattr(kernel, "extensions", ()), args, self.stream, self._kind)
         need_copyable(kernel.name, kernel.parameters, args)
         t = trace(kernel, grid, block, *args, record=(), shared_bytes=self.sharedmem)
         for back in after:
             back()
         for race in t.races:
             warnings.warn(f"{kernel.name}: {race}", RaceWarning, stacklevel=2)
+
+    def _kind(self, value: object) -> object:
+        """Return an argument's type; for what no kernel takes the type that it names, if any."""
+        try:
+            return signature_of(self.dispatcher, value)
+        except LaunchError:
+            return getattr(value, "_numba_type_", None)
 
     def __getstate__(self) -> dict[str, object]:
         if self.pre_launch_callbacks:

@@ -83,17 +83,20 @@ def need_contiguous(values: Any) -> None:
 
 
 def prepared(
-    extensions: Sequence[Any], args: tuple[Any, ...], stream: object
+    extensions: Sequence[Any],
+    args: tuple[Any, ...],
+    stream: object,
+    kind_of: Callable[[object], object],
 ) -> tuple[tuple[Any, ...], list[Callable[[], object]]]:
     """Return arguments as the extensions of a kernel replace them, the latest extension first.
 
+    ``kind_of``: what to tell them of an argument's type.
     Beside them is what the extensions want called after the launch."""
     after: list[Callable[[], object]] = []
     for extension in reversed(extensions):
-        kinds = [getattr(value, "_numba_type_", None) for value in args]
         changed = [
-            extension.prepare_args(kind, value, stream=stream, retr=after)
-            for kind, value in zip(kinds, args, strict=True)
+            extension.prepare_args(kind_of(value), value, stream=stream, retr=after)
+            for value in args
         ]
         args = tuple(value for _, value in changed)
     return args, after

@@ -6,7 +6,7 @@ knows their number, and ``warpwise compile`` asks it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,11 @@ class Overload:
         """The most threads that a block can have: ``launch_bounds``, or the device's limit."""
         return int(min((H100.threads_per_block, *bounds_of(self.kernel.options)[:1])))
 
+    @property
+    def cooperative(self) -> bool:
+        """True if the kernel asks for its grid, so that all blocks must be resident together."""
+        return self.program.cooperative
+
     def max_cooperative_grid_blocks(self, blockdim: object, dynsmemsize: int = 0) -> int:
         """Return the most blocks that can sync the grid, if a thread needs few registers.
 
@@ -91,6 +96,9 @@ class Overloads(Mapping[Any, Overload]):
 
     def __len__(self) -> int:
         return len(self.kernel.programs)
+
+    def values(self) -> ValuesView[Overload]:
+        return {t: Overload(self.kernel, p) for t, p in self.kernel.programs.items()}.values()
 
 
 class BySignature(dict[Any, int]):

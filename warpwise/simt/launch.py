@@ -96,6 +96,8 @@ def trace(
         harmful = sanitizer is not None and any(not race.same for race in sanitizer.races)
         if state.missed and (whole_barriers or harmful):
             raise next(iter(state.missed.values()))
+        if state.left and whole_barriers:
+            raise next(iter(state.left.values()))
         return _trace(state, counters, recorder, sanitizer, notes)
 
     if program.shuffles:
@@ -224,7 +226,11 @@ def _trace(
         metrics=metrics,
         by_line=by_line,
         races=sanitizer.races if sanitizer else (),
-        notes=(*map(_on_missed, state.missed.values()), *state.wraps.notes.values(), *notes),
+        notes=(
+            *map(_on_missed, [*state.missed.values(), *state.left.values()]),
+            *state.wraps.notes.values(),
+            *notes,
+        ),
         shared_bytes_per_block=state.shared_bytes,
         local_bytes_per_thread=state.local_bytes,
         truncated=recorder is not None and recorder.truncated,

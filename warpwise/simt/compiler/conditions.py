@@ -50,6 +50,8 @@ def known(c: Context, test: ast.expr) -> bool | None:
                 return None
             return bool(_COMPARE[type(op)](a, b))
         case ast.Constant() | ast.Name() | ast.Attribute():
+            if isinstance(test, ast.Name) and c.variables.env.get(test.id) is NONE:
+                return False
             value = c.names.value(test)
             return None if value is NotImplemented else bool(value)
     return None

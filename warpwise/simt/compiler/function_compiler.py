@@ -87,6 +87,7 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
         c.notes.all(),
         tuple(counts.captured),
         counts.arrays,
+        counts.cooperative,
     )
 
 

@@ -28,6 +28,7 @@ class Counts:
     atomics: int = 0
     shuffles: int = 0
     waits: bool = False  #: a loop may wait for other threads
+    cooperative: bool = False  #: there is a ``this_grid()``
     captured: list[GlobalArray | View] = field(default_factory=list)  #: device arrays outside
     #: Bytes of static arrays, by memory and by the place in the text that makes them.
     arrays: dict[tuple[str, object], int] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Counts:
         self.atomics += program.atomics
         self.shuffles += program.shuffles
         self.waits |= program.waits
+        self.cooperative |= program.cooperative
         self.captured += program.captured
         self.arrays.update(program.arrays)
 
@@ -62,6 +64,7 @@ class Program:
     notes: tuple[Note, ...] = ()
     captured: tuple[GlobalArray | View, ...] = ()
     arrays: Mapping[tuple[str, object], int] = field(default_factory=dict)
+    cooperative: bool = False
 
     def array_bytes(self, space: str) -> int:
         """Return the bytes of its arrays in "shared" (of a block), "local" or "const" memory."""

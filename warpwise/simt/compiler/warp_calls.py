@@ -137,6 +137,7 @@ def fence(c: Context, node: ast.Call, scope: str) -> Code:
 
 def this_grid(c: Context, node: ast.Call) -> Code:
     exactly(c, node)
+    c.counts.cooperative = True
     return Code(lambda f, m: (), GRID)
 
 

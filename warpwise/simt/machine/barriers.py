@@ -5,7 +5,8 @@ that have not ended (CUDA C++ Programming Guide, "Independent Thread Scheduling"
 of a warp that have not ended come to it together (PTX ISA, ``bar``: aligned). So it is an error if
 one of them is elsewhere. A whole warp that is elsewhere may still end without another barrier; then
 the launch works on a GPU, and gets a note. Until that shows, its threads owe the barrier: if they
-come to another one, that is the error. A sync of the grid waits for every thread."""
+come to another one, that is the error. A sync of the grid is a barrier of each block, and then the
+first threads of all blocks meet: those must not have returned."""
 
 from __future__ import annotations
 
@@ -24,9 +25,17 @@ from warpwise.simt.types import Lanes, Value
 class Barriers:
     """The barriers of a batch."""
 
-    def __init__(self, hooks: Hooks, returned: Returned, missed: dict[Site, BarrierError]):
-        """``missed``: by barrier, what is wrong with it if a thread that it lacks does not end."""
-        self.hooks, self.returned, self.missed = hooks, returned, missed
+    def __init__(
+        self,
+        hooks: Hooks,
+        returned: Returned,
+        missed: dict[Site, BarrierError],
+        left: dict[Site, BarrierError],
+    ):
+        """``missed``: by barrier, what is wrong with it if a thread that it lacks does not end.
+
+        ``left``: the same of syncs of the grid whose missing threads have returned."""
+        self.hooks, self.returned, self.missed, self.left = hooks, returned, missed, left
         self.owing: dict[Site, Returned] = {}  #: the threads that were missing
 
     def block(self, mask: Mask, site: Site) -> None:
@@ -51,11 +60,15 @@ class Barriers:
     def grid(self, mask: Mask, site: Site) -> Value:
         """Pass ``cg.this_grid().sync()``.
 
-        Raises BarrierError unless every thread of the launch is here."""
+        Raises BarrierError unless every thread of the launch is here or has returned, and the first
+        of each block is here."""
         if self.owing:
             self._need_no_debts(mask)
         if mask.lanes is not None:
-            raise self._not_the_whole_grid(mask, site)
+            error, here = self._not_the_whole_grid(mask, site), mask.grid()
+            if not (here[:, 0].all() and (here | self.returned.lanes(mask.group)).all()):
+                raise error
+            self.left.setdefault(site, error)
         for observe in self.hooks.barrier:
             observe("grid", mask, site)
         return np.int32(0)
@@ -105,7 +118,7 @@ class Barriers:
         )
 
     def _not_the_whole_grid(self, mask: Mask, site: Site) -> BarrierError:
-        """A thread that has returned is missing too: the others would wait for it for ever."""
+        """Return the error of a sync that some threads of the grid do not reach."""
         missing = ~mask.grid()
         who, total = mask.group.first_of(missing), mask.group.rows * mask.group.threads
         returned = (missing & self.returned.lanes(mask.group)).any()

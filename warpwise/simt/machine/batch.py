@@ -31,7 +31,7 @@ class Batch:
         self.group = batch_lanes(state.grid, state.block, state.thread_index, first, count)
         self.full, self.returned = full(self.group), Returned(self.group)
         self.memory, self.arrays = Requests(state), Arrays(state, self.group)
-        self.barriers = Barriers(self.hooks, self.returned, state.missed)
+        self.barriers = Barriers(self.hooks, self.returned, state.missed, state.left)
         self.warps = Warps(self.hooks, self.returned, state.attempt)
         self.steps = self.compacted_steps = self.compacted_lanes = 0
 

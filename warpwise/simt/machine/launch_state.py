@@ -36,6 +36,7 @@ class LaunchState:
         self.local_bytes = 0  #: the most that a thread made, in local arrays
         self.wraps = Wraps()
         self.missed: dict[Site, BarrierError] = {}  #: see ``barriers``
+        self.left: dict[Site, BarrierError] = {}  #: syncs of the grid that some threads left before
         self.printed = 0  #: lines that the kernel printed
 
     @cached_property

@@ -129,7 +129,7 @@ class ScheduledBarriers(Barriers):
     """The barriers of a scheduled block: a warp that arrives waits for the others."""
 
     def __init__(self, batch: ScheduledBatch):
-        super().__init__(batch.hooks, batch.returned, batch.state.missed)
+        super().__init__(batch.hooks, batch.returned, batch.state.missed, batch.state.left)
         self.batch = batch
 
     def block(self, mask: Mask, site: Site) -> None:
