@@ -18,7 +18,7 @@ PART = """
     array_args array_methods atomics blackscholes boolean casting complex complex_kernel constmem
     cooperative_groups device_func enums errors exception forall freevar globals idiv intrinsics
     iterators lang localmem make_function_to_jit_function math matmul minmax nondet operator powi
-    print record_dtype recursion reduction slicing sm sm_creation ssa sync userexc vector_type
+    record_dtype recursion reduction slicing sm sm_creation ssa sync userexc vector_type
     warp_ops
 """.split()
 WAY = suite.Way(inert=True, simulator=suite.WARPWISE)

@@ -112,7 +112,7 @@ def _judged(found: Mapping[str, Any]) -> Iterable[str]:
     yield f"| all | {_passed(list(modules.values()))} |\n"
     yield "What fails here, nothing left out, and why:\n"
     yield "| class | reason | tests |\n|---|---|---|"
-    for kind, count in found["failing"].items():
+    for kind, count in sorted(found["failing"].items(), key=lambda item: -item[1]):
         yield f"| {' | '.join(kind.split(': ', 1))} | {count} |"
 
 

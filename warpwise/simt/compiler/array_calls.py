@@ -174,8 +174,13 @@ def local_array(c: Context, node: ast.Call) -> Code:
 
 
 def const_array_like(c: Context, node: ast.Call) -> Code:
+    """Compile ``cuda.const.array_like(TABLE)``; of an argument it is the argument, as in Numba."""
     one = len(node.args) == 1 and not node.keywords
     value = c.static(node.args[0]) if one else NotImplemented
+    if one and value is NotImplemented:
+        given = c.expression(node.args[0])
+        if isinstance(given.type, ArrayType):
+            return given
     if not isinstance(value, np.ndarray):
         name = ast.unparse(node.func)
         what = f"{ast.unparse(node)}: {name} takes one NumPy array from outside the kernel"
