@@ -187,10 +187,10 @@ def table(found: Mapping[str, Found], ways: Sequence[Way]) -> Table:
 
 
 def _counts(outcomes: Sequence[Outcome]) -> str:
-    return " / ".join(map(str, _three(outcomes)))
+    return " / ".join(map(str, three(outcomes)))
 
 
-def _three(outcomes: Sequence[Outcome]) -> list[int]:
+def three(outcomes: Sequence[Outcome]) -> list[int]:
     return [count(outcomes, kind) for kind in (PASSED, FAILED, SKIPPED)]
 
 
@@ -234,7 +234,7 @@ def main() -> None:
 def kept(found: Mapping[str, Found]) -> dict[str, object]:
     """Return the table as the book shows it: passed, failed and skipped, by module and way."""
     rows = {
-        module: {str(way): _three(part) for way, part in by_way.items()}
+        module: {str(way): three(part) for way, part in by_way.items()}
         for module, by_way in found.items()
     }
     known, why = known_failures(), Counter[str]()

@@ -43,4 +43,4 @@ def test_the_table_in_the_book_is_that_of_these_tests(outcomes):
     for name in PART:
         module = f"cudapy.test_{name}"
         mine = [o for o in outcomes if o.test.startswith(f"{module}.")]
-        assert suite._three(mine) == kept[module][str(WAY)], module
+        assert suite.three(mine) == kept[module][str(WAY)], module
