@@ -133,7 +133,15 @@ _JUDGED = (
 _LAST = """
 ## Where the simulator differs from a GPU
 
-- `assert` and `raise` are checked in every launch; Numba omits them unless `debug=True` is set.
+- What a kernel raises, the launch raises, with the line and the thread, and `assert` is checked.
+  Without `debug=True` a GPU ends that thread alone, and leaves assertions out.
+- A kernel is read from its text: in a file, in a notebook's cell, or where `linecache` keeps it.
+  One that `exec` made of a string has none.
+- Refused altogether are arrays that a kernel allocates, texts and dates in arrays, bfloat16 and
+  FP8, code registered with `@overload`, and functions in other languages.
+- A barrier that threads have ended before is passed without them, as on a GPU, and noted.
+- A kernel that writes to a read-only array of the host is refused; Numba writes to it.
+- `kernel.get_regs_per_thread()` is an estimate; `warpwise compile` counts.
 - `print` writes at most 1,000 lines per launch, in the order of the threads that run together.
 - Functions that the device approximates (`fast_sinf`, `htanh_approx`) are computed exactly.
 - `nanosleep` takes no time.
