@@ -5,14 +5,19 @@ of JSON, so that what was done is known if the process ends early."""
 
 from __future__ import annotations
 
+import builtins
 import functools
+import itertools
 import json
+import linecache
 import os
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +73,24 @@ def pytest_configure(config: pytest.Config) -> None:
         numba.cuda.testing.skip_on_cudasim = lambda reason: lambda test: test
     if asked().simulator == WARPWISE:
         substitute()
+        builtins.exec = _keeping_text(builtins.exec)
+
+
+def _keeping_text(execute: Callable[..., None]) -> Callable[..., None]:
+    """Return ``exec`` that keeps the text of a string in ``linecache``, where kernels are read."""
+    numbers = itertools.count(1)
+
+    def keeping(code: object, globals_: Any = None, locals_: Any = None, /, **named: Any) -> None:
+        if isinstance(code, str):
+            name = f"<exec {next(numbers)}>"
+            linecache.cache[name] = len(code), None, code.splitlines(keepends=True), name
+            code = compile(code, name, "exec")
+        if globals_ is None:
+            caller = sys._getframe(1)
+            globals_, locals_ = caller.f_globals, caller.f_locals
+        execute(code, globals_, locals_, **named)
+
+    return keeping
 
 
 def substitute() -> None:

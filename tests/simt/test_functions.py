@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from warpwise import trace
+from warpwise.errors import KernelTypeError
 from warpwise.simt import kernels_in
 from warpwise.simt.builtins import CUDA_FUNCTIONS
 from warpwise.simt.types import FLOAT16, FLOAT32, FLOAT64
@@ -403,3 +404,33 @@ def test_random_types_go_through_casts():
         1.0,
     ]
     assert {FLOAT16, FLOAT32, FLOAT64} == {np.dtype(f"f{n}") for n in (2, 4, 8)}
+
+
+WHOLE = """
+from numba import cuda
+import numpy as np
+@cuda.jit
+def kernel(x, y, out):
+    np.{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("cos(x, out)", lambda x, y: np.cos(x)),
+        ("maximum(x, y, out)", lambda x, y: np.maximum(x, y)),
+        ("minimum(out, y, out)", lambda x, y: np.minimum(7.0, y) + 0 * x),
+    ],
+)
+def test_a_function_of_numpy_takes_whole_arrays_and_one_for_its_results(call, expected):
+    x, y, out = np.arange(6.0).reshape(2, 3), np.arange(3.0) - 1, np.full((2, 3), 7.0)
+    t = trace(kernels_in(WHOLE.format(call=call))["kernel"], 1, 1, x, y, out)
+    np.testing.assert_allclose(out, expected(x, y))
+    assert not t.races
+
+
+def test_whole_arrays_without_one_for_the_results_are_refused():
+    text = WHOLE.format(call="cos(x)")
+    with pytest.raises(KernelTypeError, match="a number is needed here"):
+        trace(kernels_in(text)["kernel"], 1, 1, *np.ones((3, 4)))

@@ -75,7 +75,17 @@ def tuples(x, out):
         )
 
 
+@cuda.jit
+def by_numpy(x, table, out):
+    """NumPy's functions of whole arrays, with an array for the results."""
+    np.sin(x, out)
+    np.maximum(out, table, out)
+    row = out[1]
+    np.minimum(row, table, row)
+
+
 def launches(rng):
+    yield by_numpy, 1, 1, (rng.standard_normal((3, 4)), rng.standard_normal(4), np.zeros((3, 4)))
     yield constants, 2, 16, (rng.standard_normal(30), np.zeros(30))
     yield (
         small_types,

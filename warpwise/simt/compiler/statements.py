@@ -16,6 +16,7 @@ from warpwise.simt.compiler.closures import Code, Number, Put, Step, truth
 from warpwise.simt.compiler.conditions import known
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.stores import assignment, element_target, need_storable
+from warpwise.simt.compiler.whole_arrays import elementwise
 from warpwise.simt.lanes.masks import Mask, join, split
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.types import NONE, OptionalType
@@ -37,6 +38,8 @@ def expression(c: Context, node: ast.Expr) -> Step | None:
         meaning = c.static(node.value) if is_name else NotImplemented
         try_this = advice.on_unused(node.value, meaning, c.language.vocabulary.called)
         c.refuse(node, f"{ast.unparse(node)}: a value that is not used", try_this)
+    if (loops := elementwise(c, node.value)) is not None:
+        return c.statement(loops)
     c.unused = node.value
     code = c.expression(node.value)
     charge, run = c.charge(node), code.run

@@ -69,6 +69,8 @@ def _written_arguments(
         if callee.path.startswith(("atomic", *CACHED_STORES)) and not node.keywords:
             return node.args[:1]
         return arguments if callee.path.startswith(("atomic", "random")) else []
+    if isinstance(callee, np.ufunc):
+        return node.args[callee.nin :]
     if _is_harmless(callee):
         return []
     starred = any(isinstance(a, ast.Starred) for a in node.args)
@@ -84,8 +86,8 @@ def _written_arguments(
 
 
 def _is_harmless(callee: object) -> bool:
-    """True for functions of Python, ``math`` and NumPy that a kernel can call, and for types."""
-    if isinstance(callee, (type, np.ufunc)):
+    """True for functions of Python and ``math`` that a kernel can call, and for types."""
+    if isinstance(callee, type):
         return True
     if not callable(callee):
         return False

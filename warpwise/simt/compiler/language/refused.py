@@ -94,7 +94,7 @@ _USES = (
         "print the values one after another: print('v =', i)",
     ),
     Refused(
-        "NumPy's functions of arrays, which are loops that one thread runs",
+        "NumPy's functions of arrays, unless an array for the results comes last: np.sin(x, out)",
         "v = np.dot(x, x)",
         "write a loop over the elements",
     ),
