@@ -126,6 +126,7 @@ _JUDGED = (
     "numba-cuda ships tests of its own, and `make numba` runs those of version {version} "
     "with `warpwise.cuda` in the place of Numba's simulator.\n"
     "Numba leaves out many of them on its simulator; the last two columns are of all tests.\n"
+    "What they pass to `exec` as a string is kept in `linecache`, where kernels are read from.\n"
     "A test that fails here is listed in `tests/numba/failing.toml` with its class and reason, "
     "and a new failure is an error.\n"
 )
