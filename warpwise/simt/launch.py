@@ -52,9 +52,6 @@ def trace(
 ) -> Trace:
     """Run a kernel in the simulator and return its trace. Arrays in ``args`` are updated in place.
 
-    An array of the host counts as a copy in device memory, which comes back after the launch; two
-    that overlap are two copies. Device arrays are used where they lie.
-
     ``kernel``: made by ``warpwise.cuda.jit`` or ``numba.cuda.jit``, or a plain function.
     ``blocks``, ``threads``: an integer or a tuple of up to three. ``record``: linear numbers of the
     blocks whose events are kept. ``max_records``: the most records to keep, each of one line of one
@@ -65,6 +62,9 @@ def trace(
     None shows it on a terminal or in a live notebook, once the launch has taken a second.
     ``observers``: what else watches the launch, an ``Observer`` or several. ``whole_barriers``: a
     barrier of a block also waits for warps that end without it: they are an error, not a note.
+
+    An array of the host counts as a copy in device memory, which comes back after the launch; two
+    that overlap are two copies. Device arrays are used where they lie.
 
     Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the
     kernel. Races do not raise: they are in ``Trace.races``. A kernel whose shuffles read from lanes
