@@ -40,7 +40,9 @@ def test_numbas_own_tests_pass_or_are_listed_with_a_reason(outcomes):
 @pytest.mark.slow
 def test_the_table_in_the_book_is_that_of_these_tests(outcomes):
     kept = json.loads(suite.TABLE.read_text())["modules"]
-    for name in PART:
-        module = f"cudapy.test_{name}"
+    unsteady = [one.pattern for one in suite.known_failures() if one.kind in suite.UNSTEADY]
+    for module in (f"cudapy.test_{name}" for name in PART):
+        if any(pattern.startswith(f"{module}.") for pattern in unsteady):
+            continue
         mine = [o for o in outcomes if o.test.startswith(f"{module}.")]
         assert suite.three(mine) == kept[module][str(WAY)], module

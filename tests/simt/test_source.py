@@ -17,6 +17,8 @@ from warpwise import cuda, trace
 from warpwise.errors import UndefinedNameError, UnsupportedError, WarpwiseError
 from warpwise.simt import Kernel, as_kernel, kernels_in
 from warpwise.simt.frontend.lambdas import read_lambda
+from warpwise.simt.frontend.signatures import is_signature
+from warpwise.simt.machine.device_memory import device_values
 
 TILE = 32
 settings = types.ModuleType("settings")
@@ -479,3 +481,24 @@ def test_what_text_imports_means_what_it_means_to_python(imports):
     out = np.zeros(1)
     trace(kernel, 1, 1, out)
     assert out[0] == want
+
+
+class Loud:
+    """An object that does something when it is asked for an attribute, as ``ctypes.cdll`` does."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"{name} was asked for")
+
+
+LOUD = Loud()
+
+
+@cuda.jit
+def reads_an_object(x):
+    x[0] = LOUD
+
+
+def test_objects_are_not_asked_for_attributes_that_they_do_not_have():
+    assert not is_signature(LOUD) and device_values(LOUD) is None
+    with pytest.raises(UnsupportedError, match="LOUD is a Loud"):
+        trace(reads_an_object, 1, 1, np.zeros(1))

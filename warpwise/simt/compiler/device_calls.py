@@ -34,6 +34,7 @@ from warpwise.simt.frontend.assigned import own_nodes
 from warpwise.simt.frontend.defaults import default_nodes, default_value
 from warpwise.simt.frontend.kernel import DeviceFunctionType, Kernel, Node, beside, numbering_of
 from warpwise.simt.frontend.lambdas import as_function
+from warpwise.simt.frontend.names import has_own
 from warpwise.simt.frontend.resolution import best
 from warpwise.simt.frontend.signatures import Kind, Parameter
 from warpwise.simt.frontend.source import as_kernel
@@ -46,7 +47,7 @@ MOST_TYPES_OF_ITSELF = 8  # argument types with which a function may call itself
 
 
 def device_function(c: Context, function: object) -> Kernel | None:
-    if isinstance(function, Kernel) or hasattr(function, "py_func"):
+    if isinstance(function, Kernel) or has_own(function, "py_func"):
         return beside(c.kernel, as_kernel(function))
     return None
 

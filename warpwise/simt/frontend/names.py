@@ -137,6 +137,14 @@ def attribute(base: object, name: str) -> object:
     return vars(base)[name]
 
 
+def has_own(value: object, *names: str) -> bool:
+    """True if an object or its class has these attributes, whatever ``__getattr__`` would say.
+
+    That of ``ctypes.cdll`` loads a library."""
+    nothing = object()
+    return all(inspect.getattr_static(value, name, nothing) is not nothing for name in names)
+
+
 def _numba_names() -> Mapping[int, object]:
     """Map objects of Numba, as far as it was imported, to their meaning, by identity."""
     numba, successor = sys.modules.get("numba"), sys.modules.get(f"{SUCCESSOR}.cuda")

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from warpwise.simt.frontend.names import TYPE_NAMES, CudaName, resolve
+from warpwise.simt.frontend.names import TYPE_NAMES, CudaName, has_own, resolve
 from warpwise.simt.types import NONE, ArrayType, DType, NoneType, TupleType, Type
 
 MOST_ITEMS = 1024  # of a UniTuple
@@ -106,7 +106,7 @@ def is_signature(value: object) -> bool:
 
 
 def _is_numbas(value: object) -> bool:
-    return hasattr(value, "args") and hasattr(value, "return_type")
+    return has_own(value, "args", "return_type")
 
 
 def signatures_of(value: Any) -> tuple[Signature, ...]:
@@ -142,12 +142,12 @@ def kind_of(value: Any) -> Kind:
         return value
     if not any(base.__name__ == "Type" for base in type(value).__mro__):
         raise BadSignature(f"{value!r} is no type of Numba")
-    if hasattr(value, "layout") and hasattr(value, "ndim"):
+    if has_own(value, "layout", "ndim"):
         element = kind_of(value.dtype)
         if not isinstance(element, Parameter):
             return None
         return Parameter(element.dtype, value.ndim, value.layout) if value.ndim else None
-    if hasattr(value, "types") and hasattr(value, "count"):
+    if has_own(value, "types", "count"):
         return tuple(map(kind_of, value.types))
     found = TYPE_NAMES.get(str(value))
     return Parameter(np.dtype(found)) if found else None

@@ -16,7 +16,7 @@ import numpy as np
 
 from warpwise.simt.frontend.assigned import names_in
 from warpwise.simt.frontend.kernel import Kernel
-from warpwise.simt.frontend.names import CudaName, attribute, resolve
+from warpwise.simt.frontend.names import CudaName, attribute, has_own, resolve
 from warpwise.simt.frontend.source import as_kernel
 
 CACHED_STORES = ("stcg", "stcs", "stwb", "stwt")
@@ -107,7 +107,7 @@ def _callee(node: ast.expr, kernel: Kernel) -> object:
             value = None
     except (KeyError, AttributeError, ValueError):
         return None
-    is_jitted = not isinstance(value, CudaName) and hasattr(value, "py_func")
+    is_jitted = not isinstance(value, CudaName) and has_own(value, "py_func")
     return as_kernel(value) if is_jitted else value
 
 

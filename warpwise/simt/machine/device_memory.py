@@ -15,6 +15,7 @@ import numpy as np
 
 from warpwise.errors import LaunchError
 from warpwise.messages import Lengths, TypeName, message
+from warpwise.simt.frontend.names import has_own
 from warpwise.simt.types import Lanes
 
 # addresses of captured arrays, beyond those of arguments; no array is larger than the step
@@ -81,11 +82,13 @@ def device_values(value: object) -> Lanes | None:
     """Return the values of a device array, or of an object with its interface; else None.
 
     Raises LaunchError where these lie in memory that is not the simulator's."""
-    values = getattr(value, "host_values", None)
+    if isinstance(value, (np.ndarray, np.generic, int, float, complex, tuple)):
+        return None
+    values = getattr(value, "host_values", None) if has_own(value, "host_values") else None
     if isinstance(values, np.ndarray):
         return values
-    is_host = isinstance(value, (np.ndarray, np.generic, int, float, complex, tuple))
-    interface = None if is_host else getattr(value, "__cuda_array_interface__", None)
+    name = "__cuda_array_interface__"
+    interface = getattr(value, name) if has_own(value, name) else None
     return array_at(interface) if isinstance(interface, dict) else None
 
 
