@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,77 +17,27 @@ from warpwise.cuda.launches import FORALL_THREADS
 from warpwise.cuda.layouts import WrongType
 from warpwise.errors import LaunchError
 from warpwise.simt.frontend.kernel import Kernel
-from warpwise.simt.frontend.names import TYPE_NAMES, CudaName
+from warpwise.simt.frontend.names import CudaName
+from warpwise.simt.frontend.signatures import BadSignature, Parameter, signatures_of
 from warpwise.simt.frontend.source import from_function
 from warpwise.simt.launch import trace
 from warpwise.simt.machine.device_memory import device_values
 
 DTypes = tuple[np.dtype[Any], ...]
-VOID = ("void", "none", "None")
 
 
-@dataclass(frozen=True)
-class Kind:
-    """The type of a parameter: a number, or an array of ``ndim`` dimensions."""
+def signature(given: Any) -> tuple[tuple[Parameter, ...], object]:
+    """Return the types of a signature's parameters, and its result as ``Signature`` has it.
 
-    dtype: np.dtype[Any]
-    ndim: int = 0
-
-
-@dataclass(frozen=True)
-class Signature:
-    """The types of a function. ``result``: None where it is not said, "void" for nothing."""
-
-    arguments: tuple[Kind, ...]
-    result: Kind | str | None
-
-
-def signature(given: Any) -> Signature:
-    """Read a signature: a text, a tuple of Numba's types, or one of Numba's signatures.
-
-    Raises WrongType for anything else."""
-    if isinstance(given, str):
-        return _of_text(given)
-    if isinstance(given, tuple):
-        return Signature(tuple(map(_of_type, given)), None)
-    if not hasattr(given, "args") or not hasattr(given, "return_type"):
-        raise WrongType(f"{given!r} is no signature: try 'float32(float32, float32)'")
-    result = given.return_type
-    is_void = str(result) in VOID
-    kind = "void" if is_void else _of_type(result)
-    return Signature(tuple(map(_of_type, given.args)), None if result is None else kind)
-
-
-def _of_type(given: Any) -> Kind:
-    element, ndim = getattr(given, "dtype", given), getattr(given, "ndim", 0)
-    name = getattr(element, "path", str(element)).removeprefix("types.")
-    if name not in TYPE_NAMES:
-        raise WrongType(f"{given} is not a type of numbers or of their arrays")
-    return Kind(np.dtype(TYPE_NAMES[name]), ndim)
-
-
-def _of_text(text: str) -> Signature:
+    Raises WrongType for what is no signature of numbers and their arrays."""
     try:
-        node = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        node = ast.Constant(None)
-    if isinstance(node, ast.Tuple):
-        return Signature(tuple(map(_of_syntax, node.elts)), None)
-    if not isinstance(node, ast.Call):
-        raise WrongType(f"{text!r} is no signature: try 'float32(float32, float32)'")
-    is_void = ast.unparse(node.func) in VOID
-    result = "void" if is_void else _of_syntax(node.func)
-    return Signature(tuple(map(_of_syntax, node.args)), result)
-
-
-def _of_syntax(node: ast.expr) -> Kind:
-    if isinstance(node, ast.Subscript):
-        axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return Kind(_of_syntax(node.value).dtype, len(axes))
-    name = ast.unparse(node).rpartition(".")[2]
-    if name not in TYPE_NAMES:
-        raise WrongType(f"{name} is not a type of numbers")
-    return Kind(np.dtype(TYPE_NAMES[name]))
+        (found,) = signatures_of([given])
+    except BadSignature as error:
+        raise WrongType(f"{error}: try 'float32(float32, float32)'") from error
+    known = tuple(kind for kind in found.arguments if isinstance(kind, Parameter))
+    if len(known) != len(found.arguments):
+        raise WrongType(f"{given} has types that are not of numbers or of their arrays")
+    return known, found.result
 
 
 def device_function(function: Any) -> Kernel:

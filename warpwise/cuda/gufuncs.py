@@ -26,6 +26,7 @@ from warpwise.cuda.elementwise import (
 from warpwise.cuda.layouts import WrongType, c_strides
 from warpwise.errors import LaunchError
 from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.types import NONE
 
 Axes = tuple[str, ...]
 _GROUP = re.compile(r"\(([\w,]*)\),?")
@@ -60,17 +61,17 @@ class GUFunc:
 
     def add(self, given: Any) -> None:
         """Make a kernel for a signature. Raises TypeError for one that returns something."""
-        types = signature(given)
-        if types.result not in (None, "void"):
+        kinds, result = signature(given)
+        if result not in (None, NONE):
             raise WrongType(
                 f"guvectorized functions cannot return values: signature {given} specifies "
-                f"{getattr(types.result, 'dtype', types.result)} return type"
+                f"{result} return type"
             )
         all_axes = [*self.inputs, *self.outputs]
-        if len(types.arguments) != len(all_axes):
+        if len(kinds) != len(all_axes):
             raise WrongType(f"{given} has not as many types as {self.__name__} has arrays")
         names, parts = [f"a{n}" for n in range(len(all_axes))], []
-        for name, axes, kind in zip(names, all_axes, types.arguments, strict=True):
+        for name, axes, kind in zip(names, all_axes, kinds, strict=True):
             if axes and kind.ndim != len(axes):
                 raise LaunchError(f"gufunc signature mismatch: {given}")
             inner = f"i, {', '.join(':' * len(axes))}" if axes else "i:i + 1" if kind.ndim else "i"
@@ -78,7 +79,7 @@ class GUFunc:
         guard = f"min({', '.join(f'{name}.shape[0]' for name in names)})"
         guard = guard if len(names) > 1 else f"{names[0]}.shape[0]"
         kernel = kernel_around(self.core, names, guard, f"core({', '.join(parts)})")
-        dtypes = tuple(kind.dtype for kind in types.arguments)
+        dtypes = tuple(kind.dtype for kind in kinds)
         count = len(self.inputs)
         self.functions[dtypes[:count]] = dtypes[count:], kernel
 

@@ -16,7 +16,6 @@ import numpy as np
 from warpwise.cuda.arrays import DeviceArray
 from warpwise.cuda.elementwise import (
     DTypes,
-    Kind,
     as_values,
     device_function,
     kernel_around,
@@ -28,6 +27,7 @@ from warpwise.cuda.layouts import WrongType, c_strides
 from warpwise.errors import LaunchError
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.frontend.signatures import Parameter
 from warpwise.simt.types import is_scalar
 
 NUMBERS = (int, float, complex, np.number)
@@ -44,10 +44,10 @@ class UFunc:
 
     def add(self, given: Any) -> None:
         """Compile the function for a signature. Raises KernelError for a mistake in it."""
-        types = signature(given)
-        dtypes = tuple(kind.dtype for kind in types.arguments)
+        kinds, asked = signature(given)
+        dtypes = tuple(kind.dtype for kind in kinds)
         found = compile_function(self.core, dtypes).result
-        result = types.result.dtype if isinstance(types.result, Kind) else found
+        result = asked.dtype if isinstance(asked, Parameter) else found
         if not is_scalar(result) or not is_scalar(found):
             raise WrongType(f"{self.__name__} returns no number: end it with return ...")
         names = [f"a{n}" for n in range(len(dtypes))]

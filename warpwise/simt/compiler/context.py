@@ -89,10 +89,6 @@ class Context:
         self.names = KnownNames(kernel, self.variables, language.vocabulary)
         self.notes = Notes(kernel, advice.element_type(kernel.names()))
         self.results = Results(kernel)
-        self.arguments: tuple[Type, ...] = ()  #: the types of the parameters
-        #: The type that a call of the function itself returns, as far as known; that which one had.
-        self.expected: Type | None = None
-        self.recursive: Type | None = None
         self.counts = Counts()
         self.cost = Cost()  #: of what was compiled since the statement began
         self.target, self.targets = "", dict[ast.expr, str]()  #: see ``array_calls.name_arrays``
