@@ -18,12 +18,11 @@ from numba import cuda as numba_cuda
 from warpwise import cuda
 from warpwise.errors import LabError
 from warpwise.labs import Call, InOut, Launch, Out, advice, causes, check
+from warpwise.labs.budgets import NAMES
 from warpwise.labs.calls import judge_call, judge_value
 from warpwise.labs.compare import compare, is_poison, poison
-from warpwise.labs.exercise import OF_A_TRACE
 from warpwise.labs.judge import REASONS, judge, judge_launch
 from warpwise.labs.lookup import is_stub, problem
-from warpwise.metrics import NUMBERS
 from warpwise.simt import kernels_in
 
 N = 70
@@ -206,7 +205,7 @@ def every_fourth_lane(x, y):
 
 
 def test_advice_against_excess_is_on_counters_that_a_budget_can_name():
-    assert set(advice.OVER_BUDGET) <= {*NUMBERS, *OF_A_TRACE}
+    assert set(advice.OVER_BUDGET) <= {*NAMES}
 
 
 def test_a_budget_of_a_share_is_the_least_that_it_may_be(capsys):

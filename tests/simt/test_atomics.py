@@ -350,6 +350,25 @@ def test_passes_of_indices_by_thread_and_of_uniform_ones():
     assert t.metrics.shared_atomic_requests == 6 * 2 + 6 * 2 + 3 * 2
     assert t.metrics.atomic_passes == 12 * 4 + 12 * 32 + 6 * 32
     assert t.metrics.global_atomic_requests == 0
+    assert t.metrics.shared_atomic_bytes == 4 * (6 * 64 + 6 * 64 + 3 * 64)
+    assert t.metrics.shared_atomic_wavefronts == t.metrics.shared_atomic_requests
+
+
+@cuda.jit
+def add_in_columns(out):
+    s = cuda.shared.array((64, 32), np.int32)
+    t = cuda.threadIdx.x
+    s[t, 0] = 0
+    if t % 2:
+        cuda.atomic.add(s, (t, 0), 1)
+    cuda.atomic.add(out, t // 2, 1)
+
+
+def test_bytes_and_bank_conflicts_of_atomics():
+    t = trace(add_in_columns, 1, 64, np.zeros(32, np.int64))
+    assert t.metrics.shared_atomic_wavefronts == 2 * 16  # all 16 lanes of a warp in bank 0
+    assert t.metrics.shared_atomic_bank_conflicts == 2 * 15
+    assert (t.metrics.shared_atomic_bytes, t.metrics.global_atomic_bytes) == (4 * 32, 8 * 64)
 
 
 # --- types and errors ---

@@ -22,7 +22,8 @@ from typing import Any
 from support.paths import ROOT
 from warpwise.grading.feedback import EXPLAINED
 from warpwise.grading.record import MISSING, NOT_GRADED
-from warpwise.labs.exercise import NUMBERS, OF_A_TRACE, Reason
+from warpwise.labs.budgets import NAMES
+from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab, role, solved_notebook
 
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
@@ -121,7 +122,7 @@ def _with_mistake(cell: str, answer: Mapping[str, Any]) -> str:
 
 def _check_reason(reason: str) -> None:
     """Refuse a reason that no verdict has."""
-    budgets = {f"{Reason.OVER_BUDGET}{counter}" for counter in (*NUMBERS, *OF_A_TRACE)}
+    budgets = {f"{Reason.OVER_BUDGET}{counter}" for counter in NAMES}
     if reason not in KNOWN | budgets:
         known = ", ".join(sorted(KNOWN))
         raise WrongAnswerError(

@@ -24,7 +24,8 @@ from warpwise.errors import GradingError
 from warpwise.grading import container, hidden, notebook, sandbox, simulate
 from warpwise.grading.functions import judge_function
 from warpwise.grading.record import NOT_GRADED, UNTOUCHED, Counter, Finding, Record, Result, missing
-from warpwise.labs.exercise import Reason, bound
+from warpwise.labs.budgets import bound
+from warpwise.labs.exercise import Reason
 from warpwise.labs.judge import figure
 
 #: of one simulation; the container has 768 MB, of which the grader itself takes 100

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from warpwise.labs.exercise import Reason, within
+from warpwise.labs.budgets import within
+from warpwise.labs.exercise import Reason
 from warpwise.metrics import MORE_IS_BETTER
 
 # Reasons that only the grader gives; those of a verdict are in ``labs.exercise.Reason`` and

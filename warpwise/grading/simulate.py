@@ -29,7 +29,8 @@ from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
 from warpwise.grading.warm import Warm
 from warpwise.labs import still
-from warpwise.labs.exercise import Case, Launch, Reason, Verdict, counter_value
+from warpwise.labs.budgets import counter_value
+from warpwise.labs.exercise import Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge
 from warpwise.simt import Kernel
 

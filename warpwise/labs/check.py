@@ -14,7 +14,8 @@ from typing import Any
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs import lookup, on_gpu
-from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict, bound, counter_value
+from warpwise.labs.budgets import bound, counter_value, has_atomics
+from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import figure, judge
 from warpwise.traces import Trace
 
@@ -89,9 +90,13 @@ def _advice(verdict: Verdict) -> str:
 
 
 def counters_text(trace: Trace, launch: Launch) -> str:
-    """Return the counters that a launch's budget names, each with its limit."""
+    """Return the counters that a launch's budget names, as it counts them, each with its limit."""
     names = tuple(launch.budget) or USUAL_COUNTERS
-    limits = {name: f"{bound(name)} {figure(limit)}" for name, limit in launch.budget.items()}
+    limits = {
+        name: f"{bound(name)} {figure(limit)}"
+        + (", atomics included" if has_atomics(trace, name) else "")
+        for name, limit in launch.budget.items()
+    }
     rows = [(name, figure(counter_value(trace, name)), limits.get(name, "")) for name in names]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     lines = [f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}" for name, value, most in rows]

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import LabError
+from warpwise.labs.budgets import NAMES
 from warpwise.messages import NOTHING, Message
-from warpwise.metrics import MORE_IS_BETTER, NUMBERS, Metrics
+from warpwise.metrics import Metrics
 from warpwise.traces import Trace
-
-#: counters of a trace itself that a budget can name too
-OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")
 
 
 class Reason:
@@ -65,7 +63,8 @@ class Launch:
 
     ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters.
     ``want`` has one array for each ``Out`` and ``InOut``, in order. ``budget`` maps counters, of
-    ``Metrics`` or OF_A_TRACE, to the most each may be; to the least for those in MORE_IS_BETTER.
+    ``budgets.NAMES``, to the most each may be; to the least for those in MORE_IS_BETTER. Budgets on
+    loads and stores count atomics too.
     Results are compared exactly unless ``rtol`` or ``atol`` is given. Raises LabError when ``want``
     and ``args`` do not fit together or a counter does not exist."""
 
@@ -84,7 +83,7 @@ class Launch:
         if outs != wants:
             both = f"the outputs are {outs}, the expected arrays {wants}"
             raise LabError(f"launch {self.label!r}: {both}")
-        unknown = sorted(set(self.budget) - {*NUMBERS, *OF_A_TRACE})
+        unknown = sorted(set(self.budget) - {*NAMES})
         if unknown:
             raise LabError(f"launch {self.label!r}: no counter is called {', '.join(unknown)}")
 
@@ -137,22 +136,6 @@ class Verdict:
     @property
     def advice(self) -> str:
         return self.remedy.open()
-
-
-def counter_value(t: Trace, counter: str) -> float:
-    """Return the value of a counter that a budget names."""
-    value: float = getattr(t if counter in OF_A_TRACE else t.metrics, counter)
-    return value
-
-
-def within(counter: str, value: float, limit: float) -> bool:
-    """True if a counter keeps its limit: the most, or for those in MORE_IS_BETTER the least."""
-    return value >= limit if counter in MORE_IS_BETTER else value <= limit
-
-
-def bound(counter: str) -> str:
-    """Return the words for a limit on this counter: "at most" or "at least"."""
-    return "at least" if counter in MORE_IS_BETTER else "at most"
 
 
 def shape_of(out: Out) -> tuple[int, ...]:

@@ -13,20 +13,24 @@ import numpy as np
 
 from warpwise import errors, trace
 from warpwise.labs import advice, causes
+from warpwise.labs.budgets import (
+    OF_A_TRACE,
+    bound,
+    charged,
+    counter_value,
+    has_atomics,
+    within,
+)
 from warpwise.labs.calls import judge_call
 from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.exercise import (
-    OF_A_TRACE,
     Case,
     InOut,
     Launch,
     Out,
     Reason,
     Verdict,
-    bound,
-    counter_value,
     shape_of,
-    within,
 )
 from warpwise.labs.lookup import is_stub, name_of
 from warpwise.labs.uses import quoted, uses
@@ -65,6 +69,8 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
 }
 #: of an output whose text reads it, or hands it on
 OR_READ = ", or computed from what it held before the launch"
+#: of a budget on loads or stores, for a kernel that has atomics
+ATOMICS_TOO = ", atomics included,"
 Mistake = tuple[str, Message, Message]  # reason, detail, advice
 
 
@@ -231,9 +237,10 @@ def _budget(launch: Launch, t: Trace) -> Mistake | None:
         if not within(counter, value, limit):
             missed = "below" if counter in MORE_IS_BETTER else "over"
             detail = message(
-                "the result is right, but {counter} is "
+                "the result is right, but {counter}{atomics} is "
                 "[[{value}; the budget is {bound} {limit}|{missed} its budget]]{blame}",
                 counter=Name(counter),
+                atomics=Words(ATOMICS_TOO if has_atomics(t, counter) else ""),
                 value=Datum(figure(value)),
                 bound=Words(bound(counter)),
                 limit=Size(figure(limit)),
@@ -258,10 +265,11 @@ def _blame(t: Trace, counter: str) -> Message:
     if counter == "warp_efficiency":
         line = max(t.by_line, key=lambda number: _idle_lanes(t.by_line[number]))
         return message("[[\nmost of the idle lanes on\n{line}]]", line=_quoted(t, line))
-    line = max(t.by_line, key=lambda number: getattr(t.by_line[number], counter))
+    values = {number: charged(m, counter) for number, m in t.by_line.items()}
+    line = max(values, key=values.__getitem__)
     return message(
         "[[\nmost of it, {most}, on\n{line}]]",
-        most=Datum(figure(getattr(t.by_line[line], counter))),
+        most=Datum(figure(values[line])),
         line=_quoted(t, line),
     )
 

@@ -183,6 +183,12 @@ class Counters:
         group="atomics",
         note="``l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum`` and ``_op_red.sum`` together",
     )
+    global_atomic_bytes: int = counter(
+        "Bytes of the elements that active lanes update there, a byte named by two lanes counted "
+        "twice.",
+        unit="bytes",
+        group="atomics",
+    )
     shared_load_requests: int = counter(
         "Shared-memory load requests of warps.",
         unit="requests of warps",
@@ -247,6 +253,26 @@ class Counters:
         nsight="smsp__inst_executed_op_shared_atom.sum",
         note="larger where a type has no atomic of its own and a loop of compare-and-swap stands "
         "in",
+    )
+    shared_atomic_bytes: int = counter(
+        "Bytes of the elements that active lanes update there, a byte named by two lanes counted "
+        "twice.",
+        unit="bytes",
+        group="atomics",
+    )
+    shared_atomic_wavefronts: int = counter(
+        "Passes over the 32 banks that those atomics would need as loads: lanes that name one "
+        "address count once here, and their turns in ``atomic_passes``.",
+        unit="wavefronts",
+        group="atomics",
+        note="``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum`` is nearest; it counts "
+        "those turns, too",
+    )
+    shared_atomic_bank_conflicts: int = counter(
+        "Passes among them beyond the fewest possible for the element width.",
+        unit="wavefronts",
+        group="atomics",
+        note="``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum`` is nearest",
     )
     atomics: int = counter(
         "Atomic operations of active lanes.",

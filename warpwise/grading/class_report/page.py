@@ -19,7 +19,7 @@ from warpwise.grading.class_report.overview import ExerciseOverview, LabOverview
 from warpwise.grading.class_report.side_by_side import DIFFERENT, RENAMED, SAME, Row, rows
 from warpwise.grading.class_report.similar import Pair
 from warpwise.grading.templates import environment
-from warpwise.labs.exercise import bound
+from warpwise.labs.budgets import bound
 from warpwise.labs.judge import figure
 
 BARS = 10  # of the histogram at most

@@ -21,7 +21,7 @@ from warpwise.grading.record import (
     Result,
     Visible,
 )
-from warpwise.labs.exercise import OF_A_TRACE, bound
+from warpwise.labs.budgets import OF_A_TRACE, bound
 from warpwise.labs.judge import figure
 from warpwise.labs.source import Lab, role
 from warpwise.metrics import MORE_IS_BETTER

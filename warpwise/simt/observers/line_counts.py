@@ -30,7 +30,7 @@ class LineCounts(SimpleNamespace):
             setattr(self, name, getattr(self, name) + count)
 
     def global_request(self, kind: str, requests: int, sectors: int, moved: int) -> None:
-        """Count a load or a store of global memory; of an atomic, only requests and sectors.
+        """Count a request of global memory.
 
         ``sectors``: touched; ``moved``: bytes that active lanes asked for."""
         if kind == "load":
@@ -44,6 +44,7 @@ class LineCounts(SimpleNamespace):
         else:
             self.global_atomic_requests += requests
             self.global_atomic_sectors += sectors
+            self.global_atomic_bytes += moved
 
     def shared_request(
         self, kind: str, requests: int, wavefronts: int, fewest: int, moved: int
@@ -61,6 +62,9 @@ class LineCounts(SimpleNamespace):
             self.shared_store_bytes += moved
         else:
             self.shared_atomic_requests += requests
+            self.shared_atomic_wavefronts += wavefronts
+            self.shared_atomic_bank_conflicts += wavefronts - fewest
+            self.shared_atomic_bytes += moved
 
     def tally(self, work: Work, lanes: Lanes) -> None:
         """Add passes over a piece of code; ``lanes``: warps by number of active lanes, (33,)."""

@@ -1,0 +1,82 @@
+"""Budgets: the counters that a launch may be held to, and what counts into each.
+
+A budget on loads or stores counts the atomics of that memory, too: ``cuda.atomic.add(x, i, 0)``
+loads ``x[i]`` for whoever keeps its result. The counters of a trace stay those of Nsight Compute,
+which keeps the three apart. Left out: deciding on a launch, which ``judge`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from warpwise.metrics import ABOUT, FIELDS, MORE_IS_BETTER, NUMBERS, Metrics
+from warpwise.traces import Trace
+
+#: counters of a trace itself that a budget can name too
+OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")
+#: the names that a budget can use
+NAMES = (*NUMBERS, *OF_A_TRACE)
+#: a counter of loads or stores -> that of atomics which its budget pays for as well
+ATOMICS = {
+    name: atomics
+    for name in FIELDS
+    for kind in ("load", "store")
+    if (atomics := name.replace(f"_{kind}_", "_atomic_")) != name and atomics in FIELDS
+}
+_BY_THEMSELVES = frozenset(
+    name for name in NUMBERS if "atomic" in name or "atomic" in ABOUT[name].formula
+)
+#: a ratio -> the totals of which one has to be kept as well: else work that helps nobody mends it
+TOTALS = {
+    "warp_efficiency": ("warp_instructions", "thread_instructions"),
+    "sectors_per_request_load": (
+        "global_load_sectors",
+        "global_load_requests",
+        "global_bytes_moved",
+        "l1_bytes_moved",
+    ),
+    "sectors_per_request_store": (
+        "global_store_sectors",
+        "global_store_requests",
+        "global_bytes_moved",
+        "l1_bytes_moved",
+    ),
+    "atomic_serialisation": ("atomic_passes", "atomic_requests", "atomics"),
+    "fp64_share": ("flops_fp64", "flops"),
+}
+
+
+def counter_value(t: Trace, counter: str) -> float:
+    """Return the value that a budget on this counter limits."""
+    value: float = getattr(t, counter) if counter in OF_A_TRACE else charged(t.metrics, counter)
+    return value
+
+
+def charged(m: Metrics, counter: str) -> float:
+    """Return a counter of a launch or a line, with atomics counted into loads and stores."""
+    if counter not in _BY_THEMSELVES:
+        both = {name: getattr(m, name) + getattr(m, atomics) for name, atomics in ATOMICS.items()}
+        m = replace(m, **both)
+    value: float = getattr(m, counter)
+    return value
+
+
+def has_atomics(t: Trace, counter: str) -> bool:
+    """True if the value that a budget limits has atomics in it that the counter has not."""
+    return counter not in OF_A_TRACE and charged(t.metrics, counter) != getattr(t.metrics, counter)
+
+
+def within(counter: str, value: float, limit: float) -> bool:
+    """True if a counter keeps its limit: the most, or for those in MORE_IS_BETTER the least."""
+    return value >= limit if counter in MORE_IS_BETTER else value <= limit
+
+
+def bound(counter: str) -> str:
+    """Return the words for a limit on this counter: "at most" or "at least"."""
+    return "at least" if counter in MORE_IS_BETTER else "at most"
+
+
+def ratios_alone(budget: Iterable[str]) -> tuple[str, ...]:
+    """Return the ratios among the counters of a budget that have none of their totals beside."""
+    names = tuple(budget)
+    return tuple(name for name in names if name in TOTALS and not {*TOTALS[name]} & {*names})
