@@ -3,14 +3,11 @@ known mistake fails for its own reason."""
 
 from __future__ import annotations
 
-import importlib.util
-import linecache
 import os
-import re
-from functools import cache
 
 import numpy as np
 import pytest
+from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
 from support.paths import ROOT
 from support.wrong_answers import wrong_answers
 
@@ -25,52 +22,20 @@ from warpwise.labs.source import (
     END,
     load_lab,
     problems,
-    role,
-    solved_notebook,
     stub,
     student_notebook,
 )
 from warpwise.simt import kernels_in
 
-STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
 WRONG = [answer for stem in STEMS for answer in wrong_answers(stem)]
 CORRECT = sorted((ROOT / "tests/course").glob("*/correct/*.py"))
 SEEDS = range(int(os.environ.get("WARPWISE_SEEDS", "1")))  #: `make seeds` takes twenty
 
 
-@cache
-def hidden(stem: str):
-    spec = importlib.util.spec_from_file_location(
-        f"hidden_{stem}", ROOT / f"tests/course/{stem}/hidden.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@cache
-def cells(stem: str, part: str) -> tuple[str, ...]:
-    """The text of a solved lab's cells that play a part."""
-    return tuple(c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == part)
-
-
-def module_text(stem: str, exercise, submission: str = "") -> str:
-    """A module with an exercise's function and those of other exercises that it mentions: the
-    submission's where it has them, else the solution's."""
-    names = {
-        e.name: cell
-        for e, cell in zip(load_lab(stem).exercises, cells(stem, "exercise"), strict=True)
-        if f"def {e.name}(" not in submission
-    }
-    text = names.pop(exercise.name, "") + submission
-    kept = [source for name, source in names.items() if re.search(rf"\b{name}\b", text)]
-    return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, text])
-
-
 def reasons(stem: str, text: str, exercise, seed: int) -> str:
     """Return what the hidden tests say about one exercise of a module: the first reason that is not
     "passed", or "passed"."""
-    cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(seed)))
+    cases = hidden_cases(stem, exercise.id, seed)
     assert len(cases) >= 5
     return verdict(stem, text, exercise, cases)
 
@@ -136,8 +101,9 @@ def test_there_are_wrong_and_right_submissions_for_each_lab(stem):
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
     for exercise in load_lab(stem).exercises:
-        draw = getattr(hidden(stem), exercise.id)
-        labels = [[case.label for case in draw(np.random.default_rng(seed))] for seed in (0, 0, 1)]
+        labels = [
+            [case.label for case in hidden_cases(stem, exercise.id, seed)] for seed in (0, 0, 1)
+        ]
         assert labels[0] == labels[1] != labels[2]
 
 
@@ -145,7 +111,7 @@ def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
 def test_hidden_cases_are_not_the_visible_ones(stem):
     shown = visible_cases(stem)
     for exercise in load_lab(stem).exercises:
-        cases = list(getattr(hidden(stem), exercise.id)(np.random.default_rng(0)))
+        cases = hidden_cases(stem, exercise.id)
         fresh = [
             case for case in cases if all(asked(case) != asked(one) for one in shown[exercise.id])
         ]
@@ -155,33 +121,13 @@ def test_hidden_cases_are_not_the_visible_ones(stem):
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_calls_allow_memory_that_the_grader_can_tell_from_pythons(stem):
     calls = [
-        case
-        for exercise in load_lab(stem).exercises
-        for case in getattr(hidden(stem), exercise.id)(np.random.default_rng(0))
+        case for exercise in load_lab(stem).exercises for case in hidden_cases(stem, exercise.id)
     ]
     assert all(
         call.most_bytes is None or call.most_bytes >= LEAST_MOST_BYTES
         for call in calls
         if isinstance(call, Call)
     )
-
-
-@cache
-def visible_cases(stem: str) -> dict[str, tuple]:
-    """Exercise -> the cases that its check cell builds in the solved lab."""
-    found = {}
-    names = {"__name__": "lab"}
-    for cell in solved_notebook(load_lab(stem)).cells:
-        if role(cell) in ("given", "exercise", "check"):
-            source = (
-                cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source
-            )
-            file = f"<{stem} {cell.id}>"
-            # where kernels find their text
-            linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-            names["_keep"] = lambda target, cases, view=None: found.setdefault(target, tuple(cases))
-            exec(compile(source, file, "exec"), names)
-    return {e.id: found[e.name] for e in load_lab(stem).exercises}
 
 
 def asked(case) -> tuple:

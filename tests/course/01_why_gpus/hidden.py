@@ -40,7 +40,7 @@ def square(rng: np.random.Generator) -> Iterator[Launch]:
                 threads,
                 args=(x, Out(n)),
                 want=(x * x,),
-                budget={"global_load_requests": 2 * up(n, 32)},
+                budget={"global_load_requests": 2 * up(n, 32), "global_store_requests": up(n, 32)},
             )
 
 
@@ -69,7 +69,10 @@ def add(rng: np.random.Generator) -> Iterator[Launch]:
             64,
             args=(a, b, Out(least)),
             want=(a[:least] + b[:least],),
-            budget={"global_load_requests": up(n, 32) + up(m, 32)},
+            budget={
+                "global_load_requests": up(n, 32) + up(m, 32),
+                "global_store_requests": up(least, 32),
+            },
         )
 
 
@@ -78,13 +81,14 @@ def centre(rng: np.random.Generator) -> Iterator[Launch]:
     drawn = [tuple(int(n) for n in rng.integers(1, 90, 2)) for _ in range(4)]
     for rows, cols in [(1, 1), (1, 70), (70, 1), (down, along), (down + 1, along + 1), *drawn]:
         x, mean = floats(rng, rows, cols), floats(rng, cols)
+        blocks = up(cols, 16) * up(rows, 8)
         yield Launch(
             f"{rows} x {cols}",
             (up(cols, 16), up(rows, 8)),
             (16, 8),
             args=(x, mean, Out(x.shape)),
             want=(x - mean,),
-            budget={"global_load_requests": 8 * up(cols, 16) * up(rows, 8)},
+            budget={"global_load_requests": 8 * blocks, "global_store_requests": 4 * blocks},
         )
 
 
@@ -118,5 +122,8 @@ def reverse(rng: np.random.Generator) -> Iterator[Launch]:
                 threads,
                 args=(x, Out(n)),
                 want=(x[::-1].copy(),),
-                budget={"global_load_requests": up(n, 32) + 8},
+                budget={
+                    "global_load_requests": up(n, 32) + 8,
+                    "global_store_requests": up(n, 32) + 8,
+                },
             )

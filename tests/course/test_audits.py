@@ -1,0 +1,102 @@
+"""Budgets leave no way open: what each lab's audit says of the ways to a lane is tried out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isclose
+
+import pytest
+from support.audits import FREE, WAYS, audits, budget_of_text, by_atomics, limits, with_more
+from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
+from support.wrong_answers import wrong_answers
+
+from warpwise.grading import extract
+from warpwise.labs.budgets import ratios_alone
+from warpwise.labs.exercise import Reason
+from warpwise.labs.judge import judge, judge_launch
+from warpwise.labs.source import load_lab
+
+KERNELS = [
+    (stem, exercise)
+    for stem in STEMS
+    for exercise in load_lab(stem).exercises
+    if exercise.kind == "kernel"
+]
+each = pytest.mark.parametrize(
+    ("stem", "exercise"), KERNELS, ids=[f"{stem}-{exercise.id}" for stem, exercise in KERNELS]
+)
+PAID = [
+    pytest.param(stem, exercise, way, id=f"{stem}-{exercise.id}-{way}")
+    for stem, exercise in KERNELS
+    if exercise.id in audits(stem)
+    for way in audits(stem)[exercise.id].counters
+]
+LOADS = ("global_load", "global_bytes_moved", "sectors_per_request_load")
+#: wrong answers whose mistake is to load too much, or badly
+LOADING = [
+    answer
+    for stem in STEMS
+    for answer in wrong_answers(stem)
+    if answer.reason.removeprefix(Reason.OVER_BUDGET).startswith(LOADS)
+]
+
+
+def kernel_of(stem: str, exercise, text: str):
+    return extract.kernel(text, exercise.name, given=cells(stem, "given"))
+
+
+def launches(stem: str, id: str) -> list:
+    """All launches of an exercise that have a budget: those shown, and a seed's hidden ones."""
+    return [c for c in (*visible_cases(stem)[id], *hidden_cases(stem, id)) if c.budget]
+
+
+@each
+def test_an_audit_names_every_way_and_what_pays_for_it(stem, exercise):
+    audit = audits(stem)[exercise.id]
+    assert audit.pays.keys() == WAYS.keys()
+    assert all(len(paid) > len(FREE) for paid in audit.pays.values())
+    for launch in launches(stem, exercise.id):
+        assert {*audit.counters.values()} <= {*launch.budget}, launch.label
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stem", "exercise", "way"), PAID)
+def test_the_counter_pays_for_what_comes_by_that_way(stem, exercise, way):
+    counter = audits(stem)[exercise.id].counters[way]
+    for case in visible_cases(stem)[exercise.id]:
+        if counter not in case.budget:
+            continue
+        only = replace(case, budget={counter: case.budget[counter]})
+        text = module_text(stem, exercise)
+        assert judge_launch(kernel_of(stem, exercise, text), only).passed
+        more = kernel_of(stem, exercise, with_more(way, text, exercise.name, case))
+        verdict = judge_launch(more, only)
+        assert verdict.reason == Reason.OVER_BUDGET + counter, (case.label, verdict.detail)
+
+
+@each
+def test_no_budget_has_a_ratio_alone(stem, exercise):
+    for launch in launches(stem, exercise.id):
+        assert ratios_alone(launch.budget) == (), launch.label
+
+
+@each
+def test_the_budget_of_the_text_is_the_one_that_is_applied(stem, exercise):
+    audit, text = audits(stem)[exercise.id], budget_of_text(stem, exercise.name)
+    parameters = kernel_of(stem, exercise, module_text(stem, exercise)).parameters
+    for launch in launches(stem, exercise.id):
+        limit = limits(stem, audit, launch, parameters)
+        told = {counter: limit(formula) for counter, formula in text.items()}
+        assert told.keys() == launch.budget.keys(), launch.label
+        for counter, value in launch.budget.items():
+            assert isclose(told[counter], value), (launch.label, counter)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", LOADING, ids=lambda answer: f"{answer.lab}-{answer.name}")
+def test_a_load_too_many_is_one_by_an_atomic_too(answer):
+    exercise = load_lab(answer.lab).exercise(answer.exercise)
+    cases = hidden_cases(answer.lab, exercise.id)
+    text = by_atomics(module_text(answer.lab, exercise, answer.text), exercise.name, cases[0])
+    assert text, "no load that an atomic can make"
+    assert not judge(kernel_of(answer.lab, exercise, text), cases)[-1].passed

@@ -1,0 +1,209 @@
+"""Audits of budgets: for each kernel exercise, which counter pays for each way to reach a lane.
+
+A lab's ``audit.toml`` has a table for each kernel exercise: a way of WAYS, and the counter of the
+exercise's budget that grows with what comes by it, or ``free: reason`` where it brings no lane
+anything that was not paid for. The table ``[free]`` holds for all exercises that say nothing else.
+``names`` gives the letters of the budget in the lab's text as Python, over the kernel's arguments
+and the launch's ``blocks`` and ``threads``.
+
+``with_more`` changes a right answer so that more data moves by one way, and ``by_atomics`` writes
+its loads as ``cuda.atomic.add(x, i, 0)``; neither changes a result."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from support.lab_cases import names_of
+from support.paths import ROOT
+from warpwise.labs.exercise import InOut, Launch, Out
+from warpwise.labs.source import load_lab, role, solved_notebook
+
+FREE = "free: "
+WAYS = {
+    "global": "an input is loaded again",
+    "output": "an output is scratch: stored and read back",
+    "shared": "through shared memory",
+    "local": "through an array of the thread's own",
+    "constant": "from constant memory",
+    "atomic": "an input is loaded by atomics",
+    "shuffle": "from another lane's register",
+    "captured": "from a value outside the kernel that it names",
+}
+#: accesses of each thread that are added; enough for any budget that means something
+TRIPS = 64
+ROW = re.compile(r"^\| `(\w+)` \| (?:at (?:most|least) )?`([^`]+)` \|", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What pays for each way in one exercise."""
+
+    pays: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def counters(self) -> dict[str, str]:
+        """The ways that a counter pays for."""
+        return {way: paid for way, paid in self.pays.items() if not paid.startswith(FREE)}
+
+
+def audits(lab: str) -> dict[str, Audit]:
+    """Return a lab's audits by exercise; of a lab without kernels, none."""
+    path = ROOT / "tests/course" / lab / "audit.toml"
+    tables = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    free = {way: FREE + reason for way, reason in tables.pop("free", {}).items()}
+    return {
+        exercise: Audit(free | {k: v for k, v in table.items() if k != "names"}, table["names"])
+        for exercise, table in tables.items()
+    }
+
+
+# --- the text ---
+
+
+def budget_of_text(lab: str, name: str) -> dict[str, str]:
+    """Return the table of counters and limits above an exercise: counter -> Python."""
+    above = ""
+    for cell in solved_notebook(load_lab(lab)).cells:
+        if role(cell) == "exercise" and cell.metadata["warpwise"]["name"] == name:
+            return dict(ROW.findall(above))
+        above = "" if role(cell) == "check" else above + f"{cell.source}\n"
+    raise LookupError(name)
+
+
+def limits(
+    lab: str, audit: Audit, launch: Launch, parameters: Sequence[str]
+) -> Callable[[str], float]:
+    """Return what works out a limit of the text for a launch."""
+    arguments = zip(parameters, launch.args, strict=True)
+    known = names_of(lab) | {name: _array(given) for name, given in arguments}
+    known |= {
+        "blocks": prod(np.atleast_1d(launch.blocks)),
+        "threads": _count(launch.threads),
+    }
+    letters = {letter: eval(meaning, known) for letter, meaning in audit.names.items()}
+    return lambda text: eval(text, known | letters)
+
+
+def _count(shape: int | tuple[int, ...]) -> int:
+    return prod(shape) if isinstance(shape, tuple) else shape
+
+
+def _array(given: object) -> object:
+    """Return an argument as the kernel meets it, an output as zeros."""
+    if isinstance(given, Out):
+        return np.zeros(given.shape, given.dtype)
+    return given.start if isinstance(given, InOut) else given
+
+
+# --- changed answers ---
+
+
+def with_more(way: str, text: str, name: str, launch: Launch) -> str:
+    """Return a module whose kernel ``name`` moves more data by one way. Raises LookupError."""
+    tree = ast.parse(text)
+    kernel = _function(tree, name)
+    parameters = [argument.arg for argument in kernel.args.args]
+    given = dict(zip(parameters, launch.args, strict=True))
+    inputs = {k: v for k, v in given.items() if isinstance(v, np.ndarray) and v.size}
+    outputs = {k for k, v in given.items() if isinstance(v, Out | InOut)}
+    if way == "output":
+        again = _AgainAfterStores(outputs)
+        again.visit(kernel)
+        if not again.found:
+            raise LookupError(f"{name} stores no element of {', '.join(outputs)}")
+        return ast.unparse(ast.fix_missing_locations(tree))
+    if way == "atomic":
+        inputs = {k: v for k, v in inputs.items() if has_atomics(v)}
+        _AsAtomics({k: v.ndim for k, v in inputs.items()}).visit(kernel)
+    lines = _added(way, inputs, _count(launch.threads))
+    first = 1 if ast.get_docstring(kernel) else 0
+    kernel.body[first:first] = ast.parse(lines).body
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def by_atomics(text: str, name: str, launch: Launch) -> str:
+    """Return a module whose kernel loads its inputs by atomics, as far as their types have any."""
+    tree = ast.parse(text)
+    kernel = _function(tree, name)
+    given = zip([argument.arg for argument in kernel.args.args], launch.args, strict=True)
+    loads = _AsAtomics(
+        {k: v.ndim for k, v in given if isinstance(v, np.ndarray) and has_atomics(v)}
+    )
+    loads.visit(kernel)
+    return ast.unparse(ast.fix_missing_locations(tree)) if loads.found else ""
+
+
+def has_atomics(array: np.ndarray) -> bool:
+    """True if ``cuda.atomic.add`` takes elements of this array."""
+    return array.dtype.name in ("float32", "float64", "int32", "int64", "uint32", "uint64")
+
+
+def _added(way: str, inputs: Mapping[str, np.ndarray], threads: int) -> str:
+    place = (
+        "_t = cuda.threadIdx.x + cuda.blockDim.x"
+        " * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)\n"
+    )
+    loop = f"for _k in range({TRIPS}):\n    "
+    if way == "shared":
+        lines = f"_s = cuda.shared.array({threads}, np.float32)\n_s[_t] = 0\n"
+        return place + lines + loop + "_v = _s[_t]\n    _s[_t] = _v"
+    if way == "local":
+        return place + "_l = cuda.local.array(4096, np.float32)\n" + loop + "_l[_k] = _t"
+    if way == "shuffle":
+        return loop + "_v = cuda.shfl_sync(0xFFFFFFFF, _k, 0)"
+    name, array = next(iter(inputs.items()))
+    axes = [f"(_t + _k) % {name}.shape[{axis}]" for axis in range(array.ndim)]
+    index = axes[0] if array.ndim == 1 else f"({', '.join(axes)})"
+    element = f"cuda.atomic.add({name}, {index}, 0)" if way == "atomic" else f"{name}[{index}]"
+    return place + loop + f"_v = {element}"
+
+
+def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
+    return next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name)
+
+
+class _AgainAfterStores(ast.NodeTransformer):
+    """Puts a loop behind each store to an output that stores what it reads back."""
+
+    def __init__(self, outputs: set[str]):
+        self.outputs, self.found = outputs, False
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        return self._again(node, node.targets[0])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        return self._again(node, node.target)
+
+    def _again(self, node: ast.stmt, target: ast.expr) -> ast.AST | list[ast.stmt]:
+        if not (isinstance(target, ast.Subscript) and ast.unparse(target.value) in self.outputs):
+            return node
+        self.found = True
+        place = ast.unparse(target)
+        return [node, *ast.parse(f"for _again in range({TRIPS}):\n    {place} = {place}").body]
+
+
+class _AsAtomics(ast.NodeTransformer):
+    """Writes loads of whole elements as atomics that add 0; ``arrays``: name -> axes."""
+
+    def __init__(self, arrays: Mapping[str, int]):
+        self.arrays, self.found = arrays, False
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        name = ast.unparse(node.value)
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        whole = len(indices) == self.arrays.get(name) and not any(
+            isinstance(index, ast.Slice) for index in indices
+        )
+        if not (whole and isinstance(node.ctx, ast.Load)):
+            return node
+        self.found = True
+        return ast.parse(f"cuda.atomic.add({name}, {ast.unparse(node.slice)}, 0)", mode="eval").body

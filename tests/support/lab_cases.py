@@ -1,0 +1,86 @@
+"""A lab's text and its cases: those that its check cells show, and the hidden ones of a seed."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import linecache
+import re
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from support.paths import ROOT
+from warpwise.labs.exercise import Case
+from warpwise.labs.source import Exercise, load_lab, role, solved_notebook
+
+STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
+
+
+@cache
+def hidden(stem: str) -> ModuleType:
+    """Return the module of a lab's hidden tests."""
+    spec = importlib.util.spec_from_file_location(
+        f"hidden_{stem}", ROOT / f"tests/course/{stem}/hidden.py"
+    )
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def hidden_cases(stem: str, id: str, seed: int = 0) -> list[Case]:
+    """Return the hidden cases of an exercise."""
+    return list(getattr(hidden(stem), id)(np.random.default_rng(seed)))
+
+
+@cache
+def cells(stem: str, part: str) -> tuple[str, ...]:
+    """The text of a solved lab's cells that play a part."""
+    return tuple(c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == part)
+
+
+def module_text(stem: str, exercise: Exercise, submission: str = "") -> str:
+    """A module with an exercise's function and those of other exercises that it mentions: the
+    submission's where it has them, else the solution's."""
+    names = {
+        e.name: cell
+        for e, cell in zip(load_lab(stem).exercises, cells(stem, "exercise"), strict=True)
+        if f"def {e.name}(" not in submission
+    }
+    text = names.pop(exercise.name, "") + submission
+    kept = [source for name, source in names.items() if re.search(rf"\b{name}\b", text)]
+    return "\n\n".join(["import numpy as np\nfrom warpwise import cuda", *kept, text])
+
+
+def visible_cases(stem: str) -> dict[str, tuple[Case, ...]]:
+    """Exercise -> the cases that its check cell builds in the solved lab."""
+    found = run(stem)[0]
+    return {e.id: found[e.name] for e in load_lab(stem).exercises}
+
+
+def names_of(stem: str) -> dict[str, Any]:
+    """Return the names that a solved lab has defined when all its checks have run."""
+    return run(stem)[1]
+
+
+@cache
+def run(stem: str) -> tuple[dict[str, tuple[Case, ...]], dict[str, Any]]:
+    """Run a solved lab; return the cases of each check, by its target, and the lab's names."""
+    found: dict[str, tuple[Case, ...]] = {}
+    names: dict[str, Any] = {"__name__": "lab"}
+    for cell in solved_notebook(load_lab(stem)).cells:
+        if role(cell) in ("given", "exercise", "check"):
+            source = (
+                cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source
+            )
+            file = f"<{stem} {cell.id}>"
+            # where kernels find their text
+            linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+            names["_keep"] = lambda target, cases, view=None: found.setdefault(target, tuple(cases))
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(source, file, "exec"), names)
+    return found, names
