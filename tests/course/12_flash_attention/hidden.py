@@ -178,7 +178,7 @@ def tiles_launch(
             "global_bytes_distinct": 4 * (heads * n * D + heads + 2 * counted * D)
             + want[0].nbytes
             + want[1].nbytes,
-            "shared_bytes_per_block": 9216,
+            "shared_bytes_per_block": 8192,
             "local_bytes_per_thread": 32,
             "shared_bank_conflicts": 500 * scores,
             "op_special": TILE**2 * (3 * scores + heads * tiles),
@@ -223,7 +223,7 @@ def causal_launch(
             "global_load_bytes": 1.1 * 4 * heads * D * (n + 2 * loaded),
             "global_store_bytes": 2 * (want[0].nbytes + want[1].nbytes),
             "global_bytes_distinct": sum(a.nbytes for a in (q, k, v, *want)),
-            "shared_bytes_per_block": 9216,
+            "shared_bytes_per_block": 8192,
             "local_bytes_per_thread": 32,
             "flops_fp64": 0,
         },
