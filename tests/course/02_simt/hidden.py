@@ -77,10 +77,6 @@ def stereo(rng: np.random.Generator) -> Iterator[Launch]:
             np.float32(rng.uniform(0.05, 0.2)),
             np.float32(rng.uniform(0.4, 0.9)),
         )
-        budget = {
-            "divergent_branches": 0 if n % 256 == 0 else 4,
-            "flops_fp32": 24 * ((n + 1) // 2) + 12 * (n // 2),
-        }
         yield Launch(
             f"{n} elements",
             ceil(n / 128),
@@ -88,7 +84,14 @@ def stereo(rng: np.random.Generator) -> Iterator[Launch]:
             args=(x, Out(n), a, b),
             want=(filtered(x, a, b),),
             rtol=1e-5,
-            budget=budget | ({"warp_efficiency": 0.85} if n >= 1000 else {}),
+            budget={
+                "divergent_branches": 0 if n % 256 == 0 else 4,
+                "flops_fp32": 24 * ((n + 1) // 2) + 12 * (n // 2),
+                "global_load_requests": ceil(n / 32) + 4,
+                "global_store_requests": ceil(n / 32) + 4,
+                "warp_efficiency": 0.85 if n >= 1000 else 0,
+                "warp_instructions": 2 * n + 200,
+            },
         )
 
 
@@ -107,7 +110,13 @@ def clamp(rng: np.random.Generator) -> Iterator[Launch]:
             256,
             args=(x, Out(n), low, high),
             want=(x.clip(low, high),),
-            budget={"branches": 8 * ceil(n / 256), "divergent_branches": 1, "op_fp64": 0},
+            budget={
+                "branches": 8 * ceil(n / 256),
+                "divergent_branches": 1,
+                "op_fp64": 0,
+                "global_load_requests": 3 * ceil(n / 32),
+                "global_store_requests": ceil(n / 32),
+            },
         )
 
 
@@ -130,6 +139,7 @@ def warp_sums(rng: np.random.Generator) -> Iterator[Launch]:
             rtol=1e-5,
             budget={
                 "global_load_requests": want.size,
+                "global_store_requests": want.size,
                 "op_fp64": 0,
                 "shared_load_requests": 0,
                 "atomics": 0,
@@ -161,13 +171,6 @@ def row_sums(rng: np.random.Generator) -> Iterator[Launch]:
         before = np.concatenate([[0], np.cumsum(values, dtype=np.float64)])
         want = (before[offsets[1:]] - before[offsets[:-1]]).astype(np.float32)
         pieces = sum(ceil(length / 32) for length in lengths)
-        budget = {
-            "global_load_requests": pieces + 2 * want.size,
-            "global_load_sectors": 5 * pieces + 2 * want.size,
-            "op_fp64": 0,
-            "shared_load_requests": 0,
-            "atomics": 0,
-        }
         yield Launch(
             f"{label}: {want.size} rows, {offsets[-1]} values",
             ceil(want.size / 4),
@@ -175,5 +178,14 @@ def row_sums(rng: np.random.Generator) -> Iterator[Launch]:
             args=(values, offsets, Out(want.size)),
             want=(want,),
             rtol=1e-5,
-            budget=budget | ({"warp_efficiency": 0.6} if lengths.mean() >= 40 else {}),
+            budget={
+                "global_load_requests": pieces + 2 * want.size,
+                "global_load_sectors": 5 * pieces + 2 * want.size,
+                "global_store_requests": want.size,
+                "op_fp64": 0,
+                "shared_load_requests": 0,
+                "atomics": 0,
+                "warp_efficiency": 0.6 if lengths.mean() >= 40 else 0,
+                "warp_instructions": 100 * want.size + 10 * pieces,
+            },
         )

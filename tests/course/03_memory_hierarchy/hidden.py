@@ -108,7 +108,11 @@ def minus_mirror(rng: np.random.Generator) -> Iterator[Launch]:
             BLOCK,
             args=(x, Out(n)),
             want=(np.concatenate([piece - piece[::-1] for piece in pieces(x)]),),
-            budget={"global_load_requests": ceil(n / 32), "barriers": 4 * blocks},
+            budget={
+                "global_load_requests": ceil(n / 32),
+                "global_store_requests": ceil(n / 32),
+                "barriers": 4 * blocks,
+            },
         )
 
 
@@ -129,7 +133,11 @@ def centre(rng: np.random.Generator) -> Iterator[Launch]:
                 ),
                 rtol=1e-5,
                 atol=1e-5,
-                budget={"global_load_requests": ceil(n / 32), "barriers": 9 * 4 * number},
+                budget={
+                    "global_load_requests": ceil(n / 32),
+                    "global_store_requests": ceil(n / 32),
+                    "barriers": 9 * 4 * number,
+                },
             )
 
 
@@ -147,7 +155,7 @@ def neighbour_sums(rng: np.random.Generator) -> Iterator[Launch]:
             args=(x, Out(n)),
             want=(want,),
             rtol=1e-5,
-            budget={"global_load_requests": 6 * blocks},
+            budget={"global_load_requests": 6 * blocks, "global_store_requests": 4 * blocks},
         )
 
 
