@@ -128,7 +128,7 @@ def flash_rows(rng: np.random.Generator) -> Iterator[Launch]:
             want=want,
             **CLOSE,
             budget={
-                "global_load_bytes": 1.1 * 4 * WIDTH * (n + 2 * n * keys),
+                "global_load_bytes": 8 * WIDTH * n * (1 + keys),
                 "global_store_bytes": 1.1 * 4 * (n * WIDTH + n),
                 "local_bytes_per_thread": 3 * 4 * WIDTH,
                 "shared_bytes_per_block": 0,
