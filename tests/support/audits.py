@@ -36,8 +36,8 @@ WAYS = {
     "shuffle": "from another lane's register",
     "captured": "from a value outside the kernel that it names",
 }
-#: accesses of each thread that are added; enough for any budget that means something
-TRIPS = 64
+#: accesses of each thread to add, if need be: a budget may have some to spare
+TRIPS = (64, 4096)
 ROW = re.compile(r"^\| `(\w+)` \| (?:at (?:most|least) )?`([^`]+)` \|", re.MULTILINE)
 
 
@@ -106,7 +106,7 @@ def _array(given: object) -> object:
 # --- changed answers ---
 
 
-def with_more(way: str, text: str, name: str, launch: Launch) -> str:
+def with_more(way: str, text: str, name: str, launch: Launch, trips: int) -> str:
     """Return a module whose kernel ``name`` moves more data by one way. Raises LookupError."""
     tree = ast.parse(text)
     kernel = _function(tree, name)
@@ -115,7 +115,7 @@ def with_more(way: str, text: str, name: str, launch: Launch) -> str:
     inputs = {k: v for k, v in given.items() if isinstance(v, np.ndarray) and v.size}
     outputs = {k for k, v in given.items() if isinstance(v, Out | InOut)}
     if way == "output":
-        again = _AgainAfterStores(outputs)
+        again = _AgainAfterStores(outputs, trips)
         again.visit(kernel)
         if not again.found:
             raise LookupError(f"{name} stores no element of {', '.join(outputs)}")
@@ -125,7 +125,7 @@ def with_more(way: str, text: str, name: str, launch: Launch) -> str:
         # a device function loads what it is handed plainly, and would race with atomics
         inputs = {k: v for k, v in inputs.items() if k not in _handed_on(kernel)} or inputs
         _AsAtomics({k: v.ndim for k, v in inputs.items()}).visit(kernel)
-    lines = _added(way, inputs, _count(launch.threads))
+    lines = _added(way, inputs, _count(launch.threads), trips)
     first = 1 if ast.get_docstring(kernel) else 0
     kernel.body[first:first] = ast.parse(lines).body
     return ast.unparse(ast.fix_missing_locations(tree))
@@ -143,22 +143,27 @@ def by_atomics(text: str, name: str, launch: Launch) -> str:
     return ast.unparse(ast.fix_missing_locations(tree)) if loads.found else ""
 
 
+def loaded_by_atomics(launch: Launch) -> bool:
+    """True if an atomic takes elements of an input of this launch."""
+    return any(isinstance(given, np.ndarray) and has_atomics(given) for given in launch.args)
+
+
 def has_atomics(array: np.ndarray) -> bool:
     """True if ``cuda.atomic.add`` takes elements of this array."""
     return array.dtype.name in ("float32", "float64", "int32", "int64", "uint32", "uint64")
 
 
-def _added(way: str, inputs: Mapping[str, np.ndarray], threads: int) -> str:
+def _added(way: str, inputs: Mapping[str, np.ndarray], threads: int, trips: int) -> str:
     place = (
         "_t = cuda.threadIdx.x + cuda.blockDim.x"
         " * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)\n"
     )
-    loop = f"for _k in range({TRIPS}):\n    "
+    loop = f"for _k in range({trips}):\n    "
     if way == "shared":
         lines = f"_s = cuda.shared.array({threads}, np.float32)\n_s[_t] = 0\n"
         return place + lines + loop + "_v = _s[_t]\n    _s[_t] = _v"
     if way == "local":
-        return place + "_l = cuda.local.array(4096, np.float32)\n" + loop + "_l[_k] = _t"
+        return place + "_l = cuda.local.array(4096, np.float32)\n" + loop + "_l[_k % 4096] = _t"
     if way == "shuffle":
         return loop + "_v = cuda.shfl_sync(0xFFFFFFFF, _k, 0)"
     name, array = next(iter(inputs.items()))
@@ -183,8 +188,8 @@ class _AgainAfterStores(ast.NodeTransformer):
 
     Behind an atomic on an output, the loop has atomics that add 0."""
 
-    def __init__(self, outputs: set[str]):
-        self.outputs, self.found = outputs, False
+    def __init__(self, outputs: set[str], trips: int):
+        self.outputs, self.trips, self.found = outputs, trips, False
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
         return self._again(node, node.targets[0])
@@ -207,7 +212,7 @@ class _AgainAfterStores(ast.NodeTransformer):
 
     def _loop(self, node: ast.stmt, again: str) -> list[ast.stmt]:
         self.found = True
-        return [node, *ast.parse(f"for _again in range({TRIPS}):\n    {again}").body]
+        return [node, *ast.parse(f"for _again in range({self.trips}):\n    {again}").body]
 
 
 class _AsAtomics(ast.NodeTransformer):

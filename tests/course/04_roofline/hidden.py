@@ -92,16 +92,18 @@ def polynomial(rng: np.random.Generator) -> Iterator[Launch]:
         want = sum(
             c[j].astype(np.float64) * x.astype(np.float64) ** j for j in range(k + 1)
         ) + np.zeros(n)
-        most = {"flops_fp32": 2 * (k + 1) * n, "op_fp32": 2 * (k + 1) * n, "flops_fp64": 0}
-        if n >= 128:
-            most["global_bytes_moved"] = 32 * (k + 9) * 4 * blocks
         yield Launch(
             f"{n} elements, degree {k}",
             blocks,
             128,
             args=(c, x, Out(n)),
             want=(want.astype(np.float32),),
-            budget=most,
+            budget={
+                "flops_fp32": 2 * (k + 1) * n,
+                "op_fp32": 2 * (k + 1) * n,
+                "flops_fp64": 0,
+                "global_bytes_moved": 32 * (k + 9) * 4 * blocks,
+            },
             atol=1e-5,
         )
 

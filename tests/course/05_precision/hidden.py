@@ -97,7 +97,6 @@ def dot_columns(rng: np.random.Generator) -> Iterator[Launch]:
     for K, cols in ((1, 1), (8, 40), (64, 128), (65, 31), (2000, 16), *drawn):
         w, m = half(rng, K), half(rng, K, cols)
         want = (w.astype(np.float64) @ m.astype(np.float64)).astype(np.float32)
-        budget = {"op_fp64": 0, "sectors_per_request_load": 2.1 if cols % 16 == 0 else 3.1}
         yield Launch(
             f"K = {K}, {cols} columns",
             ceil(cols / 64),
@@ -105,7 +104,12 @@ def dot_columns(rng: np.random.Generator) -> Iterator[Launch]:
             args=(w, m, Out(cols)),
             want=(want,),
             atol=sqrt(K) / 2**16,
-            budget=budget,
+            budget={
+                "op_fp64": 0,
+                "sectors_per_request_load": 2.1 if cols % 16 == 0 else 3.1,
+                "global_load_sectors": (3 if cols % 16 == 0 else 4) * K * 2 * ceil(cols / 64),
+                "global_store_requests": ceil(cols / 32),
+            },
         )
 
 
@@ -138,7 +142,12 @@ def standardise(rng: np.random.Generator) -> Iterator[Launch]:
             want=(np.where(v < 0, slope * v, v).astype(np.float32),),
             rtol=1e-4,
             atol=5e-5,
-            budget={"flops_fp64": 0, "op_fp64": 0},
+            budget={
+                "flops_fp64": 0,
+                "op_fp64": 0,
+                "global_load_requests": 6 * rows * ceil(cols / 32),
+                "global_store_requests": rows * ceil(cols / 32),
+            },
         )
 
 
@@ -203,5 +212,11 @@ def quantised_matmul(rng: np.random.Generator) -> Iterator[Launch]:
             args=(qa, sa, qb, sb, Out((M, N))),
             want=(exact.astype(np.float32),),
             rtol=1e-6,
-            budget={"op_fp64": 0, "flops_fp32": 2 * M * N, "sectors_per_request_load": 2.1},
+            budget={
+                "op_fp64": 0,
+                "flops_fp32": 2 * M * N,
+                "sectors_per_request_load": 2.1,
+                "global_load_sectors": (3 * K + 6) * M * ceil(N / 32),
+                "global_store_requests": M * ceil(N / 32),
+            },
         )

@@ -188,6 +188,7 @@ def layernorm_backward(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_load_bytes": 24 * x.size + 256 * rows,
                 "global_store_bytes": 4 * x.size,
                 "sectors_per_request_load": 5.1,
+                "global_load_sectors": (30 * ceil(cols / 32) + 2) * rows,
                 "flops_fp64": 0,
             },
         )
