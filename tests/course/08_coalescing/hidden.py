@@ -156,5 +156,7 @@ def histogram(rng: np.random.Generator) -> Iterator[Launch]:
                     "global_atomic_requests": blocks * BINS // 32,
                     "sectors_per_request_load": 4.1,
                     "global_bytes_moved": 2.5 * (x.nbytes + blocks * 4 * BINS),
-                },
+                }
+                if n >= BINS
+                else {},
             )
