@@ -45,7 +45,7 @@ def enter(limits: dict[str, Any]) -> None:
     _drop_capabilities()
     die_with_parent()  # the change of user took it back
     refuse_calls(base64.b64decode(limits["seccomp"]))
-    stay_first()
+    stay_first(limits)
 
 
 @contextmanager
