@@ -63,9 +63,12 @@ def warm(part: Part, mode: str) -> Warm:
     rules = base64.b64encode(seccomp.program(part.sockets)).decode()
     room = {"tmp_bytes": part.tmp_bytes, "kept": kept, "seccomp": rules}
     # any other user would get a namespace that cannot mount
-    outside = [*_bubblewrap(part, mode, user=0), "--cap-add", "CAP_SYS_ADMIN"]
+    outside = _bubblewrap(part, mode, user=0)
+    for right in ("CAP_SYS_ADMIN", "CAP_NET_ADMIN"):
+        outside += ["--cap-add", right]
     inside = _inside(part, mode, part.limits, room)
-    return Warm([*outside, "--", *inside], parts.ENVIRONMENT | {"HOME": "/tmp"})
+    user = _own_user if mode == ROOT else dict
+    return Warm([*outside, "--", *inside], parts.ENVIRONMENT | {"HOME": "/tmp"}, user)
 
 
 @lru_cache(maxsize=1)
@@ -96,11 +99,15 @@ def _inside(
     # outside a sandbox it would count the user's own
     rlimits = {k: v for k, v in part.rlimits.items() if mode != NONE or k != "NPROC"}
     limits = parts.confinement(rlimits, use) | {"path": _search_path(part, mode), **more}
-    if mode == ROOT:
-        limits["uid"] = container.fresh_uid()
+    limits |= _own_user() if mode == ROOT else {}
     here = parts.INSIDE if mode == NONE else "/inside"
     resolve = os.path.realpath if part is parts.FUNCTIONS else os.path.abspath
     return [resolve(sys.executable), "-I", "-S", f"{here}/start.py", part.name, json.dumps(limits)]
+
+
+def _own_user() -> dict[str, int]:
+    """Make what a job that root runs has to know of its user."""
+    return {"uid": container.fresh_uid()}
 
 
 def _search_path(part: Part, mode: str) -> list[str]:

@@ -45,7 +45,7 @@ def stay_first(limits: dict[str, Any], end: Callable[[], None] = lambda: None) -
 
     Then the kernel ends whatever the child left running. As the first process itself, student code
     would be immune to most signals. The kernel tells the most memory that the child, or one of its
-    own, has held: nothing was between two looks then. ``end`` is called when the child has ended."""
+    own, has held: nothing was between two looks then. ``end`` is called after the child's end."""
     child = os.fork()
     if child:
         _, status, used = os.wait4(child, 0)
@@ -78,7 +78,7 @@ def serve_many(part: str, limits: dict[str, Any], number: int) -> None:
         play(part)
 
     import_module(part).warm()
-    serve(number, lambda header: None, in_a_room)
+    serve(number, limits.update, in_a_room)
 
 
 def play(part: str) -> None:
