@@ -373,7 +373,7 @@ def sectors_for(*args):
             pass
 
     def forge(path):
-        with open(path, "w") as file:
+        with open(path, "r+") as file:  # which asks for no new file
             file.write('{"score": 1000}')
         return True
 
@@ -410,9 +410,11 @@ def sectors_for(*args):
             os.closerange(0, 256)
             while not os.path.exists("/var/tmp/ended"):
                 time.sleep(0.02)
-            open("/var/tmp/late", "w").write("still here")
+            open("/var/tmp/late", "r+").write("still here")
         os._exit(0)
-    open("/var/tmp/evidence", "w").write(repr((os.getuid() != 0, len(others) > 2, done)))
+    attempt("made a file", lambda: open("/var/tmp/made", "w"))
+    attempt("made a file without a name", lambda: os.open("/var/tmp", os.O_TMPFILE | os.O_RDWR))
+    open("/var/tmp/evidence", "r+").write(repr((os.getuid() != 0, len(others) > 2, done)))
     return 0
 """
 
@@ -431,9 +433,12 @@ def test_a_hostile_submission_gains_nothing(machine):
     machine.hand_in(solved(sectors_for=HOSTILE))
     (machine.folder / "and_wait").write_text(AND_WAIT)
     (machine.folder / "and_wait").chmod(0o755)
+    for name in ("evidence", "late"):
+        (machine.open / name).touch()
+        (machine.open / name).chmod(0o666)
     results, _ = machine.graded("and_wait")
     assert (machine.open / "evidence").read_text() == "(True, True, [])"
-    assert (machine.open / "ended").exists() and not (machine.open / "late").exists()
+    assert (machine.open / "ended").exists() and not (machine.open / "late").read_text()
     assert results["score"] == ALL - POINTS["sectors_for"]
     [failed] = [test for test in results["tests"] if test["status"] == "failed"]
     assert failed["score"] == 0 and "Wrong" in failed["output"]

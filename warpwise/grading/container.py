@@ -60,12 +60,20 @@ def check(folder: Path) -> None:
 def run(part: parts.Part, job: bytes, limits: watch.Limits) -> watch.Finished:
     """Play a part on a job as a fresh user, of whom nothing is running when this returns."""
     uid = fresh_uid()
-    rules = base64.b64encode(seccomp.program(part.sockets)).decode()
+    # files would lie on the container's disk, which no limit counts
+    rules = base64.b64encode(seccomp.program(part.sockets, files=False)).decode()
     rlimits = part.rlimits | {"AS": min(part.rlimits["AS"], MOST_ADDRESSES)}
     path = [sysconfig.get_path("purelib")]
-    own = json.dumps({"rlimits": rlimits, "path": path, "uid": uid, "seccomp": rules})
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, MOST_BYTES))
-    command = [sys.executable, "-I", "-S", str(parts.INSIDE / "alone.py"), part.name, own]
+    own = parts.confinement(rlimits, limits) | {"path": path, "uid": uid, "seccomp": rules}
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        str(parts.INSIDE / "alone.py"),
+        part.name,
+        json.dumps(own),
+    ]
     with tempfile.TemporaryDirectory(prefix="warpwise-") as folder:
         os.chown(folder, uid, uid)
         try:

@@ -7,6 +7,7 @@ notebook through nbval; it sees the Python environment and the ``warpwise`` pack
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from warpwise.grading import watch
 
 MB = 1 << 20
+SPARE_BYTES = 64 * MB  #: of a process's data that libraries reserve and do not use
 INSIDE = Path(__file__).resolve().parent / "inside"
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -42,17 +44,32 @@ class Part:
 
 
 def _part(
-    name: str, limits: watch.Limits, address_space: int, processes: int, files: int, sockets: bool
+    name: str,
+    limits: watch.Limits,
+    address_space: int,
+    processes: int,
+    files: int,
+    tmp_bytes: int,
+    sockets: bool,
 ) -> Part:
-    sizes = {"AS": address_space, "FSIZE": 16 * MB, "CORE": 0, "MSGQUEUE": 0}
+    sizes = {"AS": address_space, "FSIZE": tmp_bytes, "CORE": 0, "MSGQUEUE": 0}
+    sizes["DATA"] = limits.memory_bytes + SPARE_BYTES
     counts = {"CPU": round(limits.cpu_seconds) + 1, "NPROC": processes, "NOFILE": files}
-    return Part(name, limits, sizes | counts, 32 * MB, sockets)
+    counts["SIGPENDING"] = 16 * processes  # each holds eight bytes
+    return Part(name, limits, sizes | counts, tmp_bytes, sockets)
 
 
 _USE = watch.Limits(3, 20, 512 * MB, result_bytes=4 * MB)
-FUNCTIONS = _part("functions", _USE, 2048 * MB, processes=16, files=64, sockets=False)
+# An open file may be a pipe, which holds 64 KiB.
+FUNCTIONS = _part("functions", _USE, 2048 * MB, 6, files=20, tmp_bytes=1 * MB, sockets=False)
 _USE = watch.Limits(20, 60, 1536 * MB, result_bytes=1 * MB)
-NOTEBOOK = _part("notebook", _USE, 8192 * MB, processes=64, files=512, sockets=True)
+NOTEBOOK = _part("notebook", _USE, 8192 * MB, 64, files=512, tmp_bytes=32 * MB, sockets=True)
+
+
+def confinement(rlimits: Mapping[str, int], limits: watch.Limits) -> dict[str, Any]:
+    """Make what ``inside/start.py`` has to know of limits."""
+    memory = {"memory_bytes": limits.memory_bytes, "over_memory": watch.OVER_MEMORY}
+    return {"rlimits": rlimits, **memory}
 
 
 def one_call(text: str, name: str) -> Job:

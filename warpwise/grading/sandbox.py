@@ -44,11 +44,11 @@ def run(part: Part, job: Job, mode: str, limits: watch.Limits | None = None) -> 
     if mode == NONE:
         with tempfile.TemporaryDirectory(prefix="warpwise-") as folder:
             env = parts.ENVIRONMENT | {"HOME": folder}
-            return watch.run(_inside(part, mode), given, limits, env=env, cwd=folder)
+            return watch.run(_inside(part, mode, limits), given, limits, env=env, cwd=folder)
     if mode == CONTAINER:
         return container.run(part, given, limits)
     with watch.as_file(seccomp.program(part.sockets)) as rules:
-        filtered = ["--seccomp", str(rules.fileno()), "--", *_inside(part, mode)]
+        filtered = ["--seccomp", str(rules.fileno()), "--", *_inside(part, mode, limits)]
         command = [*_bubblewrap(part, mode), *filtered]
         env = parts.ENVIRONMENT | {"HOME": "/tmp"}
         return watch.run(command, given, limits, env=env, fds=(rules.fileno(),))
@@ -63,8 +63,12 @@ def warm(part: Part, mode: str) -> Warm:
     rules = base64.b64encode(seccomp.program(part.sockets)).decode()
     room = {"tmp_bytes": part.tmp_bytes, "kept": kept, "seccomp": rules}
     # any other user would get a namespace that cannot mount
-    outside = [*_bubblewrap(part, mode, user=0), "--cap-add", "CAP_SYS_ADMIN"]
-    return Warm([*outside, "--", *_inside(part, mode, room)], parts.ENVIRONMENT | {"HOME": "/tmp"})
+    outside = _bubblewrap(part, mode, user=0)
+    for right in ("CAP_SYS_ADMIN", "CAP_NET_ADMIN"):
+        outside += ["--cap-add", right]
+    inside = _inside(part, mode, part.limits, room)
+    user = _own_user if mode == ROOT else dict
+    return Warm([*outside, "--", *inside], parts.ENVIRONMENT | {"HOME": "/tmp"}, user)
 
 
 @lru_cache(maxsize=1)
@@ -86,18 +90,24 @@ def isolation() -> str:
     )
 
 
-def _inside(part: Part, mode: str, more: Mapping[str, Any] = MappingProxyType({})) -> list[str]:
+def _inside(
+    part: Part, mode: str, use: watch.Limits, more: Mapping[str, Any] = MappingProxyType({})
+) -> list[str]:
     """Make the command that runs inside, with ``more`` limits.
 
     ``-I -S``: no environment, no user folder, no .pth files."""
     # outside a sandbox it would count the user's own
     rlimits = {k: v for k, v in part.rlimits.items() if mode != NONE or k != "NPROC"}
-    limits = {"rlimits": rlimits, "path": _search_path(part, mode), **more}
-    if mode == ROOT:
-        limits["uid"] = container.fresh_uid()
+    limits = parts.confinement(rlimits, use) | {"path": _search_path(part, mode), **more}
+    limits |= _own_user() if mode == ROOT else {}
     here = parts.INSIDE if mode == NONE else "/inside"
     resolve = os.path.realpath if part is parts.FUNCTIONS else os.path.abspath
     return [resolve(sys.executable), "-I", "-S", f"{here}/start.py", part.name, json.dumps(limits)]
+
+
+def _own_user() -> dict[str, int]:
+    """Make what a job that root runs has to know of its user."""
+    return {"uid": container.fresh_uid()}
 
 
 def _search_path(part: Part, mode: str) -> list[str]:
@@ -143,11 +153,14 @@ def _root_filesystem(part: Part) -> Iterator[list[str]]:
     for name in ("bin", "lib", "lib64", "lib32", "sbin"):
         if os.path.islink(f"/{name}"):
             yield ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
-    if part is parts.FUNCTIONS:
-        yield from (["--tmpfs", folder] for folder in _other_packages())
     yield ["--proc", "/proc"]
     yield ["--dev", "/dev"]
-    yield ["--remount-ro", "/dev"]
+    # terminals would hold bytes that nobody counts
+    hidden = [*_other_packages(), "/dev/pts"] if part is parts.FUNCTIONS else []
+    for folder in hidden:
+        yield ["--size", "4096", "--tmpfs", folder, "--remount-ro", folder]
+    # files in /proc reset what the kernel counted of a process
+    yield ["--remount-ro", "/proc", "--remount-ro", "/dev"]
     yield ["--perms", "1777", "--size", str(part.tmp_bytes), "--tmpfs", "/dev/shm"]
     yield ["--remount-ro", "/"]
     yield ["--chdir", "/tmp"]

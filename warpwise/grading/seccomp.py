@@ -2,7 +2,8 @@
 
 Namespaces already hide files, processes and the network. The filter closes what is left of the
 kernel's surface: tracing other processes, new namespaces and mounts, keys, io_uring, BPF, and
-memory that no resource limit counts (memfd, shared mappings, System V shared memory). It is written
+memory that no resource limit counts (memfd, shared mappings, System V shared memory, attributes of
+files). Calls newer than this table are unknown there. It is written
 with libseccomp (through pyseccomp), which knows the numbers of each architecture and also ends
 processes that call through a foreign one. A refused call gives EPERM, so that ordinary programs
 fail with a message, not a signal."""
@@ -24,7 +25,18 @@ REFUSED = """
     memfd_create memfd_secret shmget shmat msgget semget mq_open init_module finit_module
     delete_module kexec_load kexec_file_load reboot syslog personality settimeofday clock_settime
     clock_adjtime adjtimex sethostname setdomainname vhangup nfsservctl lookup_dcookie
+    io_setup setxattr lsetxattr fsetxattr
 """.split()
+
+# Of a host function: events queue up without limit, with the names of files.
+REFUSED_TO_FUNCTIONS = "inotify_init inotify_init1 vmsplice".split()
+
+# Where a host function has no file system of its own: all that makes a file.
+MAKES_FILES = "creat mkdir mkdirat mknod mknodat link linkat symlink symlinkat".split()
+
+# The numbers of calls are the same on all architectures from 424 on; those of Linux 6.5 and later
+# are not examined here yet.
+UNKNOWN = range(451, 512)
 
 # Of clone(2), a new namespace: user, mount, pid, network, ipc, uts, cgroup (linux/sched.h).
 NAMESPACE_FLAGS = tuple(1 << bit for bit in (28, 17, 29, 30, 27, 26, 25))
@@ -38,12 +50,15 @@ MAPPING_FLAGS = (0x01, 0x40000)
 # through.
 LOCAL_FAMILIES = (1, 2, 10, 16)
 
+SET_PIPE_SIZE = 1031  # fcntl(2), F_SETPIPE_SZ
 
-@lru_cache(maxsize=2)
-def program(sockets: bool) -> bytes:
+
+@lru_cache(maxsize=4)
+def program(sockets: bool, files: bool = True) -> bytes:
     """Compile the filter to BPF.
 
-    ``sockets`` allows local sockets: a Jupyter kernel talks over the sandbox's own loopback."""
+    ``sockets`` allows local sockets: a Jupyter kernel talks over the sandbox's own loopback.
+    Without ``files``, no file can be made."""
     try:
         import pyseccomp as sc
     except (ImportError, OSError, RuntimeError) as error:
@@ -57,16 +72,35 @@ def program(sockets: bool) -> bytes:
         _add(rules, refuse, "clone", sc.Arg(0, sc.MASKED_EQ, flag, flag))
     for flag in MAPPING_FLAGS:
         _add(rules, refuse, "mmap", sc.Arg(3, sc.MASKED_EQ, flag, flag))
+    unknown = sc.ERRNO(errno.ENOSYS)
     # its flags lie in memory, out of a filter's sight; the C library falls back to clone
-    _add(rules, sc.ERRNO(errno.ENOSYS), "clone3")
+    _add(rules, unknown, "clone3")
+    for number in UNKNOWN:
+        rules.add_rule(unknown, number)
     if sockets:
         for family in (f for f in range(LOCAL_FAMILIES[-1]) if f not in LOCAL_FAMILIES):
             _add(rules, refuse, "socket", sc.Arg(0, sc.EQ, family))
         _add(rules, refuse, "socket", sc.Arg(0, sc.GT, LOCAL_FAMILIES[-1]))
     else:
-        _add(rules, refuse, "socket")
-        _add(rules, refuse, "socketpair")
+        for name in ("socket", "socketpair", *REFUSED_TO_FUNCTIONS):
+            _add(rules, refuse, name)
+        _add(rules, refuse, "fcntl", sc.Arg(1, sc.EQ, SET_PIPE_SIZE))
+    if not files:
+        _refuse_files(rules)
     return _export(rules)
+
+
+def _refuse_files(rules: Any) -> None:
+    """Refuse calls that make a file: those by name, and the flags of those that open one."""
+    import pyseccomp as sc
+
+    refuse = sc.ERRNO(errno.EPERM)
+    for name in MAKES_FILES:
+        _add(rules, refuse, name)
+    for flags in (os.O_CREAT, os.O_TMPFILE):
+        _add(rules, refuse, "open", sc.Arg(1, sc.MASKED_EQ, flags, flags))
+        _add(rules, refuse, "openat", sc.Arg(2, sc.MASKED_EQ, flags, flags))
+    _add(rules, sc.ERRNO(errno.ENOSYS), "openat2")  # its flags lie in memory
 
 
 def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:

@@ -11,7 +11,7 @@ import signal
 import socket
 import struct
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from io import BufferedReader, FileIO
 from typing import cast
@@ -33,9 +33,17 @@ class Broken(GradingError):
 
 
 class Warm:
-    """A warm process, for one job at a time; raises Broken when it is of no more use."""
+    """A warm process, for one job at a time; raises Broken when it is of no more use.
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str]):
+    ``header`` makes the header of a job for which none is given."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        header: Callable[[], Mapping[str, object]] = dict,
+    ):
+        self.header = header
         self.control, theirs = socket.socketpair()
         self.control.setsockopt(socket.SOL_SOCKET, PASS_CREDENTIALS, 1)
         with theirs:
@@ -65,7 +73,7 @@ class Warm:
         try:
             with watch.as_file(job) as given:
                 files = [given.fileno(), result[1], chatter[1]]
-                socket.send_fds(self.control, [json.dumps(header or {}).encode()], files)
+                socket.send_fds(self.control, [json.dumps(header or self.header()).encode()], files)
             pid = self._started()
         except OSError as error:
             os.close(result[0])

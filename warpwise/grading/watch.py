@@ -1,9 +1,10 @@
 """Run a command and end it, with everything it started, once it passes a limit.
 
 Limits of the operating system hold for one process at a time: forty processes get forty times as
-much. So the use of the whole tree is read from /proc while it runs. CPU time decides: the wall
-limit is generous, since a busy machine slows correct submissions too. Nothing that the command
-writes is believed beyond its length."""
+much. So the use of the whole tree is read from /proc while it runs: every POLL_SECONDS, and every
+NEAR_SECONDS once more than half of the memory is in use. Files in a sandbox's memory count as
+memory. CPU time decides: the wall limit is generous, since a busy machine slows correct submissions
+too. Nothing that the command writes is believed beyond its length."""
 
 from __future__ import annotations
 
@@ -11,16 +12,18 @@ import os
 import selectors
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol, cast
 
-POLL_SECONDS = 0.05
+POLL_SECONDS, NEAR_SECONDS = 0.05, 0.01
+INODE_BYTES = 1024  #: what the kernel counts for a file in memory, beside its pages
+IN_MEMORY = ("/tmp", "/dev/shm")  # of a sandbox
 LEAVE_SECONDS = 0.5
 CHUNK_BYTES = 1 << 16
+OVER_MEMORY = 119  #: exit status by which a sandbox says that a process held more than it may
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class _Use:
             self.own_seconds[p] = max(own, self.own_seconds.get(p, 0.0))
         collected = sum(own + children for own, children, _ in seen.values())
         self.cpu_seconds = max(self.cpu_seconds, collected, sum(self.own_seconds.values()))
-        self.memory_bytes = sum(memory for _, _, memory in seen.values())
+        self.memory_bytes = sum(memory for _, _, memory in seen.values()) + _in_files(seen)
 
     def over(self, limits: Limits) -> str:
         if self.cpu_seconds > limits.cpu_seconds:
@@ -92,6 +95,10 @@ class _Use:
         if self.memory_bytes > limits.memory_bytes:
             return "memory"
         return "wall" if time.monotonic() - self.started > limits.wall_seconds else ""
+
+    def pause(self, limits: Limits) -> float:
+        """Return the seconds until the next look."""
+        return NEAR_SECONDS if self.memory_bytes > limits.memory_bytes / 2 else POLL_SECONDS
 
 
 @dataclass
@@ -145,16 +152,21 @@ def follow(running: Running, limits: Limits) -> Finished:
         running.stdout.close()
         running.stderr.close()
     seconds, cpu_seconds = time.monotonic() - use.started, max(cpu_seconds, use.cpu_seconds)
+    if exit == OVER_MEMORY and not stopped:
+        stopped = "memory"
     said = chatter.content().decode("utf-8", "replace")
     return Finished(result.content(), said, exit, stopped, cpu_seconds, seconds)
 
 
 @contextmanager
 def as_file(content: bytes) -> Iterator[BinaryIO]:
-    """Open a file without a name that holds ``content``, at its beginning."""
-    with tempfile.TemporaryFile() as file:
+    """Open a file in memory that holds ``content``, at its beginning, and cannot be changed."""
+    with open(os.memfd_create("job", os.MFD_ALLOW_SEALING), "w+b") as file:
         file.write(content)
         file.seek(0)
+        from fcntl import F_ADD_SEALS, F_SEAL_GROW, F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_WRITE, fcntl
+
+        fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
         yield file
 
 
@@ -166,7 +178,7 @@ def _follow(running: Running, reads: Sequence[_Read], limits: Limits, use: _Use)
             ready.register(read.pipe, selectors.EVENT_READ, read)
         look_again = 0.0
         while ready.get_map():
-            for key, _ in ready.select(POLL_SECONDS):
+            for key, _ in ready.select(use.pause(limits)):
                 piece, read = os.read(key.fd, CHUNK_BYTES), key.data
                 read.held += piece
                 if not piece:
@@ -175,7 +187,7 @@ def _follow(running: Running, reads: Sequence[_Read], limits: Limits, use: _Use)
                     return str(read.name)
             if time.monotonic() >= look_again:
                 use.look(running.pid)
-                look_again = time.monotonic() + POLL_SECONDS
+                look_again = time.monotonic() + use.pause(limits)
                 if over := use.over(limits):
                     return over
     return ""
@@ -233,19 +245,34 @@ def tree(pid: int) -> Iterator[int]:
 
 
 def _usage(pid: int) -> tuple[float, float, int]:
-    """Return CPU seconds, those of collected children, and the peak of anonymous resident bytes.
+    """Return CPU seconds, those of collected children, and the peak of bytes that are no file's.
 
     They are zero for a process that is gone. The peak counts, not the present use: it may have been
-    between two looks."""
+    between two looks. What a process has had written to swap counts too."""
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
         status = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/status").splitlines())
-        most, of_files = (int(status[name].split()[0]) for name in ("VmHWM", "RssFile"))  # KiB
+        names = ("VmHWM", "VmSwap", "RssFile")
+        most, swapped, of_files = (int(status[name].split()[0]) for name in names)  # KiB
     except (OSError, ValueError, KeyError):
         return 0.0, 0.0, 0
     # of proc(5), counted from the state
     own, children = (sum(map(int, fields[i : i + 2])) / os.sysconf("SC_CLK_TCK") for i in (11, 13))
-    return own, children, max(0, 1024 * (most - of_files))
+    return own, children, max(0, 1024 * (most + swapped - of_files))
+
+
+def _in_files(pids: Iterable[int]) -> int:
+    """Return the bytes of files in memory that these processes can see and this one cannot."""
+    held = {}
+    for pid in pids:
+        for folder in IN_MEMORY:
+            with suppress(OSError):
+                inside = f"/proc/{pid}/root{folder}"
+                device, about = os.stat(inside).st_dev, os.statvfs(inside)
+                if device != os.stat(folder).st_dev:
+                    pages = (about.f_blocks - about.f_bfree) * about.f_frsize
+                    held[device] = pages + (about.f_files - about.f_ffree) * INODE_BYTES
+    return sum(held.values())
 
 
 def _read(path: str) -> str:

@@ -1,6 +1,6 @@
 """Give one submission its own room in a sandbox shared by many.
 
-A room has fresh namespaces, an empty /tmp and no rights. The sandbox itself, with its read-only
+A room has fresh namespaces, an empty /tmp, a user of its own if root grades, and no rights. The sandbox itself, with its read-only
 root and no network, is bubblewrap's. Submissions in it are separated here, since a program that
 bubblewrap starts cannot have imported its modules before."""
 
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import base64
 import ctypes
+import fcntl
 import os
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,9 +19,13 @@ from typing import Any
 from serve import die_with_parent
 from start import confine, stay_first
 
-NEW_MOUNTS, NEW_UTS, NEW_IPC, NEW_PIDS = 0x00020000, 0x04000000, 0x08000000, 0x20000000  # clone(2)
+# clone(2)
+NEW_MOUNTS, NEW_UTS, NEW_IPC, NEW_PIDS, NEW_NETWORK = (1 << bit for bit in (17, 26, 27, 29, 30))
+NEW = NEW_MOUNTS | NEW_UTS | NEW_IPC | NEW_PIDS | NEW_NETWORK
 # mount(2)
-NO_SUID, NO_DEVICES, NO_EXEC, BIND, PRIVATE, RECURSIVE = 2, 4, 8, 1 << 12, 1 << 18, 1 << 14
+READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 1, 2, 4, 8
+BIND, PRIVATE, RECURSIVE = 1 << 12, 1 << 18, 1 << 14
+GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 1  # netdevice(7), SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
 # prctl(2)
 NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER, AMBIENT, CLEAR_ALL, DROP_BOUNDING = 38, 22, 2, 47, 4, 24
 CAPABILITIES_3 = 0x20080522  # capset(2), _LINUX_CAPABILITY_VERSION_3
@@ -29,7 +36,8 @@ def enter(limits: dict[str, Any]) -> None:
     """Return as a process that has a room and no rights.
 
     Raises OSError if the room cannot be made: then no student code runs."""
-    _checked(libc.unshare(NEW_MOUNTS | NEW_UTS | NEW_IPC | NEW_PIDS))
+    _checked(libc.unshare(NEW))
+    _raise_loopback()
     child = os.fork()
     if child:
         os._exit(_ended(child))
@@ -39,13 +47,22 @@ def enter(limits: dict[str, Any]) -> None:
         flags, options = NO_SUID | NO_DEVICES, b"mode=1777,size=%d" % limits["tmp_bytes"]
         for folder in (b"/tmp", b"/dev/shm"):
             _checked(libc.mount(b"tmpfs", folder, b"tmpfs", flags, options))
-    _checked(libc.mount(b"proc", b"/proc", b"proc", NO_SUID | NO_DEVICES | NO_EXEC, None))
+    flags = READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC
+    _checked(libc.mount(b"proc", b"/proc", b"proc", flags, None))
     os.chdir("/tmp")
     confine(limits)
     _drop_capabilities()
     die_with_parent()  # the change of user took it back
     refuse_calls(base64.b64decode(limits["seccomp"]))
-    stay_first()
+    stay_first(limits)
+
+
+def _raise_loopback() -> None:
+    """Start the loopback of a new network namespace: the notebook's kernel is talked to over it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any:
+        request = fcntl.ioctl(any, GET_FLAGS, struct.pack("16sh14x", b"lo", 0))
+        name, flags = struct.unpack("16sh14x", request)
+        fcntl.ioctl(any, SET_FLAGS, struct.pack("16sh14x", name, flags | UP))
 
 
 @contextmanager

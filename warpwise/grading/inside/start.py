@@ -14,6 +14,7 @@ import json
 import os
 import resource
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,7 @@ def confine(limits: dict[str, Any]) -> None:
 
     Processes are counted per user, and not at all for root: so the user changes first."""
     if "uid" in limits:
-        os.setgroups([])
-        os.setresgid(limits["uid"], limits["uid"], limits["uid"])
-        os.setresuid(limits["uid"], limits["uid"], limits["uid"])
+        become(limits["uid"])
     for name, value in limits["rlimits"].items():
         kind = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(kind)[1]
@@ -34,15 +33,25 @@ def confine(limits: dict[str, Any]) -> None:
         resource.setrlimit(kind, (value, value))
 
 
-def stay_first() -> None:
+def become(uid: int) -> None:
+    """Give up root for this user, and the group of the same number."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def stay_first(limits: dict[str, Any], end: Callable[[], None] = lambda: None) -> None:
     """As the first process of the sandbox, let a child do the work, and end with it.
 
     Then the kernel ends whatever the child left running. As the first process itself, student code
-    would be immune to most signals."""
+    would be immune to most signals. The kernel tells the most memory that the child, or one of its
+    own, has held: nothing was between two looks then. ``end`` is called after the child's end."""
     child = os.fork()
     if child:
-        status = os.waitpid(child, 0)[1]
-        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+        _, status, used = os.wait4(child, 0)
+        end()
+        over = 1024 * used.ru_maxrss > limits["memory_bytes"]
+        os._exit(limits["over_memory"] if over else os.waitstatus_to_exitcode(status) & 0xFF)
 
 
 def main() -> None:
@@ -54,7 +63,7 @@ def main() -> None:
         return
     confine(limits)
     if os.getpid() == 1:
-        stay_first()
+        stay_first(limits)
     sys.path[:0] = folders
     play(part)
 
@@ -69,7 +78,7 @@ def serve_many(part: str, limits: dict[str, Any], number: int) -> None:
         play(part)
 
     import_module(part).warm()
-    serve(number, lambda header: None, in_a_room)
+    serve(number, limits.update, in_a_room)
 
 
 def play(part: str) -> None:
