@@ -610,7 +610,10 @@ def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercise
     (tmp_path / "bob.ipynb").write_text(json.dumps(made))
     (tmp_path / "cid.ipynb").write_text(json.dumps(made | {"metadata": {}}))
     (tmp_path / "dan.ipynb").write_text(json.dumps({"nbformat": 4, "cells": []}))
-    told = {s.file: s.lab for s in collect.assign_labs(collect.find(tmp_path), labs, None, ids)}
+    told = {
+        s.file: s.lab
+        for s in collect.assign_labs(collect.find(tmp_path).submissions, labs, None, ids)
+    }
     assert told == {
         "ada/07_memory.ipynb": "07_memory",
         f"ada/doe_1234_{LAB}-2.ipynb": LAB,
@@ -618,7 +621,10 @@ def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercise
         "cid.ipynb": LAB,
         "dan.ipynb": "",
     }
-    only = {s.file: s.lab for s in collect.assign_labs(collect.find(tmp_path), labs, LAB, ids)}
+    only = {
+        s.file: s.lab
+        for s in collect.assign_labs(collect.find(tmp_path).submissions, labs, LAB, ids)
+    }
     assert only == {
         f"ada/doe_1234_{LAB}-2.ipynb": LAB,
         "bob.ipynb": LAB,

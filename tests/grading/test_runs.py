@@ -143,14 +143,15 @@ def test_only_what_has_changed_is_graded_again(sandbox, course, few, whole, tmp_
 
 
 def test_what_the_platform_says_later_is_kept_without_grading_again(sandbox, course, few, tmp_path):
-    """When a notebook was handed in, in a file beside it."""
-    folder, out, seen = tmp_path / "submissions/ada", tmp_path / "out", []
+    """When a notebook was handed in, in the file that nbgrader puts beside it."""
+    submissions, out, seen = tmp_path / "submitted", tmp_path / "out", []
+    folder = submissions / "ada/hw1"
     folder.mkdir(parents=True)
     answer = (few / "student000.ipynb").read_bytes()
     (folder / f"{tiny_course.STEM}.ipynb").write_bytes(answer)
-    grade(folder.parent, out, seed=SEED, course=course)
+    grade(submissions, out, seed=SEED, course=course)
     (folder / "timestamp.txt").write_text("2026-02-03 12:00:00 UTC")
-    (told,) = grade(folder.parent, out, course=course, progress=lambda *it: seen.append(it))
+    (told,) = grade(submissions, out, course=course, progress=lambda *it: seen.append(it))
     (kept,) = store.load(out).records
     assert seen == [] and kept == told and kept.submitted == "2026-02-03T12:00:00+00:00"
 
