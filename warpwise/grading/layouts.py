@@ -78,7 +78,7 @@ class Layout:
 
     ``handed`` is by folder; ``shared`` are names that several of Moodle's participants have, or
     numbers that Canvas would have given several names; ``beside`` are names next to nbgrader's
-    ``submitted`` that are not nbgrader's."""
+    ``submitted`` that hold work."""
 
     platform: str
     root: Path
@@ -153,7 +153,7 @@ def _fits(platform: str, place: Path, entries: Sequence[Entry]) -> bool:
     if platform == CANVAS:
         return _is_canvas([name for name in names if is_work(name)])
     if platform == NBGRADER:
-        of_a_course = SUBMITTED in folders and all(map(OF_NBGRADER.fullmatch, names))
+        of_a_course = SUBMITTED in folders and not _beside_submitted(place, entries)
         return of_a_course or (place.name == SUBMITTED and _is_submitted(place, entries))
     return False
 
@@ -161,9 +161,9 @@ def _fits(platform: str, place: Path, entries: Sequence[Entry]) -> bool:
 def _laid_out(platform: str, root: Path) -> Layout:
     entries = entries_of(root)
     if platform == NBGRADER and Entry(SUBMITTED, True) in entries:
-        beside = tuple(e.name for e in entries if not OF_NBGRADER.fullmatch(e.name))
-        root = root / SUBMITTED
-        return Layout(platform, root, entries_of(root), beside=beside)
+        within = root / SUBMITTED
+        beside = _beside_submitted(root, entries)
+        return Layout(platform, within, entries_of(within), beside=beside)
     if platform == GRADESCOPE:
         handed = {one.folder: one for one in platforms.gradescope(_metadata(root))}
         return Layout(platform, root, tuple(e for e in entries if e.name != METADATA), handed)
@@ -195,6 +195,12 @@ def _is_canvas(names: Sequence[str]) -> bool:
     users = Counter(student for student, _ in {(named.student, named.name) for named in said})
     alone = [named for named in said if uploads[named.file] == users[named.student] == 1]
     return len(alone) > len(names) / 2
+
+
+def _beside_submitted(place: Path, entries: Sequence[Entry]) -> tuple[str, ...]:
+    """List what holds work and is no part of an nbgrader course."""
+    others = (entry for entry in entries if not OF_NBGRADER.fullmatch(entry.name))
+    return tuple(entry.name for entry in others if _holds_work(place, entry))
 
 
 def _is_submitted(place: Path, entries: Sequence[Entry]) -> bool:
@@ -266,9 +272,11 @@ def _is_litter(folder: Path, entry: Entry) -> bool:
     """True for what systems and programs leave in a folder; never for what holds work."""
     if entry.name == CHECKPOINTS or (not entry.folder and LITTER.fullmatch(entry.name)):
         return True
-    return is_hidden(entry.name) and not (
-        bool(works(folder / entry.name)) if entry.folder else is_work(entry.name)
-    )
+    return is_hidden(entry.name) and not _holds_work(folder, entry)
+
+
+def _holds_work(folder: Path, entry: Entry) -> bool:
+    return bool(works(folder / entry.name)) if entry.folder else is_work(entry.name)
 
 
 def works(folder: Path) -> list[Path]:
