@@ -8,7 +8,10 @@ import io
 import json
 import os
 import random
+import shlex
 import stat
+import subprocess
+import sys
 import tarfile
 import tracemalloc
 import zipfile
@@ -123,6 +126,7 @@ CANVAS = {
     "o2brien_jr_LATE_4712_90400_my answers (2).ipynb": NOTEBOOK,
     "anon_Ab3x9_90500_08_coalescing.ipynb": NOTEBOOK,
     "noycebob_4713_90600_report.pdf": "%PDF",
+    "smithcyd_LATE_4714_text.html": "hello",
 }
 MOODLE = {
     "Ada Lovelace_1234_assignsubmission_file_/08_coalescing.ipynb": NOTEBOOK,
@@ -210,8 +214,8 @@ def test_canvas(as_handed_over):
         ("anon_Ab3x9", "", False, "canvas"),
     }
     assert graded(source, unpacked)["4711"] == "lovelaceada_4711_90318_08_coalescing-10.ipynb"
-    if source.is_dir():  # an archive's notebooks and archives alone are unpacked
-        assert found(source)["noycebob_4713_90600_report.pdf"].problem == "this is no notebook"
+    for file in ("noycebob_4713_90600_report.pdf", "smithcyd_LATE_4714_text.html"):
+        assert found(source, unpacked)[file].problem == "this is no notebook"
 
 
 def test_a_plain_folder_whose_names_look_like_canvas(tmp_path: Path):
@@ -597,6 +601,80 @@ def test_a_students_bomb_is_that_students_problem(
         path.stat().st_size for path in (tmp_path / "unpacked").rglob("*") if path.is_file()
     )
     assert written <= archives.ALWAYS_BYTES
+
+
+def test_all_archives_of_a_student_share_one_limit(tmp_path: Path):
+    """Each by itself is within the limits."""
+    part = zipped({f"{n}.ipynb": bytes(9 << 20) for n in range(4)})
+    deep = zipped({f"{n}/{'d/' * 12}{n}.ipynb": NOTEBOOK for n in range(90)})
+    whose = {"bytes": [part] * 6, "files": [deep] * 2, "ada": [part]}
+    files = {
+        f"{student}_{n}_9{n}{m}_{m}.zip": content
+        for n, (student, those) in enumerate(whose.items())
+        for m, content in enumerate([*those, zipped({f"{LAB}.ipynb": NOTEBOOK})])
+    }
+    told = found(made(tmp_path / "class", files), tmp_path / "unpacked")
+    for student, kind in (("bytes", "bytes"), ("files", "files")):
+        problems = {s.problem for s in told.values() if s.name == student and s.problem}
+        assert any(
+            f"with the student's other archives it unpacks to too many {kind}" in p
+            for p in problems
+        )
+    assert not any(s.problem for s in told.values() if s.name == "ada")
+    written = [path for path in (tmp_path / "unpacked").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in written) < (100 << 20) + (37 << 20)
+    assert len(list((tmp_path / "unpacked").rglob("*"))) < 1_100 + 20
+
+
+def test_a_group_has_its_archive_opened_once(tmp_path: Path):
+    files = {
+        "submission_metadata.yml": METADATA,
+        "submission_11/x.ipynb": NOTEBOOK,
+        "submission_12/all.zip": zipped({f"{LAB}.ipynb": NOTEBOOK}),
+    }
+    told = found(made(tmp_path / "class", files), tmp_path / "unpacked")
+    assert {(s.student, s.file) for s in told.values() if not s.problem and "12" in s.file} == {
+        ("bob@example.org", f"submission_12 (bob@example.org)/all.zip/{LAB}.ipynb"),
+        ("7", f"submission_12 (7)/all.zip/{LAB}.ipynb"),
+    }
+
+
+FIND = """
+import json, resource, sys
+from pathlib import Path
+from warpwise.grading import collect
+if sys.argv[3] == "a limit on files":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+told = collect.find(Path(sys.argv[1]), Path(sys.argv[2])).submissions
+print(json.dumps({s.student: s.problem for s in told}))
+"""
+
+
+@pytest.mark.parametrize("full", ["a limit on files", "no space", "no inodes"])
+def test_a_full_disk_is_that_students_problem(tmp_path: Path, full: str):
+    """On a small file system of its own, in a user namespace, or under the system's limit."""
+    files = {
+        "ada.zip": zipped({f"{LAB}.ipynb": NOTEBOOK}),
+        "eve.zip": zipped({f"{n}.ipynb": bytes(3 << 20) for n in range(3)}),
+        "fay.zip": zipped({f"{n}/{LAB}.ipynb": NOTEBOOK for n in range(90)}),
+        "zoe.zip": zipped({f"{LAB}.ipynb": NOTEBOOK}),
+    }
+    source, disk = made(tmp_path / "class", files), tmp_path / "disk"
+    disk.mkdir()
+    find = shlex.join([sys.executable, "-c", FIND, str(source), str(disk / "unpacked"), full])
+    command = ["sh", "-c", find]
+    if full != "a limit on files":
+        limits = "size=2m" if full == "no space" else "size=16m,nr_inodes=50"
+        mount = f"mount -t tmpfs -o {limits} tmpfs {shlex.quote(str(disk))}"
+        command = ["unshare", "-rm", "sh", "-c", f"{mount} && {find}"]
+        if subprocess.run([*command[:-1], mount], capture_output=True).returncode:
+            pytest.skip("this machine lets nobody mount in a user namespace")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    problems = json.loads(done.stdout)
+    blamed = "fay" if full == "no inodes" else "eve"
+    assert f"{blamed}.zip cannot be unpacked: it cannot be written" in problems.pop(blamed)
+    assert set(problems) == {"ada", "eve", "fay", "zoe"} - {blamed} and not any(problems.values())
 
 
 def test_damaged_archives_are_told_and_never_raise_anything_else(tmp_path: Path):

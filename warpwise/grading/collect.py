@@ -72,7 +72,7 @@ def find(source: Path, unpacked: Path | None = None, layout: str | None = None) 
             shutil.rmtree(unpacked / name, ignore_errors=True)
     folder, refused = (source, ()) if source.is_dir() else _unpacked(source, unpacked)
     laid_out = layout_of(folder, "" if folder == source else stem_of(source.name), layout)
-    layouts.check(laid_out)
+    layouts.check(laid_out, source)
     found = list(_refused(refused, folder, laid_out))
     rooms: defaultdict[str, Room] = defaultdict(Room)
     for entry in laid_out.entries:

@@ -132,7 +132,7 @@ def grade(
         known = layout or _layout_before(target, sources)
         found = collect.find(source, Path(unpacked), known)
         if progress is True and not known:
-            print(found.layout.said, file=sys.stderr)
+            print(f"{source} is {found.layout.said}", file=sys.stderr)
         _check_target(target, source)
         root = material.course_folder(course, source)
         courses.find(root)

@@ -92,10 +92,8 @@ class Layout:
         """The layout and how many names are of its form, in one line."""
         total = len(self.entries) + len(self.beside)
         names = f"{total - len(self.unclaimed)} of {total} names"
-        return (
-            f"{self.root} is laid out as {LAYOUTS[self.platform]} ({names}): "
-            "give --layout to choose otherwise"
-        )
+        laid_out = f"laid out as {LAYOUTS[self.platform]} ({names})"
+        return f"{laid_out}: give --layout to choose otherwise"
 
     @property
     def unclaimed(self) -> list[str]:
@@ -124,7 +122,7 @@ def layout_of(folder: Path, archive: str, wanted: str | None = None) -> Layout:
     return _laid_out(wanted or PLAIN, folder)
 
 
-def check(layout: Layout) -> None:
+def check(layout: Layout, source: Path) -> None:
     """Raise GradingError, with their names, if entries are nobody's."""
     unclaimed = [text_of(name) for name in layout.unclaimed]
     if unclaimed:
@@ -132,7 +130,7 @@ def check(layout: Layout) -> None:
         more = f" and {len(unclaimed) - MOST_NAMED} more" if len(unclaimed) > MOST_NAMED else ""
         others = ", ".join(name for name in LAYOUTS if name != layout.platform)
         raise GradingError(
-            f"{layout.root} is taken for {LAYOUTS[layout.platform]}, where {names}{more} "
+            f"{source} is taken for {LAYOUTS[layout.platform]}, where {names}{more} "
             f"would be nobody's; move them elsewhere, or give another --layout: {others}"
         )
 

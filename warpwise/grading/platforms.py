@@ -25,7 +25,7 @@ PLAIN, CANVAS, MOODLE, GRADESCOPE, NBGRADER = "plain", "canvas", "moodle", "grad
 CANVAS_NAME = re.compile(
     r"(?:(?P<late_anon>LATE_|late_)?(?P<anon>anon_[^\W_]+)"
     r"|(?P<name>\w*?)_(?:(?P<late>LATE|late)_)?(?P<student>\d+))"
-    r"_(?P<file>\d+)_(?P<original>.+)",
+    r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<page>(?:text|link)\.html))",
     re.S,
 )
 GRADESCOPE_NAME = re.compile(r"submission_\d+", re.A)
@@ -74,18 +74,18 @@ def canvas(name: str) -> Named | None:
     stands the student's name in sorting order, lower case, letters and digits only; the numbers are
     the user's id, which is the student here, and the upload's. Where students are anonymous it is
     ``anon_`` and a code instead. Canvas numbers a file name that the student has used before with
-    ``-1``, ``-2``. Source: ``lib/content_zipper.rb``
-    (``get_filename``, ``add_upload_submission``) and ``Attachment.make_unique_filename`` in
-    instructure/canvas-lms."""
+    ``-1``, ``-2``, and writes what is no upload as ``..._4711_text.html``. Source:
+    ``lib/content_zipper.rb`` (``get_filename``, ``add_upload_submission``) and
+    ``Attachment.make_unique_filename`` in instructure/canvas-lms."""
     found = CANVAS_NAME.fullmatch(name)
     if found is None:
         return None
-    original, attempt = found["original"], 0
+    original, attempt = found["original"] or found["page"], 0
     if again := RESUBMITTED.fullmatch(original):
         original, attempt = again["stem"] + again["suffix"], int(again["number"])
     late = bool(found["late"] or found["late_anon"])
     student = found["anon"] or found["student"]
-    return Named(student, found["name"] or "", original, late, attempt, found["file"])
+    return Named(student, found["name"] or "", original, late, attempt, found["file"] or "")
 
 
 def moodle(name: str) -> Named | None:
