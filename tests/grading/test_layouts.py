@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -218,7 +219,7 @@ def attacked(folder: Path, layout: str, name: str) -> None:
     elif layout == "canvas":
         own = "".join(c for c in name.lower() if c.isalnum())
         for number, title in enumerate(
-            (f"{name[:99]}.ipynb", "11_911_x.ipynb", "x-99.ipynb", "e.pdf")
+            (f"{name[:30]}.ipynb", "11_911_x.ipynb", "x-99.ipynb", "e.pdf")
         ):
             (folder / f"{own}_66_{number}_{title}").write_text(NOTEBOOK)
     elif layout == "moodle":
@@ -233,8 +234,10 @@ def attacked(folder: Path, layout: str, name: str) -> None:
         inside(folder / "submitted/eve/hw1", honest)
 
 
-@pytest.mark.parametrize("name", [*NAMES, *PEOPLE])
-@pytest.mark.parametrize("layout", HONEST)
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [("nbgrader", "eve"), *product(list(HONEST)[:-1], [*NAMES, *PEOPLE])],
+)
 @pytest.mark.parametrize("given", [True, False])
 def test_nobody_gets_anothers_work_or_time_or_page(
     tmp_path: Path, layout: str, name: str, given: bool
