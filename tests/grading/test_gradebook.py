@@ -991,6 +991,28 @@ def test_what_grade_was_given_goes_before_the_course(folder: Path):
     assert float(found["penalty"]) == pytest.approx(float(found["raw"]) / 10, abs=0.005) != 0
 
 
+def test_times_in_the_folder_are_applied(folder: Path):
+    late = (DUE + timedelta(days=1)).isoformat()
+    rows = f"Ben Bitdiddle,,{late}\nben,06_fusion,{DUE.isoformat()}\nzoe,06_fusion,{late}\n"
+    written(folder, f"student,lab,submitted\n{rows}", "times.csv")
+    done = run("gradebook", folder, "--late-policy", "percent_per_day=10")
+    found = {(r["student"], r["lab"]): r for r in csv.DictReader(io.StringIO(done.stdout))}
+    assert found["zoe", FUSION]["late_days"] == "1" and "time" not in done.stderr
+    assert datetime.fromisoformat(found["ben", COALESCING]["submitted"]) == DUE + timedelta(days=1)
+    assert datetime.fromisoformat(found["ben", FUSION]["submitted"]) == DUE
+    for rows, said in (
+        ("eve,,2026-12-01T22:00Z", "times.csv:2: 'eve' has handed nothing in"),
+        ("ada,06,2026-12-01T22:00Z", "times.csv:2: '06' is not a lab"),
+        ("ada,,2026-12-01T22:00", "times.csv:2: '2026-12-01T22:00' is not a time"),
+        (f"ada,,{late}\nADA,,{late}", "times.csv:3: an earlier line already sets this time"),
+    ):
+        written(folder, f"student,lab,submitted\n{rows}\n", "times.csv")
+        done = run("gradebook", folder)
+        assert done.exit_code == 2 and said in done.stderr
+    written(folder, "student,time\n", "times.csv")
+    assert "times.csv:1: the columns should be student, lab" in run("gradebook", folder).stderr
+
+
 def test_overrides_in_the_folder_are_applied_and_left_alone(folder: Path):
     path = written(
         folder,
