@@ -8,7 +8,10 @@ import io
 import json
 import os
 import random
+import shlex
 import stat
+import subprocess
+import sys
 import tarfile
 import tracemalloc
 import zipfile
@@ -90,12 +93,12 @@ def tarred(files: dict[str, str | bytes | tarfile.TarInfo]) -> bytes:
 
 
 def found(source: Path, unpacked: Path | None = None) -> dict[str, Submission]:
-    return {s.file: s for s in collect.find(source, unpacked)}
+    return {s.file: s for s in collect.find(source, unpacked).submissions}
 
 
 def graded(source: Path, unpacked: Path | None = None) -> dict[str, str]:
     """Map students to the file that counts for the lab."""
-    told = collect.assign_labs(collect.find(source, unpacked), [OTHER, LAB], None, IDS)
+    told = collect.assign_labs(collect.find(source, unpacked).submissions, [OTHER, LAB], None, IDS)
     return {s.student: s.file for s in told if not s.problem and s.lab == LAB}
 
 
@@ -123,6 +126,7 @@ CANVAS = {
     "o2brien_jr_LATE_4712_90400_my answers (2).ipynb": NOTEBOOK,
     "anon_Ab3x9_90500_08_coalescing.ipynb": NOTEBOOK,
     "noycebob_4713_90600_report.pdf": "%PDF",
+    "smithcyd_LATE_4714_text.html": "hello",
 }
 MOODLE = {
     "Ada Lovelace_1234_assignsubmission_file_/08_coalescing.ipynb": NOTEBOOK,
@@ -172,7 +176,7 @@ def test_a_plain_folder(as_handed_over):
     told = found(*as_handed_over(PLAIN))
     assert {(s.student, s.file, s.submitted, s.platform) for s in told.values()} == {
         ("alice", "alice.ipynb", None, "plain"),
-        ("bob", "bob/08_coalescing.ipynb", NOON, "plain"),
+        ("bob", "bob/08_coalescing.ipynb", None, "plain"),  # the time may be bob's to write
     }
 
 
@@ -197,26 +201,26 @@ def test_an_assignments_folder_names_the_lab(tmp_path: Path):
             "submitted/bob/other/x.ipynb": NOTEBOOK,
         },
     )
-    told = collect.assign_labs(collect.find(tmp_path), [OTHER, LAB], OTHER, IDS)
+    told = collect.assign_labs(collect.find(tmp_path).submissions, [OTHER, LAB], OTHER, IDS)
     assert [(s.file, s.lab) for s in told] == [("bob/other/x.ipynb", OTHER)]
 
 
 def test_canvas(as_handed_over):
     source, unpacked = as_handed_over(CANVAS)
-    told = {s.student: s for s in collect.find(source, unpacked) if not s.problem}
+    told = {s.student: s for s in collect.find(source, unpacked).submissions if not s.problem}
     assert {(s.student, s.name, s.late, s.platform) for s in told.values()} == {
         ("4711", "lovelaceada", False, "canvas"),
         ("4712", "o2brien_jr", True, "canvas"),
         ("anon_Ab3x9", "", False, "canvas"),
     }
     assert graded(source, unpacked)["4711"] == "lovelaceada_4711_90318_08_coalescing-10.ipynb"
-    if source.is_dir():  # an archive's notebooks and archives alone are unpacked
-        assert found(source)["noycebob_4713_90600_report.pdf"].problem == "this is no notebook"
+    for file in ("noycebob_4713_90600_report.pdf", "smithcyd_LATE_4714_text.html"):
+        assert found(source, unpacked)[file].problem == "this is no notebook"
 
 
 def test_a_plain_folder_whose_names_look_like_canvas(tmp_path: Path):
     made(tmp_path, {f"lab_2026_1_{name}.ipynb": NOTEBOOK for name in ("ada", "bob", "cid")})
-    assert {s.student for s in collect.find(tmp_path)} == {
+    assert {s.student for s in collect.find(tmp_path).submissions} == {
         "lab_2026_1_ada",
         "lab_2026_1_bob",
         "lab_2026_1_cid",
@@ -237,9 +241,9 @@ def test_moodle(as_handed_over):
 
 def test_moodle_without_folders(as_handed_over):
     source, unpacked = as_handed_over(MOODLE_FLAT)
-    assert {s.student: s.title for s in collect.find(source, unpacked) if not s.problem} == {
-        "Ada Lovelace": "08_coalescing.ipynb"
-    }
+    assert {
+        s.student: s.title for s in collect.find(source, unpacked).submissions if not s.problem
+    } == {"Ada Lovelace": "08_coalescing.ipynb"}
 
 
 def test_gradescope(as_handed_over):
@@ -336,11 +340,12 @@ def test_the_latest_counts_where_times_are_known(tmp_path: Path):
         "ada/c/timestamp.txt": stamp.format(4),
     }
     files |= {"bob/b/timestamp.txt": stamp.format(5)}
-    assert graded(made(tmp_path, files)) == {
+    made(tmp_path / "submitted", files)
+    assert graded(tmp_path) == {
         "ada": f"ada/b/{LAB}.ipynb",
         "bob": f"bob/a/{LAB}.ipynb",
     }
-    told = collect.assign_labs(collect.find(tmp_path), [OTHER, LAB], None, IDS)
+    told = collect.assign_labs(collect.find(tmp_path).submissions, [OTHER, LAB], None, IDS)
     assert [s.problem for s in told[:3]] == [
         "",
         *[f"a second notebook for this lab; ada/b/{LAB}.ipynb was graded"] * 2,
@@ -348,7 +353,7 @@ def test_the_latest_counts_where_times_are_known(tmp_path: Path):
 
 
 def test_the_order_of_files_changes_nothing(tmp_path: Path):
-    submissions = collect.find(made(tmp_path, CANVAS))
+    submissions = collect.find(made(tmp_path, CANVAS)).submissions
     assert collect.assign_labs(submissions, [LAB], None, IDS) == collect.assign_labs(
         submissions[::-1], [LAB], None, IDS
     )
@@ -383,7 +388,7 @@ def test_archives_of_students_are_opened_once(tmp_path: Path):
         "alice.zip/work/08_coalescing.ipynb": ("alice", None),
         "bob/bob.tar.gz/08_coalescing.ipynb": ("bob", None),
         "dan/08_coalescing.ipynb": ("dan", None),
-        "gus/gus.zip/08_coalescing.ipynb": ("gus", NOON),
+        "gus/gus.zip/08_coalescing.ipynb": ("gus", None),  # nor are times in his folder
     }
     assert {s.student: s.problem[:32] for s in told.values() if s.problem} == {
         "cid": "there is no notebook in this arc",
@@ -491,7 +496,7 @@ def test_bad_members_are_refused_and_good_ones_unpacked(tmp_path: Path, pack):
     assert {s.file for s in told.values() if not s.problem} == good
     assert everything(tmp_path / "unpacked") == {
         f"here/submissions/{name}": NOTEBOOK for name in good
-    }
+    } | ({"here/submissions/.hidden.ipynb": ""} if pack is hostile_zip else {})
     assert not any(p.is_symlink() for p in (tmp_path / "unpacked").rglob("*"))
     assert set(os.listdir(tmp_path)) == before and not Path("/tmp/warpwise_absolute.ipynb").exists()
     problems = {s.problem for s in told.values() if s.problem}
@@ -539,7 +544,7 @@ def test_names_in_other_encodings(tmp_path: Path, name: str):
 def test_names_that_are_not_utf8_stay_apart(tmp_path: Path):
     for name in (b"\xff.ipynb", b"\xfe.ipynb"):
         Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(NOTEBOOK)
-    assert [s.student for s in collect.find(tmp_path)] == [r"\xfe", r"\xff"]
+    assert [s.student for s in collect.find(tmp_path).submissions] == [r"\xfe", r"\xff"]
 
 
 def overlapping(members: int) -> bytes:
@@ -559,7 +564,7 @@ def overlapping(members: int) -> bytes:
     [
         (
             "x.zip",
-            zipped({f"{n}.txt.zip": bytes(notebook.MOST_BYTES) for n in range(6)}),
+            zipped({f"{n}.ipynb": bytes(notebook.MOST_BYTES) for n in range(6)}),
             "unpacks to more than 40 MB",
         ),
         (
@@ -596,6 +601,80 @@ def test_a_students_bomb_is_that_students_problem(
         path.stat().st_size for path in (tmp_path / "unpacked").rglob("*") if path.is_file()
     )
     assert written <= archives.ALWAYS_BYTES
+
+
+def test_all_archives_of_a_student_share_one_limit(tmp_path: Path):
+    """Each by itself is within the limits."""
+    part = zipped({f"{n}.ipynb": bytes(9 << 20) for n in range(4)})
+    deep = zipped({f"{n}/{'d/' * 12}{n}.ipynb": NOTEBOOK for n in range(90)})
+    whose = {"bytes": [part] * 6, "files": [deep] * 2, "ada": [part]}
+    files = {
+        f"{student}_{n}_9{n}{m}_{m}.zip": content
+        for n, (student, those) in enumerate(whose.items())
+        for m, content in enumerate([*those, zipped({f"{LAB}.ipynb": NOTEBOOK})])
+    }
+    told = found(made(tmp_path / "class", files), tmp_path / "unpacked")
+    for student, kind in (("bytes", "bytes"), ("files", "files")):
+        problems = {s.problem for s in told.values() if s.name == student and s.problem}
+        assert any(
+            f"with the student's other archives it unpacks to too many {kind}" in p
+            for p in problems
+        )
+    assert not any(s.problem for s in told.values() if s.name == "ada")
+    written = [path for path in (tmp_path / "unpacked").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in written) < (100 << 20) + (37 << 20)
+    assert len(list((tmp_path / "unpacked").rglob("*"))) < 1_100 + 20
+
+
+def test_a_group_has_its_archive_opened_once(tmp_path: Path):
+    files = {
+        "submission_metadata.yml": METADATA,
+        "submission_11/x.ipynb": NOTEBOOK,
+        "submission_12/all.zip": zipped({f"{LAB}.ipynb": NOTEBOOK}),
+    }
+    told = found(made(tmp_path / "class", files), tmp_path / "unpacked")
+    assert {(s.student, s.file) for s in told.values() if not s.problem and "12" in s.file} == {
+        ("bob@example.org", f"submission_12 (bob@example.org)/all.zip/{LAB}.ipynb"),
+        ("7", f"submission_12 (7)/all.zip/{LAB}.ipynb"),
+    }
+
+
+FIND = """
+import json, resource, sys
+from pathlib import Path
+from warpwise.grading import collect
+if sys.argv[3] == "a limit on files":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+told = collect.find(Path(sys.argv[1]), Path(sys.argv[2])).submissions
+print(json.dumps({s.student: s.problem for s in told}))
+"""
+
+
+@pytest.mark.parametrize("full", ["a limit on files", "no space", "no inodes"])
+def test_a_full_disk_is_that_students_problem(tmp_path: Path, full: str):
+    """On a small file system of its own, in a user namespace, or under the system's limit."""
+    files = {
+        "ada.zip": zipped({f"{LAB}.ipynb": NOTEBOOK}),
+        "eve.zip": zipped({f"{n}.ipynb": bytes(3 << 20) for n in range(3)}),
+        "fay.zip": zipped({f"{n}/{LAB}.ipynb": NOTEBOOK for n in range(90)}),
+        "zoe.zip": zipped({f"{LAB}.ipynb": NOTEBOOK}),
+    }
+    source, disk = made(tmp_path / "class", files), tmp_path / "disk"
+    disk.mkdir()
+    find = shlex.join([sys.executable, "-c", FIND, str(source), str(disk / "unpacked"), full])
+    command = ["sh", "-c", find]
+    if full != "a limit on files":
+        limits = "size=2m" if full == "no space" else "size=16m,nr_inodes=50"
+        mount = f"mount -t tmpfs -o {limits} tmpfs {shlex.quote(str(disk))}"
+        command = ["unshare", "-rm", "sh", "-c", f"{mount} && {find}"]
+        if subprocess.run([*command[:-1], mount], capture_output=True).returncode:
+            pytest.skip("this machine lets nobody mount in a user namespace")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    problems = json.loads(done.stdout)
+    blamed = "fay" if full == "no inodes" else "eve"
+    assert f"{blamed}.zip cannot be unpacked: it cannot be written" in problems.pop(blamed)
+    assert set(problems) == {"ada", "eve", "fay", "zoe"} - {blamed} and not any(problems.values())
 
 
 def test_damaged_archives_are_told_and_never_raise_anything_else(tmp_path: Path):
@@ -638,7 +717,9 @@ def test_pipes_and_links_are_not_opened(tmp_path: Path):
     os.mkfifo(tmp_path / "class/bob/timestamp.txt")
     (tmp_path / "class/link.zip").symlink_to("/etc/passwd")
     (tmp_path / "class/away").symlink_to("/etc")
-    told = {s.student: s for s in collect.find(tmp_path / "class", tmp_path / "unpacked")}
+    told = {
+        s.student: s for s in collect.find(tmp_path / "class", tmp_path / "unpacked").submissions
+    }
     assert "regular file" in told["pipe"].problem
     assert [told[name].problem for name in ("link", "away")] == [
         f"the {it} is a link, which is not followed" for it in ("archive", "folder")

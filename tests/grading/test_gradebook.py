@@ -7,8 +7,10 @@ import io
 import json
 import random
 import re
+import unicodedata
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -517,6 +519,34 @@ def test_two_graded_notebooks_under_one_student_are_told():
     )
 
 
+def test_a_name_like_hers_takes_nobodys_place():
+    """Where no time decides, the notebook under the very id counts; a name that two go by finds
+    neither of them."""
+    records = [record("ADA", right=()), record("ada")]
+    assert scores.scores(records, LABS, roster=CLASS)[0].file == "ada/08_coalescing.ipynb"
+    records = [
+        record(f"Ada Lovelace {n}", right=(), name=name)
+        for n, name in ((7, "Ada Lovelace"), (8, "ADA  LOVELACE"))
+    ]
+    found = scores.scores(records, LABS, roster=CLASS)
+    assert [(s.student.id, s.student.unlisted, s.file != "") for s in found] == [
+        ("ada", "", False),
+        ("ben", "", False),
+        ("Ada Lovelace 7", NOT_LISTED, True),
+        ("Ada Lovelace 8", NOT_LISTED, True),
+    ]
+
+
+def test_a_time_that_is_not_known_is_told_where_one_is_due():
+    records = [record("ada"), record("ben", submitted="yesterday")]
+    found = scores.scores(records, LABS, Course(due=DUE))
+    assert scores.warnings(found, Course(due=DUE)) == (
+        "handed in at a time that is not known, and taken as on time (2): "
+        "'ada' for 08_coalescing, 'ben' for 08_coalescing",
+    )
+    assert scores.warnings(scores.scores(records, LABS), Course()) == ()
+
+
 def test_who_hands_nothing_in_has_0_and_who_is_not_on_the_roster_stays():
     found = scores.scores([record("ada"), record("zoe"), record("Yan", FUSION)], LABS, roster=CLASS)
     assert [(s.student.id, s.lab, s.score, s.note) for s in found] == [
@@ -611,7 +641,29 @@ AWKWARD = [
     "\x00",
     ";",
 ]
-HOSTILE = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12) | st.sampled_from(AWKWARD)
+FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
+PIECES = [*"=+-@", *FULL_WIDTH, *";,:|\t\n\r\v\u2028 \u00a0\u200b\ufeff\u00ad\u2060\u3164\"'a1"]
+HOSTILE = (
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+    | st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
+    | st.sampled_from(AWKWARD)
+)
+SEPARATORS = ",;\t|:"
+
+
+def is_formula(cell: str) -> bool:
+    """Whether a spreadsheet might take a cell for a formula, by what is seen first in it."""
+    unseen = ("Cc", "Cf", "Zs", "Zl", "Zp")
+    seen = (c for c in cell if unicodedata.category(c) not in unseen and c not in '\u3164"')
+    return unicodedata.normalize("NFKC", next(seen, "x"))[0] in "=+-@\u2212"
+
+
+def opened(text: str, separator: str) -> list[str]:
+    """The cells of a file in a program that cuts at this separator, and takes quotes for quotes
+    only where a cell begins."""
+    return list(chain.from_iterable(csv.reader(io.StringIO(text, None), delimiter=separator)))
+
+
 BATCH = [
     record("ada", submitted="2026-12-01T23:10:00+01:00"),
     record("b.bitdiddle", submitted=(DUE + timedelta(days=1, hours=1)).isoformat()),
@@ -789,7 +841,8 @@ def test_whatever_students_are_called_each_file_is_a_table_without_a_formula(
         text = export(found, form, LABS, SETTINGS, listed)
         rows = table(text)
         assert {len(row) for row in rows} == {len(rows[0])}, form
-        assert not any(cell.startswith(sheet.FORMULA) for row in rows for cell in row), form
+        for separator in SEPARATORS:
+            assert not any(map(is_formula, opened(text, separator))), (form, separator)
         assert text.encode("utf-8")
 
 
@@ -797,7 +850,7 @@ def test_whatever_students_are_called_each_file_is_a_table_without_a_formula(
 @given(
     st.lists(
         st.lists(
-            HOSTILE.filter(lambda t: t.isprintable() and t == t.strip() and t[0] != "'"),
+            HOSTILE.filter(lambda t: t.isprintable() and t == t.strip()),
             min_size=2,
             max_size=2,
         ),
@@ -808,6 +861,26 @@ def test_what_is_written_is_read_back(tmp_path_factory, rows: list[list[str]]):
     path = tmp_path_factory.getbasetemp() / "sheet.csv"
     path.write_text(sheet.written([["first", "second"], *rows]), "utf-8", newline="")
     assert [list(cells.values()) for _, cells in sheet.read(path).rows] == rows
+
+
+@pytest.mark.parametrize("sign", [*"=+-@", *FULL_WIDTH])
+@pytest.mark.parametrize("before", ["", " ", "\u00a0", "\u200b", "\ufeff", "\u00ad", "\t", '"'])
+@pytest.mark.parametrize("start", ["", "a;", "a,", "a\t", "a|", "a\n", "a:", ";"])
+def test_a_formula_is_defused_behind_whatever_stands_before_it(sign: str, before: str, start: str):
+    name = f"{start}{before}{sign}1+1"
+    assert any(is_formula(cell) for s in SEPARATORS for cell in opened(f"x,{name}", s))
+    for row in ([name, "x"], ["x", name]):
+        for separator in SEPARATORS:
+            cells = opened(sheet.written([row]), separator)
+            assert not any(map(is_formula, cells)), (cells, separator)
+
+
+def test_names_that_look_like_formulas_are_found_on_the_roster_again(tmp_path: Path):
+    names = ["=Ada", "-x; -y", "'=Ben", "''", "O'Neil, +1", "\u200b=Cyd", "plain"]
+    rows = [["id", "name"], *([name, f"name {name}"] for name in names)]
+    listed = roster.load(written(tmp_path, sheet.written(rows)))
+    assert [listed.find(name).id for name in names] == names
+    assert [s.name for s in listed.students] == [f"name {name}" for name in names]
 
 
 # The commands.
@@ -865,6 +938,8 @@ def test_the_gradebook_is_printed_and_warnings_go_elsewhere(folder: Path):
     assert done.stderr.splitlines() == [
         "warpwise: handed something in, but not on the roster (1): 'zoe'",
         "warpwise: files of no known lab (1): 'zoe/notes.ipynb'",
+        "warpwise: handed in at a time that is not known, and taken as on time (1): "
+        "'zoe' for 06_fusion",
     ]
 
 
@@ -914,6 +989,28 @@ def test_what_grade_was_given_goes_before_the_course(folder: Path):
         "20",
     )
     assert float(found["penalty"]) == pytest.approx(float(found["raw"]) / 10, abs=0.005) != 0
+
+
+def test_times_in_the_folder_are_applied(folder: Path):
+    late = (DUE + timedelta(days=1)).isoformat()
+    rows = f"Ben Bitdiddle,,{late}\nben,06_fusion,{DUE.isoformat()}\nzoe,06_fusion,{late}\n"
+    written(folder, f"student,lab,submitted\n{rows}", "times.csv")
+    done = run("gradebook", folder, "--late-policy", "percent_per_day=10")
+    found = {(r["student"], r["lab"]): r for r in csv.DictReader(io.StringIO(done.stdout))}
+    assert found["zoe", FUSION]["late_days"] == "1" and "time" not in done.stderr
+    assert datetime.fromisoformat(found["ben", COALESCING]["submitted"]) == DUE + timedelta(days=1)
+    assert datetime.fromisoformat(found["ben", FUSION]["submitted"]) == DUE
+    for rows, said in (
+        ("eve,,2026-12-01T22:00Z", "times.csv:2: 'eve' has handed nothing in"),
+        ("ada,06,2026-12-01T22:00Z", "times.csv:2: '06' is not a lab"),
+        ("ada,,2026-12-01T22:00", "times.csv:2: '2026-12-01T22:00' is not a time"),
+        (f"ada,,{late}\nADA,,{late}", "times.csv:3: an earlier line already sets this time"),
+    ):
+        written(folder, f"student,lab,submitted\n{rows}\n", "times.csv")
+        done = run("gradebook", folder)
+        assert done.exit_code == 2 and said in done.stderr
+    written(folder, "student,time\n", "times.csv")
+    assert "times.csv:1: the columns should be student, lab" in run("gradebook", folder).stderr
 
 
 def test_overrides_in_the_folder_are_applied_and_left_alone(folder: Path):

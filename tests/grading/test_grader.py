@@ -8,12 +8,15 @@ import csv
 import json
 import os
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from support.paths import ROOT
 from support.wrong_answers import wrong_answer
 
@@ -390,6 +393,9 @@ def test_a_student_reads_no_text_that_other_student_code_chose(sandbox, tmp_path
         "",
         "José",
         "=1+1",
+        "ADA",
+        "nul.txt",
+        "x-0123456789abcdef",
     ],
 )
 def test_page_names_are_plain_file_names(name: str):
@@ -397,6 +403,44 @@ def test_page_names_are_plain_file_names(name: str):
     assert re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", made)
     assert len(made) < 80
     assert made == name or made != store.file_name(name + "x")
+    again = store.file_name(made)
+    assert made == name or again.casefold() not in (made.casefold(), name)
+
+
+NAMES = st.text("aA.-_éE\u0301\u0131\u0130\u017fK0f ", max_size=6) | st.text(max_size=6)
+
+
+@settings(deadline=None)
+@given(st.lists(NAMES, unique=True, max_size=8))
+@example(["josé", "jos_-d994e1d0", "jose\u0301"])
+@example(["ADA", "ada", "Ada", "ada.", "ada "])
+@example(["con", "CON", "aux.b", "com1"])
+def test_pages_of_different_students_differ_on_every_system(names: list[str]):
+    """Some systems fold case or normalize, drop dots at the end, or have devices of these names; a
+    student may take the name of another's page."""
+    everybody = dict.fromkeys([*names, *map(store.file_name, names)])
+    for suffix in ("", ".html"):
+        files = [store.file_name(name) + suffix for name in everybody]
+        seen = {unicodedata.normalize("NFKC", file).casefold().rstrip(". ") for file in files}
+        assert len(seen) == len(everybody)
+        assert not any(re.match(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)", f) for f in files)
+        assert all(f.isascii() and not f.startswith((".", "-")) for f in files)
+
+
+def test_pages_under_names_of_an_earlier_version_are_removed(sandbox, tmp_path: Path):
+    made, out = tmp_path / "submissions", tmp_path / "out"
+    made.mkdir()
+    (made / "josé.ipynb").write_text(json.dumps(submission({})))
+    (out / "feedback").mkdir(parents=True)
+    for name in ("jos_-d994e1d0.html", "jos_-d994e1d0.txt", "mine.html"):
+        (out / "feedback" / name).write_text("")
+    grade(made, out, lab=LAB)
+    name = store.file_name("josé")
+    assert {path.name for path in (out / "feedback").iterdir()} == {
+        f"{name}.html",
+        f"{name}.txt",
+        "mine.html",
+    }
 
 
 # Whole runs.
@@ -610,7 +654,10 @@ def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercise
     (tmp_path / "bob.ipynb").write_text(json.dumps(made))
     (tmp_path / "cid.ipynb").write_text(json.dumps(made | {"metadata": {}}))
     (tmp_path / "dan.ipynb").write_text(json.dumps({"nbformat": 4, "cells": []}))
-    told = {s.file: s.lab for s in collect.assign_labs(collect.find(tmp_path), labs, None, ids)}
+    told = {
+        s.file: s.lab
+        for s in collect.assign_labs(collect.find(tmp_path).submissions, labs, None, ids)
+    }
     assert told == {
         "ada/07_memory.ipynb": "07_memory",
         f"ada/doe_1234_{LAB}-2.ipynb": LAB,
@@ -618,7 +665,10 @@ def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercise
         "cid.ipynb": LAB,
         "dan.ipynb": "",
     }
-    only = {s.file: s.lab for s in collect.assign_labs(collect.find(tmp_path), labs, LAB, ids)}
+    only = {
+        s.file: s.lab
+        for s in collect.assign_labs(collect.find(tmp_path).submissions, labs, LAB, ids)
+    }
     assert only == {
         f"ada/doe_1234_{LAB}-2.ipynb": LAB,
         "bob.ipynb": LAB,

@@ -143,16 +143,45 @@ def test_only_what_has_changed_is_graded_again(sandbox, course, few, whole, tmp_
 
 
 def test_what_the_platform_says_later_is_kept_without_grading_again(sandbox, course, few, tmp_path):
-    """When a notebook was handed in, in a file beside it."""
-    folder, out, seen = tmp_path / "submissions/ada", tmp_path / "out", []
+    """When a notebook was handed in, in the file that nbgrader puts beside it."""
+    submissions, out, seen = tmp_path / "submitted", tmp_path / "out", []
+    folder = submissions / "ada/hw1"
     folder.mkdir(parents=True)
     answer = (few / "student000.ipynb").read_bytes()
     (folder / f"{tiny_course.STEM}.ipynb").write_bytes(answer)
-    grade(folder.parent, out, seed=SEED, course=course)
+    grade(submissions, out, seed=SEED, course=course)
     (folder / "timestamp.txt").write_text("2026-02-03 12:00:00 UTC")
-    (told,) = grade(folder.parent, out, course=course, progress=lambda *it: seen.append(it))
+    (told,) = grade(submissions, out, course=course, progress=lambda *it: seen.append(it))
     (kept,) = store.load(out).records
     assert seen == [] and kept == told and kept.submitted == "2026-02-03T12:00:00+00:00"
+
+
+def test_the_layout_is_said_and_kept(sandbox, course, few, tmp_path):
+    """What is nobody's stops a run before it begins; what was chosen once needs no second word."""
+    submissions, out = tmp_path / "class", tmp_path / "out"
+    submissions.mkdir()
+    for number in (11, 12):
+        copy = submissions / f"ada_{number}_9{number}_{tiny_course.STEM}.ipynb"
+        copy.write_bytes((few / "student000.ipynb").read_bytes())
+    (submissions / "cyd.ipynb").write_bytes((few / "student001.ipynb").read_bytes())
+
+    def run(*more: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            command(submissions, out, course, *more), capture_output=True, text=True
+        )
+
+    stopped = run()
+    assert stopped.returncode == 2 and not out.exists()
+    said = f"{submissions} is taken for Canvas's download, where 'cyd.ipynb' would be nobody's"
+    assert said in stopped.stderr and "--layout: plain, moodle" in stopped.stderr
+    assert "3 submissions graded" in run("--layout", "plain").stdout
+    again = run()
+    assert "3 submissions graded" in again.stdout and "laid out" not in again.stderr
+    assert store.about(out)["layouts"] == {"": "plain"}
+    assert len(regrade(out, lambda record: record.student == "cyd")) == 1
+    (submissions / "cyd.ipynb").rename(submissions / f"cyd_13_913_{tiny_course.STEM}.ipynb")
+    out = tmp_path / "another"
+    assert f"{submissions} is laid out as Canvas's download (3 of 3 names)" in run().stderr
 
 
 def test_regrading_says_what_was_and_what_is(sandbox, course, few, whole, tmp_path):

@@ -37,6 +37,12 @@ def grade(
         str | None,
         typer.Option(help="Stem of the lab, such as 08_coalescing; recognised if left out."),
     ] = None,
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            help="How SUBMISSIONS lie: plain, canvas, moodle, gradescope, nbgrader; or guessed."
+        ),
+    ] = None,
     roster: Annotated[Path | None, ROSTER] = None,
     due: Annotated[
         str | None,
@@ -119,6 +125,7 @@ def grade(
         course=course,
         execution=execution,
         settings={name: value for name, value in settings.items() if value},
+        layout=layout,
     )
     typer.echo(f"{_submissions(len(records))} graded: {_where_results_are(out)}")
     _report_left_over(out, records)

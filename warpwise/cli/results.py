@@ -54,7 +54,8 @@ def gradebook(
     """Write a gradebook for Canvas, Gradescope, nbgrader or a spreadsheet.
 
     Points, weights, due times, late policy and extensions come from course.toml; options given
-    here, or earlier to `warpwise grade`, override it. DIR/overrides.csv
+    here, or earlier to `warpwise grade`, override it. DIR/times.csv (student,lab,submitted) says
+    when work was handed in that lay in a plain folder. DIR/overrides.csv
     (student,lab,exercise,points,reason) overrides everything. A late submission loses a percentage
     of its points for each day that has begun. Everyone on the roster appears, and so does, with a
     note, anyone who handed something in but is not on it. Labs that nobody handed in are left

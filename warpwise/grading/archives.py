@@ -8,15 +8,17 @@ unpacked. Archives in archives are left packed, for the caller to decide."""
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
 import math
 import os
 import re
+import shutil
 import stat
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,7 +31,7 @@ from warpwise.grading.notebook import MOST_BYTES
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 OF_PLATFORMS = ("timestamp.txt", "submission_metadata.yml")
 MOST_METADATA_BYTES = 256 << 20
-PASSED_OVER = ("__MACOSX",)
+PASSED_OVER = re.compile(r"__MACOSX|\._.*|\.ipynb_checkpoints", re.S)  # what programs leave
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 ZIP_MEMBER = b"PK\x01\x02"  # begins each entry of a zip's directory
 UNPACKERS: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
@@ -45,22 +47,49 @@ TOO_MANY = "it has more than {:,} members"
 ALWAYS_BYTES = 4 * MOST_BYTES  # an archive may unpack to this much, however small it is
 LINK = "it is a link, which is not followed"
 IRREGULAR = "it is not a regular file"
+TWO_MEMBERS = "the archive has two members of this name"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on an archive: its size packed and unpacked, their ratio, and its members."""
+    """Limits on an archive: its size, its ratio to the size unpacked, and its members."""
 
     archive_bytes: float
-    total_bytes: int
     ratio: float
     members: int
     file_bytes: int = MOST_BYTES
 
 
 # An archive of a course may hold nothing but bombs, each a student's: there the limit is per file.
-OF_A_COURSE = Limits(archive_bytes=math.inf, total_bytes=64 << 30, ratio=math.inf, members=500_000)
-OF_A_STUDENT = Limits(archive_bytes=MOST_BYTES, total_bytes=100 << 20, ratio=100, members=5_000)
+OF_A_COURSE = Limits(archive_bytes=math.inf, ratio=math.inf, members=500_000)
+OF_A_STUDENT = Limits(archive_bytes=MOST_BYTES, ratio=100, members=5_000)
+
+
+@dataclass
+class Room:
+    """The room that is left for what one student, or the course, has packed.
+
+    All archives together share it: the bytes that are read from them, and the files and folders
+    that are written."""
+
+    bytes_left: int = 100 << 20
+    files_left: int = 1_000
+
+    def read(self, count: int) -> None:
+        """Count bytes. Raises NoRoom."""
+        self.bytes_left -= count
+        if self.bytes_left < 0:
+            raise NoRoom("with the student's other archives it unpacks to too many bytes")
+
+    def make(self) -> None:
+        """Count a file or a folder. Raises NoRoom."""
+        self.files_left -= 1
+        if self.files_left < 0:
+            raise NoRoom("with the student's other archives it unpacks to too many files")
+
+
+def room_of_a_course() -> Room:
+    return Room(bytes_left=64 << 30, files_left=2_000_000)
 
 
 @dataclass(frozen=True)
@@ -87,6 +116,10 @@ class Broken(GradingError):
     """A file that is no archive, breaks off, or goes beyond its limits."""
 
 
+class NoRoom(Broken):
+    """An archive that unpacks to more than there is room for."""
+
+
 class _Unfit(Exception):
     """A member that is not taken, with the reason."""
 
@@ -97,13 +130,15 @@ class _Limited:
 
     file: IO[bytes]
     most: float
+    room: Room
     read_bytes: int = field(default=0, init=False)
 
     def read(self, size: int) -> bytes:
         content = self.file.read(size)
         self.read_bytes += len(content)
         if self.read_bytes > self.most:
-            raise Broken(f"it unpacks to more than {self.most / (1 << 20):.0f} MB")
+            raise NoRoom(f"it unpacks to more than {self.most / (1 << 20):.0f} MB")
+        self.room.read(len(content))
         return content
 
 
@@ -112,29 +147,43 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(SUFFIXES)
 
 
-def unpack(archive: Path, folder: Path, limits: Limits = OF_A_COURSE) -> tuple[Refused, ...]:
+def unpack(
+    archive: Path, folder: Path, limits: Limits = OF_A_COURSE, room: Room | None = None
+) -> tuple[Refused, ...]:
     """Unpack an archive into a new folder, and return the members that could not be unpacked.
 
-    Raises Broken if it is no archive, breaks off or goes beyond its limits, and GradingError if the
-    folder cannot be written; what was unpacked by then stays."""
+    Raises Broken if it is no archive or breaks off; what was unpacked by then stays. Raises NoRoom,
+    and leaves nothing behind, if it goes beyond its limits, or if a student's cannot be written.
+    Raises GradingError if a course's cannot be written."""
     refused: list[Refused] = []
+    room = room or room_of_a_course()
     try:
         folder.mkdir(parents=True)
         with _opened(archive, limits) as file:
-            for number, member in enumerate(_members(file, limits), 1):
+            for number, member in enumerate(_members(file, limits, room), 1):
                 if number > limits.members:
-                    raise Broken(TOO_MANY.format(limits.members))
+                    raise NoRoom(TOO_MANY.format(limits.members))
                 try:
-                    _take(member, folder, limits)
+                    _take(member, folder, limits, room)
                 except _Unfit as why:
                     refused.append(Refused(printable(member.name)[:MOST_PATH_BYTES], str(why)))
+    except NoRoom as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise NoRoom(_cannot(archive, error)) from error
     except Broken as error:
-        raise Broken(
-            f"the archive {printable(archive.name)} cannot be unpacked: {error}"
-        ) from error
+        raise Broken(_cannot(archive, error)) from error
     except OSError as error:
-        raise GradingError(f"{folder} cannot be written: {error.strerror}") from error
+        shutil.rmtree(folder, ignore_errors=True)
+        if limits is OF_A_STUDENT:
+            raise NoRoom(_cannot(archive, f"it cannot be written ({error.strerror})")) from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        then = "; make room, or set TMPDIR to a folder on a larger disk" if full else ""
+        raise GradingError(f"{folder} cannot be written: {error.strerror}{then}") from error
     return tuple(refused)
+
+
+def _cannot(archive: Path, why: object) -> str:
+    return f"the archive {printable(archive.name)} cannot be unpacked: {why}"
 
 
 def printable(name: str) -> str:
@@ -157,15 +206,15 @@ def _opened(archive: Path, limits: Limits) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _members(file: IO[bytes], limits: Limits) -> Iterator[_Member]:
+def _members(file: IO[bytes], limits: Limits, room: Room) -> Iterator[_Member]:
     """Yield all members in the archive's order, each to be read before the next."""
     start = file.read(6)
     file.seek(0)
     packed = os.fstat(file.fileno()).st_size
-    most = min(limits.total_bytes, max(ALWAYS_BYTES, limits.ratio * packed))
+    limited = _Limited(file, max(ALWAYS_BYTES, limits.ratio * packed), room)
     is_zip = start[:4] in ZIP_STARTS
     try:
-        yield from _of_zip(file, most, limits) if is_zip else _of_tar(file, start, most)
+        yield from _of_zip(limited, limits) if is_zip else _of_tar(limited, start)
     except Broken:
         raise
     # the libraries that read archives raise errors of many kinds on broken ones
@@ -174,12 +223,12 @@ def _members(file: IO[bytes], limits: Limits) -> Iterator[_Member]:
         raise Broken(f"it is no {kind} archive, or a broken one ({_message(error)})") from error
 
 
-def _of_zip(file: IO[bytes], most: float, limits: Limits) -> Iterator[_Member]:
+def _of_zip(limited: _Limited, limits: Limits) -> Iterator[_Member]:
+    file = limited.file
     # zipfile would first make a list of all
     if limits is OF_A_STUDENT and file.read().count(ZIP_MEMBER) > 2 * limits.members:
-        raise Broken(TOO_MANY.format(limits.members))
+        raise NoRoom(TOO_MANY.format(limits.members))
     with zipfile.ZipFile(file) as opened:
-        limited = _Limited(file, most)
         for info in opened.infolist():
             name, read = _decoded(info), partial(_read_zip, opened, info, limited)
             yield _Member(name, name.endswith(("/", "\\")), _odd_in_zip(info), read)
@@ -215,9 +264,10 @@ def _odd_in_zip(info: zipfile.ZipInfo) -> str:
     return "" if known else "it is compressed in a way that is not read here"
 
 
-def _of_tar(file: IO[bytes], start: bytes, most: float) -> Iterator[_Member]:
+def _of_tar(limited: _Limited, start: bytes) -> Iterator[_Member]:
     unpacker = next((opener for magic, opener in UNPACKERS if start.startswith(magic)), None)
-    content = cast(IO[bytes], _Limited(unpacker(file) if unpacker else file, most))  # it reads only
+    limited.file = unpacker(limited.file) if unpacker else limited.file
+    content = cast(IO[bytes], limited)  # it reads only
     with tarfile.open(fileobj=content, mode="r|", errors="replace") as opened:
         for info in opened:
             opened.members.clear()  # type: ignore[attr-defined]  # it would keep them all
@@ -236,26 +286,49 @@ def _odd_in_tar(info: tarfile.TarInfo) -> str:
     return "" if (info.isfile() or info.isdir()) and not info.issparse() else IRREGULAR
 
 
-def _take(member: _Member, folder: Path, limits: Limits) -> None:
-    """Make a member's folders and, if it is needed, its file. Raises _Unfit."""
+def _take(member: _Member, folder: Path, limits: Limits, room: Room) -> None:
+    """Make a member's folders and, if it is needed, its file. Raises _Unfit.
+
+    Of other files near the top of a course's archive an empty one is made: a name may be all that
+    somebody handed in."""
     parts = _parts(member.name)
-    if not parts or any(part.startswith(".") or part in PASSED_OVER for part in parts):
+    if not parts or any(map(PASSED_OVER.fullmatch, parts)):
         return
-    ours = limits is OF_A_COURSE and parts[-1] in OF_PLATFORMS
-    needed = not member.folder and (ours or parts[-1].lower().endswith((".ipynb", *SUFFIXES)))
-    if needed and member.odd:
+    of_a_course, hidden = limits is OF_A_COURSE, any(part.startswith(".") for part in parts)
+    near_the_top = of_a_course and len(parts) <= MOST_EMPTY_DEPTH
+    ours = of_a_course and parts[-1] in OF_PLATFORMS
+    wanted = (".ipynb", *SUFFIXES) if of_a_course else (".ipynb",)
+    needed = not (member.folder or hidden) and (ours or parts[-1].lower().endswith(wanted))
+    if member.odd and (needed or near_the_top) and not member.folder:
         raise _Unfit(member.odd)
     content = _read(member, MOST_METADATA_BYTES if ours else limits.file_bytes) if needed else b""
-    folders = parts if member.folder else parts[:-1]
+    if needed or (near_the_top and not member.folder):
+        _make_folders(folder, parts[:-1], room)
+        _write(folder.joinpath(*parts), content, room)
+    elif of_a_course and not hidden:
+        _make_folders(folder, (parts if member.folder else parts[:-1])[:MOST_EMPTY_DEPTH], room)
+
+
+def _make_folders(folder: Path, parts: Sequence[str], room: Room) -> None:
+    for part in parts:
+        folder /= part
+        try:
+            folder.mkdir()
+        except FileExistsError as error:
+            if not folder.is_dir():
+                raise _Unfit(TWO_MEMBERS) from error
+        else:
+            room.make()
+
+
+def _write(path: Path, content: bytes, room: Room) -> None:
+    room.make()
     try:
-        folders = folders if needed else folders[:MOST_EMPTY_DEPTH]
-        folder.joinpath(*folders).mkdir(parents=True, exist_ok=True)
-        if needed:
-            new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            with open(os.open(folder.joinpath(*parts), new, 0o644), "wb") as file:
-                file.write(content)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise _Unfit("the archive has two members of this name") from error
+        new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    except FileExistsError as error:
+        raise _Unfit(TWO_MEMBERS) from error
+    with open(new, "wb") as file:
+        file.write(content)
 
 
 def _read(member: _Member, most: int) -> bytes:

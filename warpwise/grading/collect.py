@@ -1,13 +1,14 @@
 """Find the submissions in a folder or an archive, with their students, labs and times.
 
-A plain folder has one notebook a student (``alice.ipynb``), or one folder a student
-(``alice/08_coalescing.ipynb``), with the time in a ``timestamp.txt`` beside the notebook, if at
-all. nbgrader's ``submitted/<student>/<assignment>/`` is one too. Downloads from Canvas, Moodle and
-Gradescope say more in their names: see ``layouts`` and ``platforms``. Archives that students hand
-in are opened too.
+How they lie there, and whose they are, is said by ``layouts``. Archives that students hand in are
+opened too, within what one student may take on the disk.
 
-Links are not followed, and hidden files and checkpoints are passed over. A student who handed in
-something without a notebook has a submission too: one with a problem."""
+A time is believed only where the collector wrote it: in the name or the metadata of a platform's
+download, and for nbgrader in ``submitted/<student>/<assignment>/timestamp.txt``. A file in a folder
+that a student handed in may be the student's own, so a plain folder has no times.
+
+Links are not followed, and what is hidden is not opened. A student who handed in something without
+a notebook has a submission too: one with a problem."""
 
 from __future__ import annotations
 
@@ -15,16 +16,18 @@ import hashlib
 import os
 import re
 import shutil
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading import archives, notebook, platforms
-from warpwise.grading.archives import Refused
+from warpwise.grading import archives, layouts, notebook, platforms
+from warpwise.grading.archives import Refused, Room
 from warpwise.grading.layouts import (
+    MOST_NOTEBOOKS,
+    Entry,
     Layout,
     Submission,
     content_of,
@@ -34,11 +37,11 @@ from warpwise.grading.layouts import (
     stem_of,
     submissions_of,
     text_of,
-    visible,
+    works,
 )
 from warpwise.grading.platforms import GRADESCOPE, NBGRADER, PLAIN
 
-MOST_NOTEBOOKS, MOST_ARCHIVES = 100, 10  # of one student
+MOST_ARCHIVES = 10  # of one student
 TIMESTAMP = "timestamp.txt"
 NO_NOTEBOOK = "there is no notebook in this {}"
 NOT_ONE = "this is no notebook"
@@ -50,26 +53,42 @@ LISTED = "the export names it and does not hold it"
 PACKED = "this is an archive, and there is no folder to unpack it into"
 
 
-def find(source: Path, unpacked: Path | None = None) -> tuple[Submission, ...]:
-    """Find every submission in a folder or an archive, by student and file.
+@dataclass(frozen=True)
+class Found:
+    """The submissions of a class, by student and file, and how they were laid out."""
 
-    Archives are unpacked below ``unpacked``, each time anew. Raises GradingError if there is no
-    such folder, the file is no archive, or there is not one notebook in it."""
+    submissions: tuple[Submission, ...]
+    layout: Layout
+
+
+def find(source: Path, unpacked: Path | None = None, layout: str | None = None) -> Found:
+    """Find every submission in a folder or an archive.
+
+    ``layout`` is one of ``layouts.LAYOUTS``, or None for a guess. Archives are unpacked below
+    ``unpacked``, each time anew. Raises GradingError if there is no such folder, the file is no
+    archive, there is an entry that is nobody's, or there is not one notebook in it."""
     if unpacked is not None:
         for name in ("submissions", "students"):
             shutil.rmtree(unpacked / name, ignore_errors=True)
     folder, refused = (source, ()) if source.is_dir() else _unpacked(source, unpacked)
-    layout = layout_of(folder, "" if folder == source else stem_of(source.name))
-    found = list(_refused(refused, folder, layout))
-    for entry in visible(layout.root):
-        for one in submissions_of(layout, entry.name, entry.is_dir(follow_symlinks=False)):
-            found += _opened(replace(one, path=Path(entry.path)), unpacked)
-    if layout.platform == GRADESCOPE:
-        found += _missing(layout)
+    laid_out = layout_of(folder, "" if folder == source else stem_of(source.name), layout)
+    layouts.check(laid_out, source)
+    found = list(_refused(refused, folder, laid_out))
+    rooms: defaultdict[str, Room] = defaultdict(Room)
+    for entry in laid_out.entries:
+        path = laid_out.root / entry.name
+        first, *others = (replace(s, path=path) for s in submissions_of(laid_out, entry))
+        theirs = list(_opened(first, unpacked, rooms[first.student]))
+        found += theirs
+        for other in others:  # of a group
+            found += (_shared(work, first, other) for work in theirs)
+    if laid_out.platform == GRADESCOPE:
+        found += _missing(laid_out)
     if all(submission.problem for submission in found):
         why = f": {found[0].file!r}, {found[0].problem}" if found else ""
         raise GradingError(f"there is no notebook in {source}{why}")
-    return tuple(_numbered(sorted(_needed(found), key=lambda s: (s.student, s.file, s.problem))))
+    ordered = sorted(_needed(found), key=lambda s: (s.student, s.file, s.problem))
+    return Found(tuple(_numbered(ordered)), laid_out)
 
 
 def assign_labs(
@@ -116,8 +135,9 @@ def _refused(members: Iterable[Refused], folder: Path, layout: Layout) -> Iterat
     for member in members:
         parts = _parts(member)
         parts = parts[len(above) :] if tuple(parts[: len(above)]) == above else parts[-1:]
-        if parts and is_work(parts[-1]):
-            for one in submissions_of(layout, parts[0], folder=len(parts) > 1):
+        at_the_top = len(parts) == 1 and not is_hidden(parts[0])
+        if parts and (is_work(parts[-1]) or at_the_top):
+            for one in submissions_of(layout, Entry(parts[0], folder=len(parts) > 1)):
                 file = "/".join([one.file, *parts[1:]])
                 found = replace(one, path=folder, file=file, title=parts[-1])
                 yield replace(found, problem=member.why)
@@ -129,56 +149,64 @@ def _parts(member: Refused) -> list[str]:
 
 
 def _missing(layout: Layout) -> Iterator[Submission]:
-    present = {text_of(entry.name) for entry in visible(layout.root)}
+    present = {text_of(entry.name) for entry in layout.entries}
     for name in layout.handed.keys() - present:
-        for one in submissions_of(layout, name, folder=True):
+        for one in submissions_of(layout, Entry(name, folder=True)):
             yield replace(one, path=layout.root, problem=LISTED)
+
+
+def _shared(work: Submission, first: Submission, other: Submission) -> Submission:
+    """Return a notebook of a group's first member as that of another."""
+    file = other.file + work.file.removeprefix(first.file)
+    return replace(work, student=other.student, name=other.name, file=file)
 
 
 # A student's entry: a notebook, a folder or an archive.
 
 
-def _opened(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
+def _opened(entry: Submission, unpacked: Path | None, room: Room) -> Iterator[Submission]:
     """Yield the notebooks of one entry.
 
     Files that are neither a notebook nor an archive count only where their names say whose they
     are."""
     name = entry.path.name.lower()
-    if name.endswith(".ipynb") and not entry.path.is_dir():
+    if entry.problem:
+        yield entry
+    elif name.endswith(".ipynb") and not entry.path.is_dir():
         yield replace(entry, title=entry.title or entry.path.name)
     elif entry.path.is_symlink():
         if entry.path.is_dir() or archives.is_archive(name):
             kind = "folder" if entry.path.is_dir() else "archive"
             yield replace(entry, problem=f"the {kind} is a link, which is not followed")
     elif entry.path.is_dir():
-        yield from _of_folder(entry, unpacked)
+        yield from _of_folder(entry, unpacked, room)
     elif archives.is_archive(name):
-        yield from _of_archive(entry, unpacked)
-    elif entry.title:
+        yield from _of_archive(entry, unpacked, room)
+    elif entry.title or entry.platform == PLAIN:
         yield replace(entry, problem=NOT_ONE)
 
 
-def _of_folder(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
-    works = _works(entry.path)
-    packed = sum(archives.is_archive(path.name) for path in works)
-    if packed > MOST_ARCHIVES or len(works) > MOST_NOTEBOOKS:
+def _of_folder(entry: Submission, unpacked: Path | None, room: Room) -> Iterator[Submission]:
+    paths = works(entry.path)
+    packed = sum(archives.is_archive(path.name) for path in paths)
+    if packed > MOST_ARCHIVES or len(paths) > MOST_NOTEBOOKS:
         too_packed = packed > MOST_ARCHIVES
         many = f"{MOST_ARCHIVES} archives" if too_packed else f"{MOST_NOTEBOOKS} notebooks"
         yield replace(entry, problem=f"the folder holds more than {many}")
         return
     found: list[Submission] = []
-    for path in works:
+    for path in paths:
         work = _below(entry, entry.path, path)
-        if entry.platform in (PLAIN, NBGRADER):
-            work = replace(work, submitted=_time(path.parent))
-        found += _opened(work, unpacked)
+        if entry.platform == NBGRADER:
+            work = replace(work, submitted=_collected(entry.path, path))
+        found += _opened(work, unpacked, room)
     graded = [work for work in found if not work.problem]
     broken = [work for work in found if work.problem and archives.is_archive(work.title)]
     kept = [work for work in found if not graded or work not in broken]
     yield from kept or [replace(entry, problem=NO_NOTEBOOK.format("folder"))]
 
 
-def _of_archive(entry: Submission, unpacked: Path | None) -> Iterator[Submission]:
+def _of_archive(entry: Submission, unpacked: Path | None, room: Room) -> Iterator[Submission]:
     """Yield the notebooks of an archive that a student handed in.
 
     Archives in it stay closed, and times in it are not believed."""
@@ -189,37 +217,26 @@ def _of_archive(entry: Submission, unpacked: Path | None) -> Iterator[Submission
     refused: Sequence[Refused] = ()
     problem = NO_NOTEBOOK.format("archive")
     try:
-        refused = archives.unpack(entry.path, folder, archives.OF_A_STUDENT)
+        refused = archives.unpack(entry.path, folder, archives.OF_A_STUDENT, room)
     except archives.Broken as error:
         problem = str(error)
-    works = [path for path in _works(folder) if not archives.is_archive(path.name)]
-    if len(works) > MOST_NOTEBOOKS:
-        works, refused, problem = [], (), f"the archive holds more than {MOST_NOTEBOOKS} notebooks"
-    for path in works:
+    paths = works(folder)
+    if len(paths) > MOST_NOTEBOOKS:
+        paths, refused, problem = [], (), f"the archive holds more than {MOST_NOTEBOOKS} notebooks"
+    for path in paths:
         yield _below(entry, folder, path)
     unread = [member for member in refused if member.name.lower().endswith(".ipynb")]
     for member in unread[:MOST_NOTEBOOKS]:
         parts = _parts(member)
         found = replace(entry, file="/".join([entry.file, *parts]), title=parts[-1])
         yield replace(found, problem=member.why)
-    if not works and not unread:
+    if not paths and not unread:
         yield replace(entry, title=entry.path.name, problem=problem)
 
 
 def _below(entry: Submission, folder: Path, path: Path) -> Submission:
     file = f"{entry.file}/{text_of(path.relative_to(folder).as_posix())}"
     return replace(entry, path=path, file=file, title=text_of(path.name))
-
-
-def _works(folder: Path) -> list[Path]:
-    """List the notebooks and archives below a folder, in order, up to too many."""
-    found: list[Path] = []
-    for here, folders, files in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not is_hidden(f))
-        found += [Path(here) / f for f in sorted(files) if is_work(f) and not is_hidden(f)]
-        if len(found) > MOST_NOTEBOOKS:
-            break
-    return found
 
 
 def _needed(found: Sequence[Submission]) -> list[Submission]:
@@ -235,16 +252,22 @@ def _needed(found: Sequence[Submission]) -> list[Submission]:
 
 def _numbered(found: Iterable[Submission]) -> Iterator[Submission]:
     """Number submissions that have the same ``file``."""
-    seen: Counter[str] = Counter()
+    taken: set[str] = set()
     for submission in found:
-        seen[submission.file] += 1
-        count = seen[submission.file]
-        yield submission if count == 1 else replace(submission, file=f"{submission.file} ({count})")
+        file, count = submission.file, 1
+        while file in taken:
+            count += 1
+            file = f"{submission.file} ({count})"
+        taken.add(file)
+        yield replace(submission, file=file)
 
 
-def _time(folder: Path) -> datetime | None:
-    """Read the time in a folder's ``timestamp.txt``, if there is one."""
-    return platforms.moment(content_of(folder / TIMESTAMP, most=200).decode("utf-8", "replace"))
+def _collected(student: Path, work: Path) -> datetime | None:
+    """Read the time that nbgrader wrote for an assignment; None for work that is in none."""
+    assignment, *rest = work.relative_to(student).parts
+    path = student / assignment / TIMESTAMP
+    said = content_of(path, most=200).decode("utf-8", "replace") if rest else ""
+    return platforms.moment(said)
 
 
 # The lab of a notebook.

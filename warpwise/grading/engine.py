@@ -109,6 +109,7 @@ def grade(
     execution: Execution | None = None,
     settings: Mapping[str, str] | None = None,
     again: Callable[[Record], bool] = lambda record: False,
+    layout: str | None = None,
 ) -> tuple[Record, ...]:
     """Grade every notebook in ``submissions``, and return the records.
 
@@ -120,13 +121,18 @@ def grade(
     with a line for each submission, or is called with the number done, the number in all and the
     record. ``course`` is the folder with solutions, labs and hidden tests. ``execution`` takes the
     place of ``jobs``. ``settings`` are kept in ``run.json`` for those who read the folder.
+    ``layout`` is one of ``layouts.LAYOUTS``; without it that of a run before, or a guess.
 
-    Raises GradingError, before anything is written, if there is nothing to grade, no such lab, or
-    no way to isolate student code; and where ``out`` cannot be written: then what was graded is
-    kept."""
+    Raises GradingError, before anything is written, if there is nothing to grade, an entry that is
+    nobody's, no such lab, or no way to isolate student code; and where ``out`` cannot be written:
+    then what was graded is kept."""
     source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
     with TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True) as unpacked:
-        found = collect.find(source, Path(unpacked))
+        sources = {lab or "": str(source.resolve())}
+        known = layout or _layout_before(target, sources)
+        found = collect.find(source, Path(unpacked), known)
+        if progress is True and not known:
+            print(f"{source} is {found.layout.said}", file=sys.stderr)
         _check_target(target, source)
         root = material.course_folder(course, source)
         courses.find(root)
@@ -135,16 +141,16 @@ def grade(
         materials = {stem: material.load(root, stem, seed) for stem in stems}
         ids = {stem: {e.id for e in m.lab.exercises} for stem, m in materials.items()}
         told = collect.assign_labs(
-            found, material.stems(root), Path(lab).stem if lab else None, ids
+            found.submissions, material.stems(root), Path(lab).stem if lab else None, ids
         )
         mode = sandbox.NONE if unsafe_local else sandbox.isolation()
         digests = {stem: material.digest(root, stem) for stem in stems}
         mine, device = [s for s in told if execution.has(s)], gpu.name() if execution.gpu else ""
         run = _Run(target, seed, mode, materials, mine, again, digests, device)
-        sources, settings = {lab or "": str(source.resolve())}, dict(settings or {})
+        settings, laid_out = dict(settings or {}), {lab or "": found.layout.platform}
         with writing(target):
             (target / "records").mkdir(parents=True, exist_ok=True)
-            _begin(run, sources, {"course": str(root)} | settings)
+            _begin(run, sources, laid_out, {"course": str(root)} | settings)
             records = _records(run, execution, progress)
             write(target)
         return records
@@ -235,10 +241,12 @@ def _once_more(run: _Run, submission: Submission, records: Records) -> None:
     store.keep(run.out, Kept(task.key, 2, records[submission.file, submission.lab]))
 
 
-def _begin(run: _Run, sources: dict[str, str], settings: dict[str, str]) -> None:
+def _begin(
+    run: _Run, sources: dict[str, str], laid_out: dict[str, str], settings: dict[str, str]
+) -> None:
     """Write ``run.json``, so that the run can be killed and started again from here on.
 
-    ``sources`` maps each lab to the folder that it was found in."""
+    ``sources`` maps each lab to the folder that it was found in, ``laid_out`` to its layout."""
     before = store.about(run.out)
     labs = {stem: m.lab.version for stem, m in run.materials.items()}
     isolated = run.mode != sandbox.NONE
@@ -247,9 +255,18 @@ def _begin(run: _Run, sources: dict[str, str], settings: dict[str, str]) -> None
         "warpwise": gradebook.installed(),
         "isolated": isolated,
     }
-    for name, new in (("labs", labs), ("sources", sources), ("settings", settings)):
+    kept = {"labs": labs, "sources": sources, "layouts": laid_out, "settings": settings}
+    for name, new in kept.items():
         said[name] = before.get(name, {}) | new
     store.write_about(run.out, said)
+
+
+def _layout_before(out: Path, sources: dict[str, str]) -> str | None:
+    """Return the layout that the same folder had in a run before."""
+    ((lab, source),) = sources.items()
+    before = store.about(out)
+    same = before.get("sources", {}).get(lab) == source
+    return before.get("layouts", {}).get(lab) if same else None
 
 
 def _seed(out: Path, seed: int | None, execution: Execution) -> int:

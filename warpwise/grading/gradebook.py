@@ -5,8 +5,9 @@ defused, since students choose their names and files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from warpwise.grading import feedback
 from warpwise.grading.record import Record
@@ -26,12 +27,13 @@ def write(run: Run, labs: Mapping[str, Lab], notes: Mapping[str, str]) -> None:
     by_student: dict[str, list[Record]] = {}
     for record in run.records:
         by_student.setdefault(record.student, []).append(record)
-    (run.folder / "feedback").mkdir(exist_ok=True)
+    pages = run.folder / "feedback"
+    pages.mkdir(exist_ok=True)
     for student, theirs in by_student.items():
         said = {record.lab: [notes[record.file]] for record in theirs if record.file in notes}
         for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
-            path = run.folder / "feedback" / f"{file_name(student)}{suffix}"
-            whole(path, make(student, theirs, labs, said))
+            whole(pages / f"{file_name(student)}{suffix}", make(student, theirs, labs, said))
+    _remove_others(pages, set(map(file_name, by_student)))
     whole(run.folder / "grades.csv", table(run.records, labs))
     if any(result.gpu for record in run.records for result in record.results):
         whole(run.folder / "gpu.csv", measured(run.records))
@@ -61,6 +63,15 @@ def measured(records: Sequence[Record]) -> str:
                 us = (f"{1e6 * time:.2f}" if time > 0 else "" for time in times)
                 rows.append([*about, *outcome, *us])
     return sheet.written(rows)
+
+
+def _remove_others(pages: Path, names: Collection[str]) -> None:
+    """Remove pages, which lie in pairs, that an earlier version wrote under other names."""
+    for page in pages.glob("*.html"):
+        twin = page.with_suffix(".txt")
+        if page.stem not in names and twin.exists():
+            page.unlink()
+            twin.unlink()
 
 
 def installed() -> str:

@@ -6,11 +6,13 @@ and no time is guessed: what a platform does not say stays unknown."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import yaml
@@ -19,11 +21,14 @@ from warpwise.errors import GradingError
 
 PLAIN, CANVAS, MOODLE, GRADESCOPE, NBGRADER = "plain", "canvas", "moodle", "gradescope", "nbgrader"
 
+# a user has a name, so that in ``4711_4712_90210_x.ipynb`` the student is 4712, who is called 4711
 CANVAS_NAME = re.compile(
-    r"(?P<name>\w*?)_?(?:(?P<late>LATE|late)_)?"
-    r"(?P<student>(?<![^_])(?:anon_[^\W_]+|\d+))_(?P<file>\d+)_(?P<original>.+)",
+    r"(?:(?P<late_anon>LATE_|late_)?(?P<anon>anon_[^\W_]+)"
+    r"|(?P<name>\w*?)_(?:(?P<late>LATE|late)_)?(?P<student>\d+))"
+    r"_(?:(?P<file>\d+)_(?P<original>.+)|(?P<page>(?:text|link)\.html))",
     re.S,
 )
+GRADESCOPE_NAME = re.compile(r"submission_\d+", re.A)
 RESUBMITTED = re.compile(r"(?P<stem>.+)-(?P<number>[1-9]\d{0,5})(?P<suffix>(?:\.tar)?\.\w+)", re.S)
 MOODLE_NAME = re.compile(
     r"(?P<name>[^_]*)(?:_(?P<id>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<original>.*))?",
@@ -69,17 +74,18 @@ def canvas(name: str) -> Named | None:
     stands the student's name in sorting order, lower case, letters and digits only; the numbers are
     the user's id, which is the student here, and the upload's. Where students are anonymous it is
     ``anon_`` and a code instead. Canvas numbers a file name that the student has used before with
-    ``-1``, ``-2``. Source: ``lib/content_zipper.rb``
-    (``get_filename``, ``add_upload_submission``) and ``Attachment.make_unique_filename`` in
-    instructure/canvas-lms."""
+    ``-1``, ``-2``, and writes what is no upload as ``..._4711_text.html``. Source:
+    ``lib/content_zipper.rb`` (``get_filename``, ``add_upload_submission``) and
+    ``Attachment.make_unique_filename`` in instructure/canvas-lms."""
     found = CANVAS_NAME.fullmatch(name)
     if found is None:
         return None
-    original, attempt = found["original"], 0
+    original, attempt = found["original"] or found["page"], 0
     if again := RESUBMITTED.fullmatch(original):
         original, attempt = again["stem"] + again["suffix"], int(again["number"])
-    late = bool(found["late"])
-    return Named(found["student"], found["name"], original, late, attempt, found["file"])
+    late = bool(found["late"] or found["late_anon"])
+    student = found["anon"] or found["student"]
+    return Named(student, found["name"] or "", original, late, attempt, found["file"] or "")
 
 
 def moodle(name: str) -> Named | None:
@@ -105,6 +111,8 @@ def gradescope(text: str) -> tuple[Handed, ...]:
     ``:created_at`` and more. A student is told by the ``:sid``, without one by the ``:email``, then
     by the name. All is read as text: no tag in the file makes an object. Source: the keys that
     otter-grader's ``GradescopeParser`` reads; Gradescope documents the download, and not the file.
+
+    Students may write the ``:sid`` themselves: several people under one are told by the ``:email``.
     """
     try:
         if _is_deep(text):
@@ -115,8 +123,15 @@ def gradescope(text: str) -> tuple[Handed, ...]:
         raise GradingError(f"{NOT_GRADESCOPES} ({why})") from error
     if not isinstance(found, dict) or not all(isinstance(about, dict) for about in found.values()):
         raise GradingError(f"{NOT_GRADESCOPES}: it should map folders to submissions")
-    parsed = ((str(f), tuple(_submitters(about)), _created(about)) for f, about in found.items())
-    return tuple(Handed(*fields) for fields in parsed)
+    people = {str(folder): list(_submitters(about)) for folder, about in found.items()}
+    known = set(chain.from_iterable(people.values()))
+    shared = Counter(student for student, _ in {(p.student, p.email) for p in known})
+
+    def student(p: _Person) -> str:
+        return (shared[p.student] > 1 and p.email) or p.student
+
+    submitters = {f: tuple((student(p), p.name) for p in those) for f, those in people.items()}
+    return tuple(Handed(str(f), submitters[str(f)], _created(said)) for f, said in found.items())
 
 
 def moment(text: str) -> datetime | None:
@@ -150,15 +165,22 @@ def _zone(name: str) -> timezone | ZoneInfo:
     return ZoneInfo(name)
 
 
-def _submitters(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+class _Person(NamedTuple):
+    student: str
+    name: str
+    email: str
+
+
+def _submitters(about: dict[str, Any]) -> Iterator[_Person]:
     people = about.get(f"{SYMBOL}submitters")
     for person in people if isinstance(people, list) else ():
         if isinstance(person, dict):
             said = {key: value.strip() for key, value in person.items() if isinstance(value, str)}
             name = said.get(":name", "")
-            student = said.get(":sid") or said.get(":email") or name
+            email = said.get(":email", "")
+            student = said.get(":sid") or email or name
             if student:
-                yield student, name
+                yield _Person(student, name, email)
 
 
 def _created(about: dict[str, Any]) -> datetime | None:

@@ -23,8 +23,8 @@ def merge(out: str | Path, parts: Sequence[str | Path]) -> tuple[Record, ...]:
     runs = [store.load(folder) for folder in dict.fromkeys(folders)]
     kept = _joined(runs)
     about = dict(runs[0].about)
-    for name in ("labs", "sources", "settings"):
-        of_runs = (run.about[name] for run in reversed(runs))
+    for name in ("labs", "sources", "layouts", "settings"):
+        of_runs = (run.about.get(name, {}) for run in reversed(runs))
         about[name] = {key: value for one in of_runs for key, value in one.items()}
     with writing(out):
         (out / "records").mkdir(parents=True, exist_ok=True)

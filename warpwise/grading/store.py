@@ -17,7 +17,11 @@ from typing import Any
 from warpwise.errors import GradingError
 from warpwise.grading.record import Counter, Finding, OnGpu, Record, Result, Visible
 
-MOST_NAME_CHARACTERS = 60
+MOST_NAME_CHARACTERS, DIGEST_CHARACTERS = 50, 24
+OWN_NAME = re.compile(
+    r"(?!(con|prn|aux|nul|com\d|lpt\d)(\.|$))[a-z0-9_][a-z0-9._-]{0,48}[a-z0-9_-]|[a-z0-9_]"
+)
+DIGESTED = re.compile(r"-[0-9a-f]{8,}$")  # 8 characters in folders that earlier versions wrote
 
 
 @dataclass(frozen=True)
@@ -130,8 +134,13 @@ def finding(fields: dict[str, Any]) -> Finding:
 
 
 def file_name(student: str) -> str:
-    """Return a plain file name for a student's page, different for different students."""
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", student)[:MOST_NAME_CHARACTERS].lstrip(".") or "student"
-    if plain == student:
-        return plain
-    return f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}"
+    """Return a plain file name for a student's page, different for different students.
+
+    It is the student's own name if that is one on every system: in lower case, since some take
+    ``ADA`` for ``ada``, and no device of Windows. Any other name, and any that ends like it, ends
+    with a digest."""
+    if OWN_NAME.fullmatch(student) and not DIGESTED.search(student):
+        return student
+    plain = re.sub(r"^-|[^A-Za-z0-9_-]", "_", student)[:MOST_NAME_CHARACTERS] or "student"
+    digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{plain}-{digest[:DIGEST_CHARACTERS]}"

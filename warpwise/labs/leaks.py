@@ -30,7 +30,7 @@ LEAST_OF_OTHERS = 40
 LEAST_OF_A_SEED = 9  # digits
 DEEPEST = 6  #: archives within base64 within markup, and so on
 #: names of files that tell a seed or grades
-NEVER = {"course.toml", "run.json", "overrides.csv", "grades.csv", "roster.csv"}
+NEVER = {"course.toml", "run.json", "overrides.csv", "times.csv", "grades.csv", "roster.csv"}
 #: paths of a course whose lines are secret; of a line in several, the last one is named
 KEPT_BACK = (
     "chapters/teaching/**/*.md",

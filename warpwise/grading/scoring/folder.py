@@ -9,7 +9,7 @@ from pathlib import Path
 from warpwise.errors import GradingError
 from warpwise.grading import store
 from warpwise.grading.scoring import course as courses
-from warpwise.grading.scoring import overrides, scores
+from warpwise.grading.scoring import overrides, scores, times
 from warpwise.grading.scoring import roster as rosters
 from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.roster import Roster
@@ -37,7 +37,7 @@ def gradebook(
     due: str | None = None,
     late_policy: str | None = None,
 ) -> Gradebook:
-    """Return the gradebook of a folder that ``grade`` wrote, with the overrides in it.
+    """Return the gradebook of a folder that ``grade`` wrote, with the times and overrides in it.
 
     ``course`` is a course folder or a ``course.toml``; ``due`` and ``late_policy`` are as on the
     command line and apply to every lab. The default of each is what ``grade`` was given. Raises
@@ -53,7 +53,10 @@ def gradebook(
     students = _roster(roster, settings)
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
-    made = scores.scores(run.records, labs, used, students, fixed)
+    known, records = run.folder / times.NAME, run.records
+    if known.exists():
+        records = times.applied(records, known, labs, students)
+    made = scores.scores(records, labs, used, students, fixed)
     return Gradebook(made, labs, used, students, scores.warnings(made, used, students))
 
 

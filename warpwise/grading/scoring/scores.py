@@ -5,7 +5,7 @@ row of a gradebook adds up."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -87,20 +87,25 @@ def scores(
 def by_student(
     records: Iterable[Record], roster: Roster | None
 ) -> dict[Student, dict[str, list[Record]]]:
-    """Return everybody who handed something in, with their records of each lab."""
+    """Return everybody who handed something in, with their records of each lab.
+
+    A name that several of them go by, as they may choose, finds nobody on the roster."""
     known: dict[tuple[str, str], Student] = {}
     found: dict[Student, dict[str, list[Record]]] = {}
-    for record in sorted(records, key=lambda r: (r.student, r.lab, r.file, r.name)):
-        student = student_of(record, roster)
+    ordered = sorted(records, key=lambda r: (r.student, r.lab, r.file, r.name))
+    bearers = Counter(name for name, _ in {(folded(r.name), r.student) for r in ordered})
+    for record in ordered:
+        alone = bearers[folded(record.name)] == 1
+        student = student_of(record, roster, record.name if alone else "")
         student = known.setdefault((student.id, student.unlisted), student)
         found.setdefault(student, {}).setdefault(record.lab, []).append(record)
     return found
 
 
-def student_of(record: Record, roster: Roster | None) -> Student:
+def student_of(record: Record, roster: Roster | None, name: str) -> Student:
     if roster is None:
         return Student(record.student, record.name)
-    found = roster.find(record.student) or roster.find(record.name)
+    found = roster.find(record.student) or roster.find(name)
     return found or Student(record.student, record.name, unlisted=roster.why(record.student))
 
 
@@ -132,8 +137,8 @@ def warnings(
 ) -> tuple[str, ...]:
     """Return a line for each thing that an instructor should look at.
 
-    These are students who are not on the roster, files without a lab, labs handed in twice, and
-    extensions of unknown students."""
+    These are students who are not on the roster, files without a lab, labs handed in twice or at an
+    unknown time, and extensions of unknown students."""
     students = Roster(tuple(dict.fromkeys(score.student for score in scores)))
     found = {
         "handed something in, but not on the roster": [
@@ -142,6 +147,9 @@ def warnings(
         "files of no known lab": [repr(score.file) for score in scores if not score.lab],
         "more than one graded notebook": [
             f"{s.student.id!r} for {s.lab} ({s.file!r} counts)" for s in scores if _DOUBLE in s.note
+        ],
+        "handed in at a time that is not known, and taken as on time": [
+            f"{s.student.id!r} for {s.lab}" for s in scores if s.file and s.due and not s.submitted
         ],
         "extensions of unknown students": [
             repr(name) for name, _ in course.extensions if roster and not students.find(name)
@@ -194,7 +202,7 @@ def _score(
     extended: datetime | None,
     fixed: Mapping[str, Override],
 ) -> Score:
-    record, doubled = _scored_record(records)
+    record, doubled = _scored_record(student, records)
     due = extended or settings.due
     submitted, said = _submitted(record) if record else (None, NO_SUBMISSION)
     late_days = _late_days(submitted, due, settings.late) if submitted and due else 0
@@ -229,16 +237,19 @@ def _score(
     )
 
 
-def _scored_record(records: Sequence[Record]) -> tuple[Record | None, str]:
+def _scored_record(student: Student, records: Sequence[Record]) -> tuple[Record | None, str]:
     """Return the record that counts, and a note if it was chosen among several.
 
-    It is one that was graded; of several, the one handed in last, or the first by file if the times
-    are not all known."""
+    It is one that was graded; of several, the one handed in last. If the times are not all known,
+    it is the first under the student's very id, or else the first."""
     graded = [record for record in records if not record.problem] or list(records)
     if not graded:
         return None, ""
     times = [(moment, r) for r in graded if (moment := _submitted(r)[0])]
-    last = max(times, key=lambda timed: timed[0])[1] if len(times) == len(graded) else graded[0]
+    if len(times) == len(graded):
+        last = max(times, key=lambda timed: timed[0])[1]
+    else:
+        last = next((record for record in graded if record.student == student.id), graded[0])
     several = f"{len(graded)} {_DOUBLE}" if len(graded) > 1 and not last.problem else ""
     return last, several
 

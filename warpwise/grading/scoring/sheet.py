@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -12,7 +13,20 @@ from pathlib import Path
 from warpwise.errors import GradingError
 
 DELIMITERS = ",;\t"
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A spreadsheet may cut a line at another separator than the one that it was written with, and then
+# takes quotes for text. Blanks are none: no program cuts there unless it is told to.
+CUTS = r",;:|\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
+# Before a sign, also in full width, it may pass over quotes and over what cannot be seen.
+UNSEEN = (
+    r"\x00-\x08\x0e-\x1b\x1f-\x20\x7f-\x84\x86-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5"
+    r"\u180b-\u180f\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff"
+    r"\uffa0\ufff0-\ufffc\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+SIGNS = (
+    r"=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
+    r"\u207a\u207b\u207c\u208a\u208b\u208c"
+)
+FORMULA = re.compile(rf"""(^|[{CUTS}])('*)(?=[{UNSEEN}"]*[{SIGNS}]|[\t\r\n])""")
 
 
 @dataclass(frozen=True)
@@ -61,8 +75,10 @@ def written(rows: Iterable[Sequence[str]]) -> str:
 
 
 def defused(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+    """Return a cell that no spreadsheet takes for a formula, however it cuts the line into cells.
+
+    ``read`` undoes it."""
+    return FORMULA.sub(r"\1'\2", cell)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -90,5 +106,4 @@ def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _plain(cell: str) -> str:
     """Strip a cell, and undo ``defused``."""
-    cell = cell.strip()
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
+    return FORMULA.sub(lambda found: found[1] + found[2][1:], cell.strip())
