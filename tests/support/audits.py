@@ -69,12 +69,12 @@ def audits(lab: str) -> dict[str, Audit]:
 
 
 def budget_of_text(lab: str, name: str) -> dict[str, str]:
-    """Return the table of counters and limits above an exercise: counter -> Python."""
+    """Return the table of counters and limits in an exercise's section: counter -> Python."""
     above = ""
     for cell in solved_notebook(load_lab(lab)).cells:
         if role(cell) == "exercise" and cell.metadata["warpwise"]["name"] == name:
-            return dict(ROW.findall(above))
-        above = "" if role(cell) == "check" else above + f"{cell.source}\n"
+            return dict(ROW.findall(above.rpartition("\n## ")[2]))
+        above += f"{cell.source}\n"
     raise LookupError(name)
 
 
@@ -122,6 +122,8 @@ def with_more(way: str, text: str, name: str, launch: Launch, trips: int) -> str
         return ast.unparse(ast.fix_missing_locations(tree))
     if way == "atomic":
         inputs = {k: v for k, v in inputs.items() if has_atomics(v)}
+        # a device function loads what it is handed plainly, and would race with atomics
+        inputs = {k: v for k, v in inputs.items() if k not in _handed_on(kernel)} or inputs
         _AsAtomics({k: v.ndim for k, v in inputs.items()}).visit(kernel)
     lines = _added(way, inputs, _count(launch.threads), trips)
     first = 1 if ast.get_docstring(kernel) else 0
@@ -171,12 +173,20 @@ def _added(way: str, inputs: Mapping[str, np.ndarray], threads: int, trips: int)
     return place + loop + f"_v = {element}"
 
 
+def _handed_on(kernel: ast.FunctionDef) -> set[str]:
+    """Return the names that calls in a kernel are given, whole or with an index."""
+    given = [arg for node in ast.walk(kernel) if isinstance(node, ast.Call) for arg in node.args]
+    return {ast.unparse(arg.value if isinstance(arg, ast.Subscript) else arg) for arg in given}
+
+
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
     return next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name)
 
 
 class _AgainAfterStores(ast.NodeTransformer):
-    """Puts a loop behind each store to an output that stores what it reads back."""
+    """Puts a loop behind each store to an output that stores what it reads back.
+
+    Behind an atomic on an output, the loop has atomics that add 0."""
 
     def __init__(self, outputs: set[str], trips: int):
         self.outputs, self.trips, self.found = outputs, trips, False
@@ -187,12 +197,22 @@ class _AgainAfterStores(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         return self._again(node, node.target)
 
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        call = node.value
+        if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("cuda.atomic."):
+            array, place = map(ast.unparse, call.args[:2])
+            if array in self.outputs:
+                return self._loop(node, f"cuda.atomic.add({array}, {place}, 0)")
+        return node
+
     def _again(self, node: ast.stmt, target: ast.expr) -> ast.AST | list[ast.stmt]:
         if not (isinstance(target, ast.Subscript) and ast.unparse(target.value) in self.outputs):
             return node
+        return self._loop(node, f"{ast.unparse(target)} = {ast.unparse(target)}")
+
+    def _loop(self, node: ast.stmt, again: str) -> list[ast.stmt]:
         self.found = True
-        place = ast.unparse(target)
-        return [node, *ast.parse(f"for _again in range({self.trips}):\n    {place} = {place}").body]
+        return [node, *ast.parse(f"for _again in range({self.trips}):\n    {again}").body]
 
 
 class _AsAtomics(ast.NodeTransformer):

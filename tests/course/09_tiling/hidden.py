@@ -12,8 +12,6 @@ import numpy as np
 
 from warpwise.labs import Launch, Out
 
-# Rows and columns of c: in a smaller product most lanes idle, whatever the kernel.
-BUDGET_FROM = 16
 Size = tuple[int, int, int]  # M, K, N
 
 
@@ -60,14 +58,19 @@ def launch(
         args=(a, b, Out((m, n))),
         want=(want,),
         rtol=1e-5,
-        budget={"flops_fp64": 0} | (budget if min(m, n) >= BUDGET_FROM else {}),
+        budget={"global_store_bytes": want.nbytes} | budget | {"flops_fp64": 0},
     )
+
+
+def blocks(size: Size, height: int, width: int) -> int:
+    """Count the blocks of ``height`` x ``width`` results."""
+    m, _, n = size
+    return ceil(m / height) * ceil(n / width)
 
 
 def pairs(size: Size, height: int, width: int, depth: int) -> int:
     """Count the pairs of tiles that all blocks go through."""
-    m, k, n = size
-    return ceil(m / height) * ceil(n / width) * ceil(k / depth)
+    return blocks(size, height, width) * ceil(size[1] / depth)
 
 
 def sectors(size: Size, ragged: float) -> float:
@@ -88,6 +91,7 @@ def matmul_coalesced(rng: np.random.Generator) -> Iterator[Launch]:
             (32, 8),
             global_load_requests=2 * 8 * pairs(size, 8, 32, 1),
             sectors_per_request_load=2.6 if even else 3.1,
+            global_store_requests=8 * blocks(size, 8, 32),
             sectors_per_request_store=4.1 if even else 5.1,
         )
 
@@ -136,6 +140,7 @@ def matmul_column(rng: np.random.Generator) -> Iterator[Launch]:
             32,
             (32, 8),
             shared_load_requests=5 * 8 * 8 * count,
+            op_communication=0,
             global_load_requests=2 * 8 * count,
             global_load_bytes=asked_bytes(*size, 32, 32),
             sectors_per_request_load=sectors(size, 8.1),
@@ -154,10 +159,12 @@ def matmul_patch(rng: np.random.Generator) -> Iterator[Launch]:
             32,
             (8, 8),
             shared_load_requests=8 * 8 * 2 * count,
+            op_communication=0,
             global_load_requests=8 * 2 * count,
             global_load_bytes=asked_bytes(*size, 32, 32),
             sectors_per_request_load=sectors(size, 8.1),
             sectors_per_request_store=4.1 if size[2] % 8 == 0 else 8.1,
+            global_store_requests=16 * 2 * blocks(size, 32, 32),
             barriers=2 * 2 * count,
             shared_bank_conflicts=0,
         )

@@ -157,6 +157,7 @@ def pad_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "sectors_per_request_load": 3.1,
                 "sectors_per_request_store": 2.1,
                 "global_load_requests": rows * ceil(cols / 32),
+                "global_store_requests": 2 * rows * ceil(pitch / 32),
             },
         )
 

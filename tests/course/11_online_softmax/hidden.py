@@ -189,6 +189,7 @@ def cross_entropy(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_store_bytes": 8 * rows,
                 "sectors_per_request_load": 4.1 if n % 8 == 0 else 5.1,
                 "shared_store_requests": 0,
+                "local_bytes_per_thread": 32,
                 "op_fp64": 0,
             },
         )

@@ -128,9 +128,10 @@ def flash_rows(rng: np.random.Generator) -> Iterator[Launch]:
             want=want,
             **CLOSE,
             budget={
-                "global_load_bytes": 1.1 * 4 * WIDTH * (n + 2 * n * keys),
+                "global_load_bytes": 8 * WIDTH * n * (1 + keys),
                 "global_store_bytes": 1.1 * 4 * (n * WIDTH + n),
                 "local_bytes_per_thread": 3 * 4 * WIDTH,
+                "shared_bytes_per_block": 0,
                 "flops_fp64": 0,
             },
         )
@@ -146,6 +147,8 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
         (any_of(17, 31), 80, [any_of(65, 79)], "falling"),
         (any_of(33, 47), 60, [any_of(49, 59)], "large"),
         (16, 40, [any_of(33, 39), any_of(1, 15), 0], "low"),
+        # a row of scores fits neither in the local arrays of a block nor in what tiles leave of its shared memory
+        (any_of(2, 15), 192, [any_of(180, 191)], "spread"),
     ]
     for n, keys, lengths, kind in cases:
         yield tiles_launch(rng, n, keys, np.array(lengths, np.int32), kind)
@@ -171,11 +174,12 @@ def tiles_launch(
             "global_load_bytes": 1.1
             * 4
             * (heads * n * D + heads * tiles * TILE**2 + 2 * tiles * counted * D),
+            "global_store_bytes": 2 * (want[0].nbytes + want[1].nbytes),
             "global_bytes_distinct": 4 * (heads * n * D + heads + 2 * counted * D)
             + want[0].nbytes
             + want[1].nbytes,
-            "shared_bytes_per_block": 9216,
-            "local_bytes_per_thread": 128,
+            "shared_bytes_per_block": 8192,
+            "local_bytes_per_thread": 32,
             "shared_bank_conflicts": 500 * scores,
             "op_special": TILE**2 * (3 * scores + heads * tiles),
             "flops_fp64": 0,
@@ -193,6 +197,7 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 1, 1, any_of(35, 47), any_of(2, 15), "low")
     yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
+    yield causal_launch(rng, 1, 1, any_of(2, 9), any_of(180, 191), "spread")  # too long to be kept
 
 
 def causal_launch(
@@ -216,9 +221,10 @@ def causal_launch(
         **CLOSE,
         budget={
             "global_load_bytes": 1.1 * 4 * heads * D * (n + 2 * loaded),
+            "global_store_bytes": 2 * (want[0].nbytes + want[1].nbytes),
             "global_bytes_distinct": sum(a.nbytes for a in (q, k, v, *want)),
-            "shared_bytes_per_block": 9216,
-            "local_bytes_per_thread": 128,
+            "shared_bytes_per_block": 8192,
+            "local_bytes_per_thread": 32,
             "flops_fp64": 0,
         },
     )
@@ -243,6 +249,7 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
             for h in range(heads)
         ]
         outputs, sums = stacked(parts)
+        read = k.nbytes + v.nbytes + 2 * chunks * q.nbytes
         yield Launch(
             (
                 f"heads {heads}, keys {count}, chunks {chunks}, {kind} scores, "
@@ -262,7 +269,9 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
             **CLOSE,
             budget={
                 "sectors_per_request_load": 4.1,
-                "global_load_bytes": 1.1 * (k.nbytes + v.nbytes + 2 * chunks * q.nbytes),
+                "global_load_bytes": 1.1 * read,
+                "global_load_sectors": 1.1 * read / 32,
+                "global_store_bytes": 2 * (outputs.nbytes + sums.nbytes),
                 "shared_bytes_per_block": 10240,
                 "shared_bank_conflicts": 200 * heads * chunks,
                 "local_bytes_per_thread": 128,
@@ -301,6 +310,8 @@ def decode_merge(rng: np.random.Generator) -> Iterator[Launch]:
             budget={
                 "global_load_bytes": 1.1 * (o_part.nbytes + 2 * D * L_part.nbytes),
                 "sectors_per_request_load": 4.1,
+                "global_load_sectors": 1.1 * (o_part.nbytes / 32 + 2 * L_part.size),
+                "global_store_bytes": 2 * 4 * heads * (D + 1),
                 "local_bytes_per_thread": 128,
                 "flops_fp64": 0,
             },

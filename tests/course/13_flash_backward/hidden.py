@@ -141,6 +141,7 @@ def row_dots(rng: np.random.Generator) -> Iterator[Launch]:
             rtol=1e-5,
             atol=1e-4,
             budget={
+                "global_store_bytes": 4 * n,
                 "global_load_requests": 2 * n * ceil(d / 32),
                 "sectors_per_request_load": 4.1 if d % 8 == 0 else 5.1,
                 "op_fp64": 0,
@@ -190,7 +191,7 @@ def dk_dv(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_bytes_moved": 1.1
                 * tile_bytes(blocks * queries, 4 * blocks + 2 * blocks * queries),
                 "shared_bank_conflicts": 0,
-                "global_atomic_requests": 0,
+                "atomics": 0,
                 "op_fp64": 0,
             },
         )
@@ -238,7 +239,7 @@ def dq_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "local_bytes_per_thread": 64,
                 "shared_bytes_per_block": 16_384,
                 "global_bytes_moved": 1.1 * tile_bytes(pairs, 3 * blocks + 2 * pairs),
-                "global_atomic_requests": 0,
+                "atomics": 0,
                 "op_fp64": 0,
             },
         )

@@ -50,6 +50,7 @@ def budget(heads: int, sees: np.ndarray) -> dict[str, float]:
         "global_bytes_moved": 1.1
         * heads
         * (QUERIES * (row + 32) * len(blocks) + 2 * row * keys + (row + 32) * n),
+        "global_store_bytes": 2 * heads * n * (row + 4),
         "op_special": heads * QUERIES * KEYS * (4 * len(tiles) + len(blocks)),
         "flops_fp64": 0,
         "shared_bank_conflicts": 0,
