@@ -65,6 +65,7 @@ def test_an_audit_names_every_way_and_what_pays_for_it(stem, exercise):
     audit = audits(stem)[exercise.id]
     assert audit.pays.keys() == WAYS.keys()
     assert all(len(paid) > len(FREE) for paid in audit.pays.values())
+    assert all(case.budget for case in visible_cases(stem)[exercise.id])
     for launch in launches(stem, exercise.id):
         assert {*audit.counters.values()} <= {*launch.budget}, launch.label
 

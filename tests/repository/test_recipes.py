@@ -88,12 +88,14 @@ def test_an_exercise(follow, copy):
     recipe = follow("An exercise", LAB="01_why_gpus", NAME="negate")
     recipe.insert("solutions/LAB.md", "## Explore\n", samples.TASK)
     recipe.append("tests/course/LAB/hidden.py", samples.HIDDEN)
+    recipe.append("tests/course/LAB/audit.toml", samples.AUDIT)
     recipe.append("tests/course/LAB/wrong.toml", samples.WRONG)
     recipe.append("tests/course/LAB/correct/*.py", samples.RIGHT)
     recipe.files("labs/LAB.ipynb")
     found = passed(recipe.prove())
     assert "test_hidden_tests_pass_the_solution_and_refuse_the_stub[01_why_gpus]" in found
     assert any("wrong" in name and "keeps_the_sign" in name for name in found)
+    assert "test_the_counter_pays_for_what_comes_by_that_way[01_why_gpus-negate-output]" in found
     cells = json.loads((copy / "labs/01_why_gpus.ipynb").read_text("utf-8"))["cells"]
     (stub,) = ["".join(cell["source"]) for cell in cells if cell["id"] == "exercise-negate"]
     assert "def negate" in stub and "...  # roughly 3 lines" in stub and "-x[i]" not in stub

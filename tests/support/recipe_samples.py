@@ -128,6 +128,13 @@ TASK = f"""## 9. Negate
 
 **Objective.** Change the sign of each element.
 
+**Budget.** Each element is loaded once and stored once.
+
+| counter | at most |
+|---|---|
+| `global_load_requests` | `ceil(n / 32)` |
+| `global_store_requests` | `ceil(n / 32)` |
+
 <details><summary>Hint 1</summary>One thread an element.</details>
 <details><summary>Hint 2</summary>A guard.</details>
 
@@ -146,7 +153,8 @@ tags: [check]
 warpwise: {{check: negate}}
 ---
 x = np.arange(40, dtype=np.float32)
-check("negate", [Launch("40 elements", 2, 32, (x, Out(40)), (-x,))])
+once = {{"global_load_requests": 2, "global_store_requests": 2}}
+check("negate", [Launch("40 elements", 2, 32, (x, Out(40)), (-x,), once)])
 ```
 
 """
@@ -155,7 +163,15 @@ HIDDEN = """
 def negate(rng: np.random.Generator) -> Iterator[Launch]:
     for n in (1, 31, 64, 65, *map(int, rng.integers(100, 900, 2))):
         x = floats(rng, n)
-        yield Launch(f"{n} elements", up(n, 32), 32, (x, Out(n)), (-x,))
+        once = {"global_load_requests": up(n, 32), "global_store_requests": up(n, 32)}
+        yield Launch(f"{n} elements", up(n, 32), 32, (x, Out(n)), (-x,), once)
+"""
+AUDIT = """
+[negate]
+names = { n = "x.size" }
+global = "global_load_requests"
+output = "global_store_requests"
+atomic = "global_load_requests"
 """
 RIGHT = f"\n\n{KERNEL}{BODY}"
 WRONG = """

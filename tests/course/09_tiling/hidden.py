@@ -114,6 +114,8 @@ def matmul_tiled(rng: np.random.Generator) -> Iterator[Launch]:
             sectors_per_request_load=sectors(size, 6.1),
             barriers=2 * 8 * count,
             shared_bank_conflicts=0,
+            shared_load_requests=2 * 16 * 8 * count,
+            shared_store_requests=2 * 2 * 8 * count,
         )
 
 
@@ -131,6 +133,8 @@ def matmul_rectangular(rng: np.random.Generator) -> Iterator[Launch]:
             sectors_per_request_load=sectors(size, 6.1),
             barriers=2 * 8 * count,
             shared_bank_conflicts=0,
+            shared_load_requests=2 * 16 * 8 * count,
+            shared_store_requests=2 * 24 * count,
         )
 
 
@@ -150,6 +154,7 @@ def matmul_column(rng: np.random.Generator) -> Iterator[Launch]:
             sectors_per_request_load=sectors(size, 8.1),
             barriers=2 * 8 * count,
             shared_bank_conflicts=0,
+            shared_store_requests=2 * 2 * 8 * count,
         )
 
 
@@ -171,6 +176,7 @@ def matmul_patch(rng: np.random.Generator) -> Iterator[Launch]:
             global_store_requests=16 * 2 * blocks(size, 32, 32),
             barriers=2 * 2 * count,
             shared_bank_conflicts=0,
+            shared_store_requests=2 * 8 * 2 * count,
         )
 
 
@@ -189,4 +195,6 @@ def matmul_double(rng: np.random.Generator) -> Iterator[Launch]:
             global_load_bytes=asked_bytes(*size, 16, 16),
             sectors_per_request_load=sectors(size, 6.1),
             shared_bank_conflicts=0,
+            shared_load_requests=2 * 16 * 8 * count,
+            shared_store_requests=2 * 2 * 8 * count,
         )
