@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from support import ordinary_user
+from support.attacks import LABS
 from support.paths import ROOT
-from test_attacks import LABS
 
 HERE = ROOT / "tests/grading"
 RUNS = {
