@@ -28,7 +28,7 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster
 from support import processes
-from support.attacks import generated, notebooks
+from support.attacks import LABS, generated, notebooks
 from support.pace import pace
 from support.paths import ROOT
 
@@ -37,7 +37,6 @@ from warpwise.grading.notebook import Answer
 from warpwise.grading.record import SHOWN_PASSED, Record
 from warpwise.labs.source import load_lab, role, solved_notebook
 
-LABS = ("01_why_gpus", "08_coalescing", "11_online_softmax", "12_flash_attention")
 FIRST = LABS[0]  # whose submissions are graded fastest: notebooks and folders are attacked there
 # Sound kernels of the one, and a kernel without end beside sound ones of the other, take longer.
 SIMULATION_SECONDS = {"12_flash_attention": 12, "08_coalescing": 20}

@@ -1,11 +1,10 @@
 """All ways in which a host function can hold bytes, and what limits each.
 
-A place is ``counted``: more than the budget there ends the call for its memory. Or it is small: what
-it holds of as much as is tried is about a megabyte in all of one process. Or it is refused."""
+A place is counted: more than the budget there ends the call for its memory. Or it is small: it
+holds about a megabyte for a process, however much is tried. Or it is refused."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import replace

@@ -11,11 +11,10 @@ import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from distributed import (
@@ -30,7 +29,7 @@ from distributed import (
 from distributed.comm.core import CommClosedError
 
 from warpwise.errors import GradingError
-from warpwise.grading import material, sandbox
+from warpwise.grading import material, sandbox, scratch
 from warpwise.grading.grader import Grader, Task, failure, ungraded
 from warpwise.grading.notebook import Cell, Notebook
 from warpwise.grading.record import Record
@@ -84,12 +83,13 @@ class Graders(WorkerPlugin):
     def setup(self, worker: object) -> None:
         self.mine = threading.local()
         self.open: list[Grader] = []
-        self.folder = TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True)
+        self.opened = ExitStack()
+        self.folder = self.opened.enter_context(scratch.folder())
 
     def teardown(self, worker: object) -> None:
         for grader in self.open:
             grader.close()
-        self.folder.cleanup()
+        self.opened.close()
 
     def grader(self) -> Grader:
         """Return this thread's grader.
@@ -100,7 +100,7 @@ class Graders(WorkerPlugin):
             if self.kit.version not in ("", material.grader_version()):
                 raise GradingError(APART)
             mode = sandbox.NONE if self.kit.unsafe_local else sandbox.isolation()
-            folder = Path(self.folder.name) / str(threading.get_ident())
+            folder = self.folder / str(threading.get_ident())
             self.mine.grader = Grader(self.kit.write(folder), mode)
             self.open.append(self.mine.grader)
         mine: Grader = self.mine.grader

@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from warpwise.errors import GradingError
-from warpwise.grading import collect, gpu, gradebook, material, notebook, sandbox, store
+from warpwise.grading import collect, gpu, gradebook, material, notebook, sandbox, scratch, store
 from warpwise.grading.grader import Grader, Task
 from warpwise.grading.layouts import Submission
 from warpwise.grading.material import Material
@@ -127,10 +126,10 @@ def grade(
     nobody's, no such lab, or no way to isolate student code; and where ``out`` cannot be written:
     then what was graded is kept."""
     source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
-    with TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True) as unpacked:
+    with scratch.folder() as unpacked:
         sources = {lab or "": str(source.resolve())}
         known = layout or _layout_before(target, sources)
-        found = collect.find(source, Path(unpacked), known)
+        found = collect.find(source, unpacked, known)
         if progress is True and not known:
             print(f"{source} is {found.layout.said}", file=sys.stderr)
         _check_target(target, source)

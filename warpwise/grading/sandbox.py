@@ -16,7 +16,6 @@ import shutil
 import site
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import GradingError
-from warpwise.grading import container, parts, seccomp, watch
+from warpwise.grading import container, parts, scratch, seccomp, watch
 from warpwise.grading.parts import Job, Part, integer_frame, one_call
 from warpwise.grading.warm import Warm
 
@@ -42,9 +41,9 @@ def run(part: Part, job: Job, mode: str, limits: watch.Limits | None = None) -> 
     ``limits`` take the place of the part's own."""
     given, limits = json.dumps(job).encode(), limits or part.limits
     if mode == NONE:
-        with tempfile.TemporaryDirectory(prefix="warpwise-") as folder:
-            env = parts.ENVIRONMENT | {"HOME": folder}
-            return watch.run(_inside(part, mode, limits), given, limits, env=env, cwd=folder)
+        with scratch.folder() as folder:
+            env = parts.ENVIRONMENT | {"HOME": str(folder)}
+            return watch.run(_inside(part, mode, limits), given, limits, env=env, cwd=str(folder))
     if mode == CONTAINER:
         return container.run(part, given, limits)
     with watch.as_file(seccomp.program(part.sockets)) as rules:

@@ -1,8 +1,8 @@
 """Give one submission its own room in a sandbox shared by many.
 
-A room has fresh namespaces, an empty /tmp, a user of its own if root grades, and no rights. The sandbox itself, with its read-only
-root and no network, is bubblewrap's. Submissions in it are separated here, since a program that
-bubblewrap starts cannot have imported its modules before."""
+A room has fresh namespaces, an empty /tmp, a user of its own if root grades, and no rights. The
+sandbox itself, with its read-only root and no network, is bubblewrap's. Submissions in it are
+separated here, since a program that bubblewrap starts cannot have imported its modules before."""
 
 from __future__ import annotations
 
