@@ -63,6 +63,7 @@ def few_of_many(x, n):
     i = cuda.grid(1)
     while i % 64 in_range:  # comments are left out
         x[i] += 1
+        i += 0
 @cuda.jit(device=True)
 def inner(v):
     return v + 1

@@ -45,13 +45,14 @@ def _part(
     name: str, limits: watch.Limits, address_space: int, processes: int, files: int, sockets: bool
 ) -> Part:
     sizes = {"AS": address_space, "FSIZE": 16 * MB, "CORE": 0, "MSGQUEUE": 0}
-    counts = {"CPU": round(limits.cpu_seconds) + 1, "NPROC": processes, "NOFILE": files}
+    # twice the limit, which ``watch`` sees first, on a busy machine too
+    counts = {"CPU": 2 * round(limits.cpu_seconds), "NPROC": processes, "NOFILE": files}
     return Part(name, limits, sizes | counts, 32 * MB, sockets)
 
 
-_USE = watch.Limits(3, 20, 512 * MB, result_bytes=4 * MB)
+_USE = watch.Limits(3, 512 * MB, result_bytes=4 * MB)
 FUNCTIONS = _part("functions", _USE, 2048 * MB, processes=16, files=64, sockets=False)
-_USE = watch.Limits(20, 60, 1536 * MB, result_bytes=1 * MB)
+_USE = watch.Limits(20, 1536 * MB, result_bytes=1 * MB)
 NOTEBOOK = _part("notebook", _USE, 8192 * MB, processes=64, files=512, sockets=True)
 
 

@@ -2,8 +2,8 @@
 
 Limits of the operating system hold for one process at a time: forty processes get forty times as
 much. So the use of the whole tree is read from /proc while it runs. CPU time decides: the wall
-limit is generous, since a busy machine slows correct submissions too. Nothing that the command
-writes is believed beyond its length."""
+limit, against what only waits, is PATIENCE times as long, since a busy machine slows correct
+submissions too. Nothing that the command writes is believed beyond its length."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol, cast
 
+from warpwise.labs.limit import PATIENCE
+
 POLL_SECONDS = 0.05
 LEAVE_SECONDS = 0.5
 CHUNK_BYTES = 1 << 16
@@ -28,10 +30,14 @@ class Limits:
     """Limits on one command, with all its descendants."""
 
     cpu_seconds: float
-    wall_seconds: float
     memory_bytes: int  #: resident at most, summed over the tree
     result_bytes: int  #: standard output, which carries results
     chatter_bytes: int = 1 << 20  #: standard error, which carries whatever student code prints
+    patience: float = PATIENCE  #: wall seconds for each second of CPU time
+
+    @property
+    def wall_seconds(self) -> float:
+        return self.patience * self.cpu_seconds
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,8 @@ def follow(running: Running, limits: Limits) -> Finished:
         running.stdout.close()
         running.stderr.close()
     seconds, cpu_seconds = time.monotonic() - use.started, max(cpu_seconds, use.cpu_seconds)
+    if not stopped and cpu_seconds > limits.cpu_seconds:  # it ended between two looks
+        stopped = "cpu"
     said = chatter.content().decode("utf-8", "replace")
     return Finished(result.content(), said, exit, stopped, cpu_seconds, seconds)
 
