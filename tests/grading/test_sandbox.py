@@ -213,7 +213,7 @@ def run_cell(source: str, mode: str) -> bool:
         "execution_count": 1,
     }
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
-    done = box.run(parts.NOTEBOOK, {"notebook": notebook, "cell_seconds": 20}, mode)
+    done = box.run(parts.NOTEBOOK, parts.whole(notebook, 20), mode)
     assert done.result.count(b'"passed"') == 1, done
     return b'"passed": true' in done.result
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from warpwise.grading import watch
+from warpwise.labs.limit import PATIENCE
 
 MB = 1 << 20
 INSIDE = Path(__file__).resolve().parent / "inside"
@@ -60,6 +61,12 @@ def one_call(text: str, name: str) -> Job:
     """Make a job for FUNCTIONS: define and call a function that returns one number."""
     call = {"args": [], "shapes": [[]], "several": False}
     return {"text": text, "name": name, "calls": [call], "stay_seconds": 0}
+
+
+def whole(notebook: Job, cell_seconds: float) -> Job:
+    """Make a job for NOTEBOOK: run it, with a limit on the processor time of each cell."""
+    wall = PATIENCE * cell_seconds
+    return {"notebook": notebook, "cell_seconds": cell_seconds, "wall_seconds": wall}
 
 
 def integer_frame(number: int) -> bytes:
