@@ -1,7 +1,7 @@
 """A busy machine fails no sound answer, in the grader or in a notebook.
 
-All right answers of the heaviest labs are graded while four loops keep the processors busy; those
-of all labs with WARPWISE_BUSY=1, as `make busy` has it."""
+Two right answers to each of the heaviest labs are tried while four loops keep the processors busy;
+all right answers to all labs with WARPWISE_BUSY=1, as `make busy` has it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from warpwise.labs.source import load_lab, role, solved_notebook
 
 HEAVIEST = ("12_flash_attention", "13_flash_backward")
 ALL = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
-STEMS = ALL if os.environ.get("WARPWISE_BUSY") else HEAVIEST
+WHOLE = bool(os.environ.get("WARPWISE_BUSY"))
+STEMS = ALL if WHOLE else HEAVIEST
 LOOPS = 4
 LOOP = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
@@ -43,9 +44,10 @@ def right_answers(stem: str) -> dict[str, nbformat.NotebookNode]:
     """The lab's notebook with the solution, and with each other right answer, by name."""
     solved = {cell.id: cell.source for cell in solved_notebook(load_lab(stem)).cells}
     texts: dict[str, str | None] = {"solution": None}
-    texts |= {p.stem: p.read_text() for p in (ROOT / f"tests/course/{stem}/correct").glob("*.py")}
+    others = sorted((ROOT / f"tests/course/{stem}/correct").glob("*.py"))
+    texts |= {path.stem: path.read_text() for path in others}
     made = {}
-    for name, text in texts.items():
+    for name, text in list(texts.items())[: None if WHOLE else 2]:
         notebook = nbformat.read(ROOT / f"labs/{stem}.ipynb", as_version=4)
         for cell in notebook.cells:
             if role(cell) == "exercise":
@@ -61,8 +63,8 @@ def test_a_busy_machine_grades_every_right_answer_as_right(stem, busy, sandbox, 
     for name, notebook in right_answers(stem).items():
         (folder / name).mkdir(parents=True)
         nbformat.write(notebook, folder / name / f"{stem}.ipynb")
-    records = grade(folder, tmp_path / "graded", jobs=2)
-    assert len(records) == len(list(folder.iterdir())) >= 3
+    records = grade(folder, tmp_path / "graded")
+    assert len(records) == len(list(folder.iterdir())) >= 2
     for record in records:
         assert not record.problem, (record.student, record.problem)
         for result in record.results:
@@ -75,7 +77,8 @@ def test_a_busy_machine_grades_every_right_answer_as_right(stem, busy, sandbox, 
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_busy_machine_checks_every_right_notebook_as_right(stem, busy, tmp_path: Path):
     """By nbval, as a student has it, and by `warpwise check`."""
-    for name, notebook in right_answers(stem).items():
+    made = right_answers(stem)
+    for name, notebook in made.items() if WHOLE else [("solution", made["solution"])]:
         nbformat.write(notebook, tmp_path / f"{name}.ipynb")
     command = [sys.executable, "-m", "pytest", "--nbval-lax", "-p", "no:cacheprovider"]
     alone = ["--noconftest", "-c", os.devnull, "--rootdir", str(tmp_path), str(tmp_path)]
@@ -85,11 +88,7 @@ def test_a_busy_machine_checks_every_right_notebook_as_right(stem, busy, tmp_pat
         assert result.passed, result
 
 
-CELLS = (
-    "while True:\n    pass",
-    "import time\nn = 0\nwhile time.process_time() < 1e9: n += 1",
-    "1",
-)
+CELLS = ("while True:\n    pass", "n = 0\nwhile n < 1e300:\n    n += 1", "1")
 
 
 def test_a_cell_that_uses_up_its_time_costs_the_next_ones_nothing(sandbox):
