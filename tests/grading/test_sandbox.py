@@ -393,7 +393,7 @@ box.run(parts.FUNCTIONS, job, box.isolation())
     _until(lambda: not survivors())
 
 
-def _until(happened, seconds: float = 20) -> None:
+def _until(happened, seconds: float = 100) -> None:
     until = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < until, "this did not happen in time"

@@ -113,7 +113,7 @@ def test_a_notebook_shows_a_bar_where_somebody_would_answer_input(tmp_path, live
     try:
         for code in (LAUNCH, TRACE.format("")):
             client.execute_interactive(
-                code, allow_stdin=live, output_hook=heard, stdin_hook=lambda _: None, timeout=60
+                code, allow_stdin=live, output_hook=heard, stdin_hook=lambda _: None, timeout=600
             )
         with suppress(Empty):
             heard(client.get_iopub_msg(timeout=1))
