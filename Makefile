@@ -12,7 +12,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos test quick seeds lab labs bench numba gpu lint style format spelling types clean system
+.PHONY: help book serve photos test quick seeds busy lab labs bench numba gpu lint style format spelling types clean system
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ quick: lint ## check style, and run the tests that need neither a browser nor a 
 seeds: $(READY) ## test every answer of every lab on twenty seeds, 2,000 random kernels, and kill the grader twenty times
 	WARPWISE_SEEDS=20 WARPWISE_KERNELS=2000 WARPWISE_KILLS=20 $(BIN)/python -m pytest -n $(WORKERS) tests/course/test_labs.py tests/grading/test_runs.py tests/simt/test_fuzz.py \
 	    -k "hidden_tests_pass or wrong_submission or other_right or killed_goes_on or random_kernels"
+
+busy: $(READY) ## grade and check every right answer of every lab while four loops keep the processors busy
+	WARPWISE_BUSY=1 $(BIN)/python -m pytest -p no:nbval tests/grading/test_busy.py
 
 lab: $(READY) ## open JupyterLab on the labs
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) labs

@@ -98,8 +98,9 @@ def chromium() -> str:
 def browser(chromium):
     """A headless Chromium. One for each module: Playwright's event loop must not be running when
     other modules start theirs."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=60_000)  # of milliseconds; five seconds are few on a busy machine
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         yield launched

@@ -14,6 +14,7 @@ WarpwiseError
 │   ├── RaisedError             an exception that the kernel raises: of that class as well
 │   ├── ArithmeticFault         an integer divided by zero
 │   └── StepLimitError          a kernel that did not end within its budget of steps
+│       └── EndlessError        a kernel that can never end
 ├── LaunchError                 a launch that a GPU would refuse, or a wrong argument
 │   ├── LaunchTypeError         an argument of a type that a launch cannot take
 │   └── LaunchStateError        a use that does not go with how a kernel was made
@@ -196,6 +197,10 @@ class ArithmeticFault(KernelError, ZeroDivisionError):
 
 class StepLimitError(KernelError):
     """A kernel that did not end within its budget of steps."""
+
+
+class EndlessError(StepLimitError):
+    """A kernel that can never end: nothing changes what the condition of one of its loops reads."""
 
 
 class LaunchError(WarpwiseError, ValueError):

@@ -79,10 +79,10 @@ def lab(tmp_path):
         yield f"http://127.0.0.1:{port}/lab/tree/lab.ipynb?reset"
     finally:
         server.terminate()
-        server.wait(60)
+        server.wait(300)
 
 
-def _wait_for(address: str, server: subprocess.Popen, seconds: float = 60) -> None:
+def _wait_for(address: str, server: subprocess.Popen, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while server.poll() is None and time.monotonic() < end:
         try:

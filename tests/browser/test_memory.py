@@ -97,7 +97,7 @@ def test_a_shorter_way_takes_the_step_along(browser):
 def test_it_plays(browser):
     with opened(browser, memory.explorer(found="L2")._repr_html_()) as page:
         page.get_by_role("button", name="Play").click()
-        expect(page.get_by_role("slider", name="step")).to_have_value("4", timeout=8000)
+        expect(page.get_by_role("slider", name="step")).to_have_value("4")
         expect(page.get_by_role("button", name="Play")).to_be_visible()
         assert "211 clocks since the load was issued" in page.locator("p.text").inner_text()
 

@@ -68,7 +68,7 @@ def test_it_plays_wave_by_wave_and_each_tile_is_placed_once(browser):
                 page.get_by_role("button", name="Next").click()
         assert placed == list(range(288))
         play.click()
-        expect(slider).to_have_value("3", timeout=5000)
+        expect(slider).to_have_value("3")
         expect(play).to_be_visible()
 
 

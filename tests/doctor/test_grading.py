@@ -38,7 +38,7 @@ def run(path: str) -> tuple[dict[str, str], str, int]:
         text=True,
         env={**os.environ, "PATH": path},
         cwd="/",
-        timeout=200,
+        timeout=1000,
     )
     assert done.stderr == ""
     lines = [line for line in done.stdout.splitlines() if line.startswith(("held", "NOT HELD"))]

@@ -316,7 +316,7 @@ def two_workers(jobs: int) -> Iterator[Client]:
 def shorter_limits(patch: pytest.MonkeyPatch, lab: str) -> None:
     """Less than most of the grader's, through the same code: many attacks run into one."""
     patch.setattr(cluster, "local_workers", two_workers)
-    for name, cpu, wall in (("FUNCTIONS", 3, 12), ("NOTEBOOK", 8, 25)):
+    for name, cpu, wall in (("FUNCTIONS", 3, 12), ("NOTEBOOK", 8, 25)):  # seconds
         part = getattr(parts, name)
         # A parent and its child may be seen at once; which case has too much is said by its budget.
         memory = part.limits.memory_bytes * (2 if lab == LABS[-1] else 1)
@@ -327,7 +327,7 @@ def shorter_limits(patch: pytest.MonkeyPatch, lab: str) -> None:
             replace(
                 part,
                 limits=replace(
-                    part.limits, cpu_seconds=cpu, wall_seconds=wall * pace(), memory_bytes=memory
+                    part.limits, cpu_seconds=cpu, patience=wall * pace() / cpu, memory_bytes=memory
                 ),
             ),
         )

@@ -529,14 +529,14 @@ def test_only_what_the_wall_clock_ended_is_graded_again_and_once(
 
     def ended(self, task):
         seen.append(task.record.student)
-        reason = "timed out" if task.record.student == "ada" else "does not end"
+        reason = "timed out" if task.record.student == "ada" else "too slow"
         return replace(task.record, results=(Result("sectors_for", 2, Finding(False, reason)),))
 
     monkeypatch.setattr(Grader, "record", ended)
     for _ in range(2):
         assert [
             r.results[0].finding.reason for r in grade(class_of_two, tmp_path / "out", lab=LAB)
-        ] == ["timed out", "does not end"]
+        ] == ["timed out", "too slow"]
         assert seen == ["ada", "bob", "ada"]
 
 

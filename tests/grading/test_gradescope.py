@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -22,13 +23,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.feedback_pages import given
 from support.paths import ROOT
+from support.wrong_answers import wrong_answers
 from typer.testing import CliRunner
 
 from warpwise.cli import app
-from warpwise.grading import autograder, watch
+from warpwise.grading import autograder, extract, hidden, simulate, watch
 from warpwise.grading.record import Finding, Record, Result
 from warpwise.labs import leaks
+from warpwise.labs.judge import figure
 from warpwise.labs.source import load_lab, solved_notebook, student_notebook
 
 LAB = "08_coalescing"
@@ -55,6 +59,7 @@ OF_RESULTS = set(
     ).split()
 )
 METADATA = {
+    "id": 31,
     "users": [{"email": "a@example.org"}],
     "created_at": "2027-02-01T10:00:00-08:00",
     "assignment": {"title": LAB},
@@ -354,6 +359,14 @@ def test_a_right_submission_gets_all_points(machine):
     assert [(test["score"], test["max_score"], test["status"]) for test in results["tests"]] == [
         (points, points, "passed") for points in POINTS.values()
     ]
+    seeds = {ran.said, machine.graded()[1].said}
+    assert len(seeds) == 1, "the same submission draws the same cases when it is run again"
+    about = machine.folder / "submission_metadata.json"
+    about.write_text(json.dumps(METADATA | {"id": 32}))
+    seeds.add(machine.graded()[1].said)
+    assert len(seeds) == 2, "another submission draws others"
+    assert all(re.fullmatch(r"hidden cases of this submission: --seed \d+\n", s) for s in seeds)
+    assert not any(str(SEED) in said for said in seeds)
 
 
 def exercises(machine: Machine) -> list[dict]:
@@ -560,3 +573,61 @@ def test_of_a_choice_only_the_best_counts():
         "does not count" in made["tests"][0]["output"] and "&lt;b&gt;" in made["tests"][0]["output"]
     )
     assert made["tests"][2]["output"] == "<p>Not chosen.</p>"
+
+
+# What a student learns of hidden cases.
+
+
+def test_each_submission_draws_cases_of_its_own_and_the_same_again():
+    seeds = {
+        autograder.seed_for(number, texts, secret)
+        for number in (None, 7, 8)
+        for texts in (["a", "b"], ["ab", ""], ["a", "c"])
+        for secret in (SEED, SEED + 1)
+    }
+    assert len(seeds) == 18 and all(seed >= 0 for seed in seeds)
+    assert autograder.seed_for(7, ["a", "b"], SEED) in seeds
+
+
+def test_the_platforms_number_of_a_submission_is_read_and_nothing_else(tmp_path):
+    about = tmp_path / "submission_metadata.json"
+    assert autograder.number_of(about) is None
+    for text, number in (("{", None), ("[1]", None), ("{}", None), ('{"id": 12, "a": 1}', 12)):
+        about.write_text(text)
+        assert autograder.number_of(about) == number
+
+
+SHARE = re.compile(r"(about [\d.]+%? (times|of)|\d+ times the budget or more|exactly what).*?(?=<)")
+NUMBER = re.compile(r"(?<![\w.#&])\d[\d,]*(?:\.\d+)?(?!\w)")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", ["01_why_gpus", "02_simt", "08_coalescing"])
+def test_two_hidden_cases_of_other_sizes_look_alike_to_students(stem):
+    """Each wrong answer, on the cases of four seeds: the same text wherever the reason and what
+    sets the case apart are the same, but for coarse shares of budgets."""
+    exercises, tests = {e.id: e for e in load_lab(stem).exercises}, hidden.load(ROOT, stem)
+    compared = 0
+    for answer in wrong_answers(stem):
+        exercise = exercises[answer.exercise]
+        if exercise.kind == "host":
+            continue
+        kernel = extract.kernel(answer.text, exercise.name, (), given(stem))
+        seen: dict[tuple, set[str]] = {}
+        for seed in range(4):
+            cases = hidden.cases(tests, exercise.id, seed)
+            found = simulate.finding(kernel, cases)
+            packed = autograder.Exercise(exercise.id, 1, "kernel", exercise.name)
+            told = "".join(autograder.explain(packed, found))
+            assert not set(NUMBER.findall(SHARE.sub("", told))) & figures(found), told
+            alike = (found.reason, found.behaviour, found.detail)
+            seen.setdefault(alike, set()).add(SHARE.sub("", told))
+            compared += 1
+        assert all(len(texts) == 1 for texts in seen.values()), (answer.name, seen)
+    assert compared > 20
+
+
+def figures(found: Finding) -> set[str]:
+    """The raw numbers of counters and budgets, as they used to be written."""
+    values = [number for c in found.counters for number in (c.value, c.limit)]
+    return {figure(value) for value in values if value > 32}

@@ -99,7 +99,7 @@ def test_a_run_that_is_killed_goes_on_and_its_gradebook_is_that_of_one_in_one_pi
     assert kept > 0
     grade(submissions, tmp_path / "piece", seed=SEED, course=course, jobs=2)
     assert published(out) == published(tmp_path / "piece")
-    until = time.monotonic() + 10
+    until = time.monotonic() + 100
     while processes.carrying(mark) and time.monotonic() < until:
         time.sleep(0.1)
     assert processes.carrying(mark) == []
@@ -272,7 +272,7 @@ def cluster(folder: Path, workers: int):
             [dask, "scheduler", *local, "--port", "0", "--scheduler-file", str(about)], **quiet
         )
     ]
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while not about.exists() and time.monotonic() < until:
         time.sleep(0.1)
     address = json.loads(about.read_text())["address"]
@@ -286,7 +286,7 @@ def cluster(folder: Path, workers: int):
         for process in started[::-1]:
             process.terminate()
         for process in started:
-            process.wait(30)
+            process.wait(300)
 
 
 def grading_workers() -> list[int]:
@@ -310,13 +310,13 @@ def test_a_cluster_with_tls_gives_the_same_and_a_worker_that_is_killed_costs_not
             stderr=subprocess.PIPE,
             text=True,
         )
-        until, killed = time.monotonic() + 60, []
+        until, killed = time.monotonic() + 300, []
         while not killed and run.poll() is None and time.monotonic() < until:
             killed = grading_workers()[:1]
             time.sleep(0.1)
         assert killed, "no worker was seen at work"
         os.kill(killed[0], signal.SIGKILL)
-        assert run.wait(180) == 0, run.stderr.read()
+        assert run.wait(1000) == 0, run.stderr.read()
         run.stderr.close()
         assert published(tmp_path / "out") == published(whole)
         (tmp_path / "wrong").write_text("no key")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 from numba import cuda as numba_cuda
+from support.slowed import slowly
 
 from warpwise import cuda
 from warpwise.errors import LabError
@@ -275,9 +277,16 @@ def test_an_endless_kernel_is_stopped():
     def spin(x, y):
         i = 0
         while i < 1:
-            i = i - i
+            y[0] = x[0]
 
     assert judge_launch(spin, launch(), max_steps=500).reason == "does not end"
+
+
+@pytest.mark.parametrize("loop", ["while i < 1: i = i - i", "for k in range(600): i += k"])
+def test_a_kernel_of_too_many_steps_is_called_endless_only_if_that_is_known(loop):
+    kernel = kernels_in(f"from numba import cuda\n@cuda.jit\ndef k(x, y):\n i = 0\n {loop}\n")["k"]
+    verdict = judge_launch(kernel, launch(), max_steps=500)
+    assert verdict.reason == "too slow" and "did not end within 500 steps" in verdict.detail
 
 
 def test_a_case_that_contradicts_itself_is_an_error_of_its_author():
@@ -654,6 +663,15 @@ def waits(n):
         time.sleep(0.01)
 
 
+def sleeps(n):
+    time.sleep(100 * n)
+
+
+def computes_long(n):
+    while n < 1e300:
+        n += 1
+
+
 def waits_whatever_happens(n):
     for _ in range(3):
         try:
@@ -664,17 +682,51 @@ def waits_whatever_happens(n):
 
 
 @pytest.mark.unix("time limits are Unix's interval timers")
-@pytest.mark.parametrize("function", [waits, waits_whatever_happens])
-def test_a_function_that_does_not_end_is_stopped(function, monkeypatch):
+@pytest.mark.parametrize(
+    ("function", "reason", "limit", "advice"),
+    [
+        (waits, "does not end", "2 seconds", "condition reads"),
+        (waits_whatever_happens, "does not end", "0.2 seconds of processor time", "condition"),
+        (sleeps, "timed out", "2 seconds", "do not wait"),
+        (computes_long, "too slow", "0.2 seconds of processor time", "looks the same"),
+    ],
+)
+def test_a_function_that_does_not_end_is_stopped(function, reason, limit, advice, monkeypatch):
     monkeypatch.setattr("warpwise.labs.calls.CALL_SECONDS", 0.2)
     verdict = judge_call(function, FOUR)
-    assert verdict.reason == "does not end" and "loop" in verdict.advice
-    assert verdict.detail.startswith(f"{function.__name__}(2) gave no answer in 0.2 seconds")
-    assert function is not waits or "\n    line " in verdict.detail
-    assert (
-        signal.getitimer(signal.ITIMER_REAL) == (0, 0)
-        and signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
-    )
+    assert verdict.reason == reason and advice in verdict.advice
+    assert verdict.detail.startswith(f"{function.__name__}(2) gave no answer in {limit}\n    line ")
+    for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF):
+        assert signal.getitimer(timer) == (0, 0)
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        assert signal.getsignal(number) == signal.SIG_DFL
+
+
+BUSY = """
+import time
+from warpwise.labs import Call, calls
+def squares(n):
+    begun = time.process_time()
+    while time.process_time() - begun < 0.2:
+        total = sum(i * i for i in range(n))
+    return total
+calls.CALL_SECONDS = 0.4
+print("begins", flush=True)
+begun = time.monotonic()
+verdict = calls.judge_call(squares, Call("three", (3,), 5))
+print(verdict.reason, time.monotonic() - begun)
+"""
+
+
+@pytest.mark.unix("time limits are Unix's interval timers")
+def test_a_busy_machine_makes_no_sound_function_too_slow():
+    command = [sys.executable, "-c", BUSY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begins\n"
+        slowly(process.pid, 0.2)
+        reason, seconds = process.stdout.read().split()
+    assert reason == "passed"
+    assert float(seconds) > 0.5, "the function was not slowed, so this shows nothing"
 
 
 def test_a_call_in_another_thread_has_no_limit_and_is_judged():

@@ -9,6 +9,7 @@ from warpwise import errors, trace
 from warpwise.errors import (
     ArithmeticFault,
     BarrierError,
+    EndlessError,
     KernelTypeError,
     LaunchError,
     OutOfBoundsError,
@@ -228,12 +229,13 @@ def test_a_variable_that_every_reader_has_given_a_value():
 
 
 def test_an_endless_loop_is_stopped():
-    error = caught(StepLimitError, "while t >= 0:\n    out[i] = 1", max_steps=500)
+    error = caught(EndlessError, "while t >= 0:\n    out[i] = 1", max_steps=500)
     assert error.what == (
         "the kernel did not end within 500 steps: 128 threads are still in this loop, "
         "`while t >= 0`, first of them lanes 0-31 of warp 0 of block (0, 0, 0)"
     )
     assert error.where.text == "while t >= 0:"
+    assert error.try_this == "change, in every trip, something that the loop's condition reads"
     error = caught(StepLimitError, "while t != 7:\n    t += 2 if t < 50 else 0", max_steps=500)
     assert "thread (0, 0, 0)" in str(error)
     caught(StepLimitError, "for k in range(10**18):\n    pass", max_steps=500)

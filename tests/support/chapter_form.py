@@ -135,7 +135,7 @@ def _alone(path: Path) -> nbformat.NotebookNode:
     """Execute the chapter in a kernel of its own."""
     notebook, folder = jupytext.read(path), {"metadata": {"path": str(path.parent)}}
     nbclient.NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources=folder
+        notebook, timeout=3000, kernel_name="python3", resources=folder
     ).execute()
     return notebook
 

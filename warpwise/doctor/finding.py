@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 OK, WARN, MISSING = "ok", "warn", "missing"
-SECONDS = 20  # for a program to answer
+SECONDS = 120  # for a program to answer, on a busy machine too
 # the folder around the package: a checkout, or where packages are installed
 AROUND = Path(__file__).parent.parent.parent
 

@@ -17,9 +17,17 @@ import numpy as np
 
 from warpwise.grading import parts, sandbox, watch
 from warpwise.grading.inside.functions import NAME_BYTES
-from warpwise.grading.record import ENDED, STOPPED, TOO_LONG, TOO_SLOW, Finding
+from warpwise.grading.record import ENDED, STOPPED, Finding
 from warpwise.grading.simulate import summary
-from warpwise.labs.advice import A_NUMBER, AN_ARRAY, ENDLESS, ONE_TILE, OTHER_SHAPE, SEVERAL
+from warpwise.labs.advice import (
+    A_NUMBER,
+    AN_ARRAY,
+    ONE_TILE,
+    OTHER_SHAPE,
+    SEVERAL,
+    TIMED_OUT,
+    TOO_SLOW,
+)
 from warpwise.labs.calls import judge_value
 from warpwise.labs.exercise import Call, Reason, Verdict
 from warpwise.messages import (
@@ -39,7 +47,8 @@ KINDS = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
 ERRORS = {kind.__name__ for kind in KINDS if issubclass(kind, BaseException)}
 TYPES = "NoneType str bytes list tuple dict set range generator function complex ndarray".split()
 ADVICE = {
-    TOO_LONG: ENDLESS,
+    Reason.TOO_SLOW: TOO_SLOW,
+    Reason.TIMED_OUT: TIMED_OUT,
     ENDED: "return the value; do not end Python",
     "NameError": "the grader knows NumPy, the standard modules it allows and what your cells "
     "define; spell the name as it was defined",
@@ -126,8 +135,10 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
         return _too_much(call), b""
     reason, usual = STOPPED[done.stopped], parts.FUNCTIONS.limits
     details = {
-        TOO_LONG: message("used more than {most:g} s of CPU time", most=Limit(usual.cpu_seconds)),
-        TOO_SLOW: message("gave no answer in {most:g} s", most=Limit(usual.wall_seconds)),
+        Reason.TOO_SLOW: message(
+            "used more than {most:g} s of processor time", most=Limit(usual.cpu_seconds)
+        ),
+        Reason.TIMED_OUT: message("gave no answer in {most:g} s", most=Limit(usual.wall_seconds)),
     }
     return _failed(call, reason, details.get(reason, NOTHING), ADVICE.get(reason, "")), b""
 

@@ -36,7 +36,7 @@ from warpwise.labs.source import role, unmarked
 from warpwise.model.bound import bound
 from warpwise.simt import Kernel
 
-LIMITS = watch.Limits(60, 180, memory_bytes=8 << 30, result_bytes=256 << 20)
+LIMITS = watch.Limits(60, memory_bytes=8 << 30, result_bytes=256 << 20)
 COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.gpu")
 ANOTHER = "another result than in the simulator"
 Json = dict[str, Any]

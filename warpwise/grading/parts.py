@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from warpwise.grading import watch
+from warpwise.labs.limit import PATIENCE
 
 MB = 1 << 20
 SPARE_BYTES = 64 * MB  #: of a process's data that libraries reserve and do not use
@@ -54,15 +55,16 @@ def _part(
 ) -> Part:
     sizes = {"AS": address_space, "FSIZE": tmp_bytes, "CORE": 0, "MSGQUEUE": 0}
     sizes["DATA"] = limits.memory_bytes + SPARE_BYTES
-    counts = {"CPU": round(limits.cpu_seconds) + 1, "NPROC": processes, "NOFILE": files}
+    # twice the limit, which ``watch`` sees first, on a busy machine too
+    counts = {"CPU": 2 * round(limits.cpu_seconds), "NPROC": processes, "NOFILE": files}
     counts["SIGPENDING"] = 16 * processes  # each holds eight bytes
     return Part(name, limits, sizes | counts, tmp_bytes, sockets)
 
 
-_USE = watch.Limits(3, 20, 512 * MB, result_bytes=4 * MB)
+_USE = watch.Limits(3, 512 * MB, result_bytes=4 * MB)
 # An open file may be a pipe, which holds 64 KiB.
 FUNCTIONS = _part("functions", _USE, 2048 * MB, 6, files=20, tmp_bytes=1 * MB, sockets=False)
-_USE = watch.Limits(20, 60, 1536 * MB, result_bytes=1 * MB)
+_USE = watch.Limits(20, 1536 * MB, result_bytes=1 * MB)
 NOTEBOOK = _part("notebook", _USE, 8192 * MB, 64, files=512, tmp_bytes=32 * MB, sockets=True)
 
 
@@ -76,6 +78,12 @@ def one_call(text: str, name: str) -> Job:
     """Make a job for FUNCTIONS: define and call a function that returns one number."""
     call = {"args": [], "shapes": [[]], "several": False}
     return {"text": text, "name": name, "calls": [call], "stay_seconds": 0}
+
+
+def whole(notebook: Job, cell_seconds: float) -> Job:
+    """Make a job for NOTEBOOK: run it, with a limit on the processor time of each cell."""
+    wall = PATIENCE * cell_seconds
+    return {"notebook": notebook, "cell_seconds": cell_seconds, "wall_seconds": wall}
 
 
 def integer_frame(number: int) -> bytes:

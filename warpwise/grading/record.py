@@ -14,13 +14,11 @@ MISSING = "no answer"
 NOT_PYTHON = "not Python"
 NOT_GRADED = "not graded"
 ENDED = "ended the process"
-TOO_LONG = "does not end"
-TOO_SLOW = "timed out"
 TOO_MUCH_MEMORY = "too much memory"
 TOO_MUCH_OUTPUT = "too much output"
 STOPPED = {
-    "cpu": TOO_LONG,
-    "wall": TOO_SLOW,
+    "cpu": Reason.TOO_SLOW,
+    "wall": Reason.TIMED_OUT,
     "memory": TOO_MUCH_MEMORY,
     "result": TOO_MUCH_OUTPUT,
     "chatter": TOO_MUCH_OUTPUT,
@@ -171,4 +169,4 @@ class Record:
     @property
     def timed_out(self) -> bool:
         """True if the wall clock cost points, for which a busy machine can be to blame."""
-        return any(result.finding.reason == TOO_SLOW for result in self.results)
+        return any(result.finding.reason == Reason.TIMED_OUT for result in self.results)

@@ -137,7 +137,7 @@ def _cell(source: str, mode: str, warm: Warm | None) -> bool:
     cell: dict[str, Any] = {"cell_type": "code", "id": "one", "metadata": {}, "source": source}
     cell |= {"outputs": [], "execution_count": 1}
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
-    job, part = {"notebook": notebook, "cell_seconds": 10}, parts.NOTEBOOK
+    job, part = parts.whole(notebook, 10), parts.NOTEBOOK
     done = warm.run(json.dumps(job).encode(), part.limits) if warm else sandbox.run(part, job, mode)
     return b'"passed": true' in done.result
 

@@ -34,8 +34,8 @@ from warpwise.labs.exercise import Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge
 from warpwise.simt import Kernel
 
-LIMITS = watch.Limits(cpu_seconds=20, wall_seconds=120, memory_bytes=2 << 30, result_bytes=1 << 20)
-RLIMITS = {"CPU": 30, "AS": 6 << 30, "FSIZE": 0, "NOFILE": 64, "CORE": 0}
+LIMITS = watch.Limits(cpu_seconds=20, memory_bytes=2 << 30, result_bytes=1 << 20)
+RLIMITS = {"CPU": 40, "AS": 6 << 30, "FSIZE": 0, "NOFILE": 64, "CORE": 0}
 MOST_CHARACTERS = 2000  #: of a detail; a line of the student's own may be long
 PACKAGES = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.simulate")

@@ -72,8 +72,8 @@ class Bait:
 def trials(bait: Bait) -> tuple[Trial, ...]:
     """Make the trials for this bait."""
     usual = parts.FUNCTIONS.limits
-    short = replace(usual, cpu_seconds=SECONDS)
-    impatient = replace(short, wall_seconds=SECONDS)
+    short = replace(usual, cpu_seconds=SECONDS, patience=60)
+    impatient = replace(short, patience=1)
     notes, engine = str(bait.folder / "notes.txt"), str(Path(__file__).with_name("engine.py"))
     read = READS_FOLDERS.format(
         paths=[notes, "/etc/passwd", "/etc/hostname", engine, *_in_home_folder()]

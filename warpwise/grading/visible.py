@@ -18,7 +18,7 @@ from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_REACHED, SHOWN_FAILED, SHOWN_PASSED, STOPPED, Visible
 from warpwise.grading.warm import Warm
 
-CELL_SECONDS = 10
+CELL_SECONDS = 10  # of processor time
 MOST_CHARACTERS = 200
 PLAINLY = {
     "Cell outputs differ": "it says something else than it should",
@@ -52,7 +52,7 @@ def run_again(notebook: Json, mode: str, warm: Warm | None = None) -> dict[str, 
     """Run a notebook again, and return the result of each check by exercise id.
 
     ``warm`` is a sandbox that was started for many notebooks: see ``sandbox.warm``."""
-    job, part = {"notebook": notebook, "cell_seconds": CELL_SECONDS}, parts.NOTEBOOK
+    job, part = parts.whole(notebook, CELL_SECONDS), parts.NOTEBOOK
     done = warm.run(json.dumps(job).encode(), part.limits) if warm else sandbox.run(part, job, mode)
     found: dict[str, Visible] = {}
     for line in done.result.splitlines():

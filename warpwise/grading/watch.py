@@ -3,8 +3,9 @@
 Limits of the operating system hold for one process at a time: forty processes get forty times as
 much. So the use of the whole tree is read from /proc while it runs: every POLL_SECONDS, and every
 NEAR_SECONDS once more than half of the memory is in use. Files in a sandbox's memory count as
-memory. CPU time decides: the wall limit is generous, since a busy machine slows correct submissions
-too. Nothing that the command writes is believed beyond its length."""
+memory. CPU time decides: the wall limit, against what only waits, is PATIENCE times as long, since
+a busy machine slows correct submissions too. Nothing that the command writes is believed beyond its
+length."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol, cast
+
+from warpwise.labs.limit import PATIENCE
 
 POLL_SECONDS, NEAR_SECONDS = 0.05, 0.01
 INODE_BYTES = 1024  #: what the kernel counts for a file in memory, beside its pages
@@ -31,10 +34,14 @@ class Limits:
     """Limits on one command, with all its descendants."""
 
     cpu_seconds: float
-    wall_seconds: float
     memory_bytes: int  #: resident at most, summed over the tree
     result_bytes: int  #: standard output, which carries results
     chatter_bytes: int = 1 << 20  #: standard error, which carries whatever student code prints
+    patience: float = PATIENCE  #: wall seconds for each second of CPU time
+
+    @property
+    def wall_seconds(self) -> float:
+        return self.patience * self.cpu_seconds
 
 
 @dataclass(frozen=True)
@@ -154,6 +161,8 @@ def follow(running: Running, limits: Limits) -> Finished:
     seconds, cpu_seconds = time.monotonic() - use.started, max(cpu_seconds, use.cpu_seconds)
     if exit == OVER_MEMORY and not stopped:
         stopped = "memory"
+    if not stopped and cpu_seconds > limits.cpu_seconds:  # it ended between two looks
+        stopped = "cpu"
     said = chatter.content().decode("utf-8", "replace")
     return Finished(result.content(), said, exit, stopped, cpu_seconds, seconds)
 

@@ -12,7 +12,12 @@ BY_HAND = "work this element out by hand, step by step as the exercise states it
 SMALL_CASE = "work a small case out by hand, step by step as the exercise states it"
 OTHER_SHAPE = "look again at the shape that the exercise asks for"
 ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
-ENDLESS = "look for a loop whose condition never becomes false"
+ENDLESS = "change, in every trip of that loop, something that its condition reads"
+TOO_SLOW = (
+    "count how often each loop runs for these arguments; "
+    "one whose condition never becomes false looks the same"
+)
+TIMED_OUT = "only compute: do not wait, sleep or ask for input"
 
 NEIGHBOURS = (
     "neighbouring lanes should access neighbouring elements: "

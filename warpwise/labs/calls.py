@@ -5,10 +5,13 @@ so an object that claims to equal everything is just a wrong type."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import linecache
 import traceback
 from collections.abc import Callable
 from math import inf
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,7 @@ import numpy as np
 from warpwise.labs import advice, causes
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.exercise import Call, Reason, Verdict
-from warpwise.labs.limit import Memory, TimeIsUp, at_most
+from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
 from warpwise.messages import (
     NOTHING,
@@ -36,8 +39,10 @@ from warpwise.messages import (
     plain,
 )
 from warpwise.simt import Kernel
+from warpwise.simt.frontend.endless import never_ends
 
-# for one call of a host function: long for arithmetic, and well within a grader's limit for a cell
+# of processor time, for one call of a host function: long for arithmetic, and well within a
+# grader's limit for a cell
 CALL_SECONDS = 5
 MOST_SHOWN = 8  # elements of an array that a message shows
 KINDS = {int: "i", float: "f", bool: "b"}
@@ -47,7 +52,7 @@ NUMPY_SCALARS = {np.dtype(code).type: np.dtype(code).kind for code in "?bBhHiIlL
 def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
     """Call a host function and judge its value: student code runs, so only on their own machine.
 
-    A call that takes more than CALL_SECONDS counts as endless, where ``limit`` can stop it."""
+    A call that takes more than CALL_SECONDS is too slow, where ``limit`` can stop it."""
     name = name_of(function)
     if _is_kernel(function):
         told = message(
@@ -60,13 +65,7 @@ def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
         with at_most(CALL_SECONDS), Memory(call.most_bytes is not None) as memory:
             value = function(*args)
     except TimeIsUp as error:
-        told = message(
-            "{call} gave no answer in {limit} seconds{line}",
-            call=shown,
-            limit=Limit(CALL_SECONDS),
-            line=_line_in(function, error),
-        )
-        return _failed(call, Reason.ENDLESS, told, plain(advice.ENDLESS))
+        return _late(call, shown, function, error)
     except (Exception, SystemExit) as error:
         told = message(
             "{call} raised [[{kind}: {error}|an error]]{line}",
@@ -152,6 +151,36 @@ def _failed(call: Call, reason: str, detail: Message, remedy: Message = NOTHING)
     return Verdict(False, reason, detail, call.label, trace=call.trace, remedy=remedy)
 
 
+def _late(call: Call, shown: Message, function: Any, error: TimeIsUp) -> Verdict:
+    """Judge a call that passed its limit of time."""
+    told = message(
+        "{call} gave no answer in {limit:g} seconds{kind}{line}",
+        call=shown,
+        limit=Limit(CALL_SECONDS * (PATIENCE if error.waited else 1)),
+        kind=Words("" if error.waited else " of processor time"),
+        line=_line_in(function, error),
+    )
+    if _in_endless_loop(function, error):
+        return _failed(call, Reason.ENDLESS, told, plain(advice.ENDLESS))
+    if error.waited:
+        return _failed(call, Reason.TIMED_OUT, told, plain(advice.TIMED_OUT))
+    return _failed(call, Reason.TOO_SLOW, told, plain(advice.TOO_SLOW))
+
+
+def _in_endless_loop(function: Any, error: BaseException) -> bool:
+    """Return whether time ran out in a loop of the function that is known never to end."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        tree = ast.parse(dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):
+        return False
+    last = _last_line(function, error) - first + 1
+    loops = (node for node in ast.walk(tree) if isinstance(node, ast.While))
+    return any(
+        never_ends(loop) for loop in loops if loop.lineno <= last <= (loop.end_lineno or last)
+    )
+
+
 def _is_kernel(target: Any) -> bool:
     of_numba = type(target).__module__.startswith(("numba.cuda", "numba_cuda"))
     return isinstance(target, Kernel) or (of_numba and hasattr(target, "py_func"))
@@ -159,11 +188,21 @@ def _is_kernel(target: Any) -> bool:
 
 def _line_in(function: Any, error: BaseException) -> Source:
     """The last line of the function's own cell or file that an error, or time's end, came from."""
-    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    line = _last_line(function, error)
+    text = linecache.getline(_file_of(function), line).strip()
+    return Source(f"\n    line {line}: {text}" if line else "")
+
+
+def _last_line(function: Any, error: BaseException) -> int:
+    """The number of that line, 0 if the error came from elsewhere."""
     frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == file]
-    text = linecache.getline(file, lines[-1]).strip() if lines else ""
-    return Source(f"\n    line {lines[-1]}: {text}" if lines else "")
+    here = _file_of(function)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == here]
+    return lines[-1] if lines else 0
+
+
+def _file_of(function: Any) -> str:
+    return str(getattr(getattr(function, "__code__", None), "co_filename", ""))
 
 
 def _kind(value: Any) -> str | None:

@@ -31,7 +31,9 @@ class Reason:
     INPUT_CHANGED = "input changed"
     RACE = "race"
     RAISED = "raised an error"
-    ENDLESS = "does not end"
+    ENDLESS = "does not end"  #: known: a loop that no thread can leave
+    TOO_SLOW = "too slow"  #: it used up its processor time, or its steps
+    TIMED_OUT = "timed out"  #: it waited, or got no processor
     NOT_DEFINED = "name not defined"
     NOT_PYTHON = "not Python"
     OVER_BUDGET = "over budget: "  #: followed by the name of the counter

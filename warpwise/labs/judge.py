@@ -64,7 +64,8 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.UnsupportedError: "not a kernel feature",
     errors.KernelTypeError: "types do not fit",
     errors.ArithmeticFault: "division by zero",
-    errors.StepLimitError: Reason.ENDLESS,
+    errors.EndlessError: Reason.ENDLESS,
+    errors.StepLimitError: Reason.TOO_SLOW,
     errors.LaunchError: "launch refused",
 }
 #: of an output whose text reads it, or hands it on
@@ -94,7 +95,7 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
 
     Looked at in this order: errors, races, changed inputs, outputs, budget. The first that is wrong
     makes the verdict. A plain function is refused, for the grader knows kernels by their decorator.
-    A kernel that takes more than ``max_steps`` steps in its loops counts as endless."""
+    A kernel that takes more than ``max_steps`` steps in its loops is too slow."""
     if inspect.isfunction(kernel):
         name = Name(name_of(kernel))
         told = message("{name} is a plain function; a kernel is asked for here", name=name)

@@ -30,7 +30,7 @@ SCHEMA = 3  #: version of nbgrader's cell metadata
 CONFIG = """# Add this to your course's nbgrader_config.py: it sets the text in place of a solution.
 c = get_config()  # noqa: F821
 c.ClearSolutions.code_stub = {"python": "...  # your code"}
-c.ExecutePreprocessor.timeout = 120
+c.ExecutePreprocessor.timeout = 600
 """
 README = """# For an nbgrader course
 

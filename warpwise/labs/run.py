@@ -1,6 +1,7 @@
 """Run a lab's notebook and read its verdicts (``warpwise check labs/NN_topic.ipynb``).
 
-The cells run in a fresh kernel, top to bottom, as they stand. The verdicts are those that ``check``
+The cells run in a fresh kernel, top to bottom, as they stand. A limit on a cell counts the kernel's
+processor time, so that a busy machine fails no sound notebook. Verdicts are those that ``check``
 leaves in the metadata of its outputs: they are for the student. Points come from the grader, which
 trusts none of it."""
 
@@ -10,19 +11,26 @@ import copy
 import json
 import re
 import subprocess
+import threading
 from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbformat
+import psutil
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from warpwise.errors import LabError
 from warpwise.labs.exercise import Reason
+from warpwise.labs.limit import PATIENCE
 
-CELL_SECONDS = 60  # for a cell; a check stops earlier by itself
-STUCK, DIED = "CellDidNotEnd", "CellEndedPython"  # the names of the errors that such cells get
+CELL_SECONDS = 60  # of processor time, for a cell; a check stops earlier by itself
+LOOK_SECONDS = 0.2
+SLOW, STUCK, DIED = "CellTooSlow", "CellDidNotEnd", "CellEndedPython"
+#: the names of the errors that cells get which stopped the run
+ENDED = {SLOW: Reason.TOO_SLOW, STUCK: Reason.TIMED_OUT, DIED: Reason.RAISED}
 NOT_REACHED, NOT_CHOSEN = "not reached", "not chosen"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 UNREADABLE = (OSError, ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError)
@@ -111,32 +119,75 @@ def _run(
     notebook: NotebookNode, folder: Path, skipped: Container[int]
 ) -> tuple[int, str, str] | None:
     """Run once without some cells; return the cell that stopped the run, if any, and why."""
-    reached: list[int] = []
-    client = NotebookClient(
+    clock = _Clock()
+    client: NotebookClient = NotebookClient(
         _without(notebook, skipped),
-        timeout=CELL_SECONDS,
+        timeout=PATIENCE * CELL_SECONDS,
         kernel_name="python3",  # whatever the notebook says: the interpreter that runs warpwise
         allow_errors=True,
         record_timing=False,
         # its warnings are about the machine's network, not about the lab
         extra_arguments=["--log-level=40"],
         resources={"metadata": {"path": str(folder)}},
-        on_cell_execute=lambda cell, cell_index: reached.append(cell_index),
+        on_cell_execute=lambda cell, cell_index: clock.begin(client, cell_index),
     )
     try:
-        # the output of cells is in the notebook
-        done = client.execute(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with clock:
+            # the output of cells is in the notebook
+            done = client.execute(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except (TimeoutError, RuntimeError) as error:
-        if not reached:  # Python did not even start
+        if clock.cell is None:  # Python did not even start
             raise LabError(f"the notebook cannot be run: {_one_line(error)}") from error
+        if clock.late:
+            used = f"the cell used more than {CELL_SECONDS} seconds of processor time"
+            return clock.cell, SLOW, used
         if isinstance(error, TimeoutError):
-            return reached[-1], STUCK, f"the cell did not end within {CELL_SECONDS} seconds"
-        return reached[-1], DIED, "the cell ended Python"
+            waited = f"the cell did not end within {PATIENCE * CELL_SECONDS} seconds"
+            return clock.cell, STUCK, waited
+        return clock.cell, DIED, "the cell ended Python"
     notebook.metadata = done.metadata
     for cell, ran in zip(notebook.cells, done.cells, strict=True):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
     return None
+
+
+class _Clock:
+    """Ends a notebook's kernel when a cell has used up its processor time; ``late`` says so.
+
+    ``cell`` is the index of the last one that began."""
+
+    def __init__(self) -> None:
+        self.cell: int | None = None
+        self.late, self.over = False, threading.Event()
+        self.kernel: psutil.Process | None = None
+        self.begun = 0.0
+        self.looks = threading.Thread(target=self._look, daemon=True)
+
+    def begin(self, client: NotebookClient, cell: int) -> None:
+        if self.kernel is None:
+            started: Any = client.km
+            self.kernel = psutil.Process(started.provisioner.pid)
+        self.begun, self.cell = self._used(), cell
+
+    def _used(self) -> float:
+        """Processor time of the kernel and of the children that it has collected."""
+        return sum(self.kernel.cpu_times()[:4]) if self.kernel else 0.0
+
+    def _look(self) -> None:
+        with suppress(psutil.Error):  # it has ended
+            while not self.over.wait(LOOK_SECONDS):
+                if self._used() - self.begun > CELL_SECONDS and self.kernel:
+                    self.late = True
+                    self.kernel.kill()
+                    return
+
+    def __enter__(self) -> None:
+        self.looks.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.looks.join()
 
 
 def _without(notebook: NotebookNode, skipped: Container[int]) -> NotebookNode:
@@ -198,8 +249,8 @@ def _error_before(notebook: NotebookNode, id: str, check: NotebookNode) -> tuple
         for output in cell.get("outputs", ()):
             if output.output_type != "error":
                 continue
-            if output.ename in (STUCK, DIED):
-                return Reason.ENDLESS if output.ename == STUCK else Reason.RAISED, output.evalue
+            if output.ename in ENDED:
+                return ENDED[output.ename], output.evalue
             first, *_ = ANSI.sub("", f"{output.ename}: {output.evalue}").split("\n")
             return Reason.RAISED, first
     return None

@@ -7,7 +7,7 @@ from numba import cuda
 @cuda.jit
 def wait(flag, out):
     lane = cuda.laneid
-    while cuda.atomic.add(flag, 0, 0) == 0:  # expect: StepLimitError
+    while cuda.atomic.add(flag, 0, 0) == 0:  # expect: EndlessError
         pass
     if lane == 5:
         cuda.atomic.exch(flag, 0, 1)

@@ -25,10 +25,10 @@ def doubling(times: int) -> str:
 
 # Name -> (exercise, reason, text).
 TEXTS = {
-    "doubles_forty_times": ("reverse", "does not end", kernel("reverse", "    out[0] = f40(1)\n", doubling(40))),
+    "doubles_forty_times": ("reverse", "too slow", kernel("reverse", "    out[0] = f40(1)\n", doubling(40))),
     "a_chain_of_calls": ("square", "not Python", kernel("square", "    out[0] = " + "abs(" * 150 + "i" + ")" * 150 + "\n")),
     "writes_everywhere": (
-        "add", "does not end",
+        "add", "too slow",
         kernel("add", "    for k in range(40_000):\n" + "        out[0] = a[0]\n        out[0] += b[0]\n" * 1500),
     ),
     "brackets_without_end": ("centre", "not Python", kernel("centre", f"    out[0, 0] = {'(' * 47_000}1{')' * 47_000}\n")),

@@ -38,8 +38,10 @@ EXPLAINED = {
     reasons.NOT_PYTHON: "The code of the exercise is not valid Python.",
     reasons.NOT_GRADED: "Nothing was graded, because of the problem named above.",
     reasons.ENDED: "The code ended the process that ran it.",
-    reasons.TOO_LONG: "The code did not finish.",
-    reasons.TOO_SLOW: "The code waited without computing until its time was up.",
+    Reason.ENDLESS: "The code has a loop that can never end.",
+    Reason.TOO_SLOW: "The code was stopped because it had used more processor time, or more steps, "
+    "than a right answer needs.",
+    Reason.TIMED_OUT: "The code gave no answer until its time was up, though it hardly computed.",
     reasons.TOO_MUCH_MEMORY: "The code asked for more memory than there is for one exercise.",
     reasons.TOO_MUCH_OUTPUT: "The code printed without end.",
 }

@@ -1,7 +1,6 @@
 """A student's feedback as values, which ``html`` and ``plain_text`` show.
 
-Hidden tests appear by their behaviour. A counter that grows with the data is given as a share of
-its budget, since the number itself would reveal the size."""
+Hidden tests appear by their behaviour, and counters as shares of their budgets: see ``shares``."""
 
 from __future__ import annotations
 
@@ -21,21 +20,12 @@ from warpwise.grading.record import (
     Result,
     Visible,
 )
-from warpwise.labs.budgets import OF_A_TRACE, bound
-from warpwise.labs.judge import figure
+from warpwise.grading.shares import against, share
 from warpwise.labs.source import Lab, role
-from warpwise.metrics import MORE_IS_BETTER
 from warpwise.model.bound import duration
 
 Notes = Mapping[str, Sequence[str]]  #: lines about a lab, such as a penalty, by its stem
 
-#: counters that do not depend on the size of the data
-PER_SOMETHING = (
-    *OF_A_TRACE,
-    *MORE_IS_BETTER,
-    "sectors_per_request_load",
-    "sectors_per_request_store",
-)
 FOOTER = (
     "An exercise earns its points when every hidden test passes within budget. Hidden tests use "
     "other sizes and other data than the checks in the notebook. Counters are modelled, not "
@@ -62,8 +52,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Bar:
-    """A counter against its budget. ``share`` is the value over the limit, None for a limit of 0;
-    ``words`` gives both."""
+    """A counter against its budget: its ``share`` of that, also in words; see ``shares``."""
 
     name: str
     words: str
@@ -219,22 +208,7 @@ def _on_gpu(found: OnGpu) -> str:
 
 
 def _bar(counter: Counter) -> Bar:
-    share = counter.value / counter.limit if counter.limit else None
-    return Bar(readable(counter.name), _against(counter, share), share, counter.over)
-
-
-def _against(counter: Counter, share: float | None) -> str:
-    """Compare a counter with its budget in words, as a share where the number would tell a size."""
-    if counter.name in PER_SOMETHING:
-        limit = f"{bound(counter.name)} {figure(counter.limit)}"
-        return f"{figure(counter.value)}; the budget is {limit}"
-    if share is None:
-        return "some; the budget allows none" if counter.over else "none, as the budget asks"
-    if not counter.value:
-        return "none"
-    if not counter.over:
-        return f"{share:.0%} of the budget" if share < 1 else "exactly what the budget allows"
-    return f"{share:.1f} times the budget" if share >= 1.1 else "a little more than the budget"
+    return Bar(readable(counter.name), against(counter), share(counter), counter.over)
 
 
 def readable(reason: str) -> str:

@@ -24,12 +24,15 @@ from typing import Any
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # cannot be imported then
 
 import pytest  # noqa: E402
+from cell_time import CellTime  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 from jupyter_client.provisioning import local_provisioner  # noqa: E402
 from nbval.plugin import NbCellError  # noqa: E402
 from serve import die_with_parent  # noqa: E402
 
 REASON_CHARACTERS = 200
+#: for what a cell has put out to arrive, once it has ended; five in nbval, few on a busy machine
+OUTPUT_SECONDS = 60
 # prctl(2), PR_SET_DUMPABLE: if it is off, the notebook's kernel, of the same user, cannot open this
 # process's files
 DUMPABLE = 4
@@ -58,10 +61,11 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
     ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
     Path("lab.ipynb").write_text(json.dumps(job["notebook"]))
 
-    timeout = f"--nbval-cell-timeout={job['cell_seconds']}"
+    timeout = f"--nbval-cell-timeout={job['wall_seconds']}"
     options = ["--nbval-lax", "--nbval-current-env", timeout, "--color=no", "-q"]
     alone = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider"]
-    pytest.main([*alone, "-p", "nbval.plugin", *options, "lab.ipynb"], plugins=[Reporter(result)])
+    plugins = [Reporter(result, CellTime(job["cell_seconds"]))]
+    pytest.main([*alone, "-p", "nbval.plugin", *options, "lab.ipynb"], plugins=plugins)
 
 
 def warm() -> None:
@@ -137,8 +141,8 @@ class Kernel:
 class Reporter:
     """A pytest plugin: one line for each cell that ran."""
 
-    def __init__(self, result: FileIO):
-        self.result = result
+    def __init__(self, result: FileIO, time: CellTime):
+        self.result, self.time = result, time
         self.watching = False
 
     @pytest.hookimpl(tryfirst=True)
@@ -146,12 +150,17 @@ class Reporter:
         if not self.watching:
             threading.Thread(target=leave_with, args=(item.parent.kernel,), daemon=True).start()
             self.watching = True
+        item.output_timeout = OUTPUT_SECONDS
+        self.time.begin(item.parent.kernel.km.provisioner.pid)
 
     def pytest_runtest_makereport(self, item: Any, call: pytest.CallInfo[None]) -> None:
         if call.when != "call" and not call.excinfo:
             return
+        self.time.end()
         about = item.cell.metadata.get("warpwise", {})
         why = str(call.excinfo.value)[:REASON_CHARACTERS] if call.excinfo else ""
+        if why and self.time.late:
+            why = f"it used more than {self.time.seconds:g} s of processor time"
         passed = not call.excinfo
         line = {"cell": item.cell_num, "about": about, "passed": passed, "why": why}
         self.result.write(json.dumps(line).encode() + b"\n")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ from warpwise.simt.compiler.ragged import count_test, in_ragged_warps
 from warpwise.simt.compiler.variables import Env, Loop
 from warpwise.simt.compiler.waiting import loop_waits
 from warpwise.simt.frontend.assigned import is_forever
+from warpwise.simt.frontend.endless import never_ends
 from warpwise.simt.lanes.masks import Mask, join, split
 from warpwise.simt.machine.compaction import Narrowing
 from warpwise.simt.machine.frame import Frame
@@ -84,7 +86,8 @@ def while_(c: Context, node: ast.While) -> Step:
         return test.run, c.charge(node)
 
     loop, (condition, charge), body = _looped(c, node, begin)
-    number, line, site, waits = loop.number, node.lineno, c.site(node), loop_waits(c, node)
+    number, line, waits = loop.number, node.lineno, loop_waits(c, node)
+    site = replace(c.site(node), endless=never_ends(node))
 
     def do(frame: Frame, mask: Mask) -> Mask | None:
         active: Mask | None = mask

@@ -18,6 +18,7 @@ class Site:
     function: str
     #: by axis: how the indices of a request are written, see ``wraps``
     indices: tuple[str, ...] = ()
+    endless: bool = False  #: a loop that is known never to end: see ``frontend.endless``
 
     def index(self, axis: int) -> str:
         return self.indices[axis] if axis < len(self.indices) else ""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from warpwise.errors import StepLimitError
+from warpwise.errors import EndlessError, StepLimitError
 from warpwise.messages import (
     Block,
     Chosen,
@@ -37,6 +37,7 @@ from warpwise.simt.machine.waits import Arrival, Poll, Wait
 from warpwise.simt.types import Lanes
 
 _CLOSER = "check that every path through the loop comes closer to its end"
+_UNCHANGED = "change, in every trip, something that the loop's condition reads"
 _WAITING = (
     "a loop that waits needs another thread that can go on: find the one that should change what "
     "it waits for, and check that every trip comes closer to its end"
@@ -87,10 +88,12 @@ def endless(most: int, site: Site, mask: Mask, waits: bool) -> StepLimitError:
         loop=Source(_statement(site.text)),
         lanes=lanes,
     )
+    if site.endless:
+        return EndlessError(what, site.where(**who), _UNCHANGED)
     return StepLimitError(what, site.where(**who), _WAITING if waits else _CLOSER)
 
 
-def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> StepLimitError:
+def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> EndlessError:
     """Return the error of a kernel whose resident ``warps`` can never go on.
 
     Each waits in a loop or at a barrier."""
@@ -109,7 +112,7 @@ def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> StepLimitError:
     )
     cause = _WITHIN_A_WARP if left.any() else _BLOCKS_TO_COME if blocks_to_come else _NOBODY_COMES
     try_this = message("[[{cause}|{any}]]", cause=Chosen(cause), any=Words(_WAITING))
-    return StepLimitError(what, wait.site.where(**who), try_this)
+    return EndlessError(what, wait.site.where(**who), try_this)
 
 
 def _circumstances(
