@@ -244,7 +244,7 @@ def cluster(folder: Path, workers: int):
         )
     ]
     until = time.monotonic() + 60
-    while not about.exists() and time.monotonic() < until:
+    while not (about.exists() and about.read_text()) and time.monotonic() < until:
         time.sleep(0.1)
     address = json.loads(about.read_text())["address"]
     started += [

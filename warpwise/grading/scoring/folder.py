@@ -53,7 +53,7 @@ def gradebook(
     students = _roster(roster, settings)
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
-    made = scores.scores(run.records, labs, used, students, fixed)
+    made = scores.scores(map(store.outline, run.records), labs, used, students, fixed)
     return Gradebook(made, labs, used, students, scores.warnings(made, used, students))
 
 
@@ -70,7 +70,7 @@ def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path
     Raises GradingError if there is no such student or page."""
     run = store.load(folder)
     roster = _roster(None, _settings(run))
-    handed_in = scores.by_student(run.records, roster)
+    handed_in = scores.by_student(map(store.outline, run.records), roster)
     names = {record.student for record in run.records}
     if student in names:
         names = {student}
