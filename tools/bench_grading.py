@@ -1,4 +1,4 @@
-"""Time the grader at the size of a class: submissions, workers, and nbgrader beside it."""
+"""Time the grader at the size of a class: submissions, workers, memory."""
 
 from __future__ import annotations
 
@@ -111,33 +111,6 @@ def workers(say: Callable[[str], None]) -> Iterator[Row]:
         1.9,
         note=f"{FEW} submissions: {taken[1]:.0f} s, {taken[2]:.0f} s",
     )
-
-
-def nbgrader(say: Callable[[str], None]) -> Iterator[Row]:
-    """Time nbgrader's autograder on the same right answers.
-
-    The lab is as `warpwise release --nbgrader` writes it."""
-    from support.nbgrader_command import nbgrader as run
-
-    from warpwise.labs.nbgrader import release
-
-    with tempfile.TemporaryDirectory() as folder:
-        say("nbgrader, six submissions ...")
-        release(Path(folder, "handed"), ROOT)
-        course = Path(folder, "handed")
-        run(course, "generate_assignment", STEM)
-        for student in range(6):
-            target = course / f"submitted/student{student}/{STEM}/{STEM}.ipynb"
-            target.parent.mkdir(parents=True)
-            nbformat.write(solved_notebook(load_lab(STEM)), target)
-        theirs = seconds(lambda: run(course, "autograde", STEM))
-    say("six by warpwise ...")
-    ours = seconds(lambda: graded(notebooks(6, hostile=0), jobs=1))
-    note = (
-        f"warpwise on these and wrong ones: {ours / 6:.2f} s, starts, "
-        "hidden tests and feedback included"
-    )
-    yield Row("nbgrader, a submission", theirs / 6, "s", note=note)
 
 
 def graded(made: Iterator[tuple[str, str]], **how) -> tuple:
