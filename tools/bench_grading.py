@@ -86,7 +86,10 @@ def a_class(say: Callable[[str], None]) -> Iterator[Row]:
 
 def workers(say: Callable[[str], None]) -> Iterator[Row]:
     """Time two Dask workers of this machine against one, both running already."""
+    import dask.config
     from distributed import LocalCluster
+
+    from warpwise.grading.cluster import QUIET
 
     taken = {}
     for count in (1, 2):
@@ -98,7 +101,7 @@ def workers(say: Callable[[str], None]) -> Iterator[Row]:
             "memory_limit": 0,
             "silence_logs": 50,
         }
-        with LocalCluster(**settings) as cluster:
+        with dask.config.set(QUIET), LocalCluster(**settings) as cluster:
             execution = Execution(scheduler=cluster.scheduler_address)
             graded(notebooks(2, hostile=0), execution=execution)
             taken[count] = seconds(
