@@ -1,7 +1,7 @@
 """Measure the speed of simulator, lab, grader, book and widgets, each beside its target.
 
     PYTHONPATH=tests python tools/bench.py [--json FILE] [simulator] [attention] [sanitizer]
-        [memory] [divergence] [programs] [lab] [grader] [workers] [nbgrader] [class] [book]
+        [memory] [divergence] [programs] [lab] [grader] [workers] [others] [class] [book]
         [widgets]
 
 A row that cannot be measured on this machine says why. The exit status is 1 if a figure misses its
@@ -21,8 +21,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from bench_grading import a_class, grader, nbgrader, workers
+from bench_grading import a_class, grader, workers
 from bench_kernels import divergence, flash_attention, memory, sanitizer, simulator
+from bench_others import others
 from bench_programs import programs
 from bench_row import Row, seconds
 from bench_widgets import widgets
@@ -80,7 +81,7 @@ PARTS = {
     "lab": lab,
     "grader": grader,
     "workers": workers,
-    "nbgrader": nbgrader,
+    "others": others,
     "class": a_class,
     "book": book,
     "widgets": widgets,

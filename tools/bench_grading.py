@@ -1,4 +1,4 @@
-"""Time the grader at the size of a class: submissions, workers, and nbgrader beside it."""
+"""Time the grader at the size of a class: submissions, workers, memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def a_class(say: Callable[[str], None]) -> Iterator[Row]:
         f"{CLASS} submissions, two jobs",
         taken / 60,
         "min",
-        20,
+        10,
         at_most=True,
         note=f"{taken / CLASS:.2f} s each; one in ten hostile",
     )
@@ -86,7 +86,10 @@ def a_class(say: Callable[[str], None]) -> Iterator[Row]:
 
 def workers(say: Callable[[str], None]) -> Iterator[Row]:
     """Time two Dask workers of this machine against one, both running already."""
+    import dask.config
     from distributed import LocalCluster
+
+    from warpwise.grading.cluster import QUIET
 
     taken = {}
     for count in (1, 2):
@@ -98,7 +101,7 @@ def workers(say: Callable[[str], None]) -> Iterator[Row]:
             "memory_limit": 0,
             "silence_logs": 50,
         }
-        with LocalCluster(**settings) as cluster:
+        with dask.config.set(QUIET), LocalCluster(**settings) as cluster:
             execution = Execution(scheduler=cluster.scheduler_address)
             graded(notebooks(2, hostile=0), execution=execution)
             taken[count] = seconds(
@@ -108,36 +111,9 @@ def workers(say: Callable[[str], None]) -> Iterator[Row]:
         "two Dask workers against one",
         taken[1] / taken[2],
         "x",
-        1.8,
+        1.9,
         note=f"{FEW} submissions: {taken[1]:.0f} s, {taken[2]:.0f} s",
     )
-
-
-def nbgrader(say: Callable[[str], None]) -> Iterator[Row]:
-    """Time nbgrader's autograder on the same right answers.
-
-    The lab is as `warpwise release --nbgrader` writes it."""
-    from support.nbgrader_command import nbgrader as run
-
-    from warpwise.labs.nbgrader import release
-
-    with tempfile.TemporaryDirectory() as folder:
-        say("nbgrader, six submissions ...")
-        release(Path(folder, "handed"), ROOT)
-        course = Path(folder, "handed")
-        run(course, "generate_assignment", STEM)
-        for student in range(6):
-            target = course / f"submitted/student{student}/{STEM}/{STEM}.ipynb"
-            target.parent.mkdir(parents=True)
-            nbformat.write(solved_notebook(load_lab(STEM)), target)
-        theirs = seconds(lambda: run(course, "autograde", STEM))
-    say("six by warpwise ...")
-    ours = seconds(lambda: graded(notebooks(6, hostile=0), jobs=1))
-    note = (
-        f"warpwise on these and wrong ones: {ours / 6:.2f} s, starts, "
-        "hidden tests and feedback included"
-    )
-    yield Row("nbgrader, a submission", theirs / 6, "s", note=note)
 
 
 def graded(made: Iterator[tuple[str, str]], **how) -> tuple:
@@ -150,16 +126,16 @@ def graded(made: Iterator[tuple[str, str]], **how) -> tuple:
         return grade(submissions, Path(folder, "grades"), lab=STEM, seed=SEED, course=ROOT, **how)
 
 
-def notebooks(count: int, hostile: int) -> Iterator[tuple[str, str]]:
+def notebooks(count: int, hostile: int, stem: str = STEM) -> Iterator[tuple[str, str]]:
     """Return solved notebooks and ones with a wrong answer, by turns.
 
     Every ``hostile``-th has an attack in place of an answer, if not 0."""
-    solved, drawn = solved_notebook(load_lab(STEM)), random.Random(SEED)
-    paths = sorted((ROOT / f"tests/course/{STEM}/attacks").glob("*.py"))
+    solved, drawn = solved_notebook(load_lab(stem)), random.Random(SEED)
+    paths = sorted((ROOT / f"tests/course/{stem}/attacks").glob("*.py"))
     attacks = [(EXPECT.match(text)[1], text) for text in (path.read_text() for path in paths)]
-    wrong = [(answer.exercise, answer.text) for answer in wrong_answers(STEM)]
+    wrong = [(answer.exercise, answer.text) for answer in wrong_answers(stem)]
     for number in range(count):
-        attack = hostile and number % hostile == hostile - 1
+        attack = attacks and hostile and number % hostile == hostile - 1
         exercise, text = (
             drawn.choice(attacks) if attack else drawn.choice(wrong) if number % 2 else ("", "")
         )
@@ -168,7 +144,7 @@ def notebooks(count: int, hostile: int) -> Iterator[tuple[str, str]]:
             if text and cell.metadata.get("warpwise", {}).get("id") == exercise:
                 cell.source = text
         made.cells.append(nbformat.v4.new_code_cell(f"# student {number}", id=f"own-{number}"))
-        yield f"student{number:04}", json.dumps(made)
+        yield f"student{number:05}", json.dumps(made)
 
 
 class Memory:
@@ -193,14 +169,24 @@ class Memory:
         """Return the most that this process has held so far."""
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
+    @staticmethod
+    def now() -> int:
+        """Return what this process holds now."""
+        resident: int = psutil.Process().memory_info().rss
+        return resident
+
+    @staticmethod
+    def of_all() -> int:
+        """Return what this process and those it started hold now, less what they share."""
+        mine, total = psutil.Process(), 0
+        for process in (mine, *mine.children(recursive=True)):
+            with suppress(psutil.Error):
+                total += process.memory_info().rss - process.memory_info().shared
+        return total
+
     def _look(self) -> None:
-        mine = psutil.Process()
         while not self.over.wait(0.5):
-            total = 0
-            for process in (mine, *mine.children(recursive=True)):
-                with suppress(psutil.Error):
-                    total += process.memory_info().rss - process.memory_info().shared
-            self.most = max(self.most, total)
+            self.most = max(self.most, self.of_all())
 
 
 @contextmanager

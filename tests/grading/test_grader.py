@@ -4,6 +4,7 @@ Most tests look at one batch. Hostile submissions have tests of their own: ``tes
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import os
@@ -21,7 +22,17 @@ from support.paths import ROOT
 from support.wrong_answers import wrong_answer
 
 from warpwise.errors import GradingError
-from warpwise.grading import collect, feedback, grade, gradebook, notebook, simulate, store
+from warpwise.grading import (
+    collect,
+    feedback,
+    grade,
+    gradebook,
+    material,
+    notebook,
+    simulate,
+    store,
+    visible,
+)
 from warpwise.grading.functions import judge_function
 from warpwise.grading.grader import Grader, Served
 from warpwise.grading.record import Finding, Record, Result
@@ -214,6 +225,33 @@ def test_a_good_submission_passes_its_own_checks_too(batch: Batch):
     assert [result.visible.outcome for result in batch.records["untouched"].results] == [
         "fails"
     ] * len(POINTS)
+
+
+@pytest.mark.parametrize("stem", material.stems(ROOT))
+def test_the_re_run_has_every_check_and_needs_no_cell_that_it_leaves_out(stem: str):
+    """What ``explore`` cells define is used in no other cell."""
+    whole = json.loads((ROOT / f"labs/{stem}.ipynb").read_text())["cells"]
+    kept = visible.reference(ROOT, stem)["cells"]
+    left_out = [cell for cell in whole if cell not in kept]
+    assert left_out and {tag for cell in left_out for tag in cell["metadata"]["tags"]} == {
+        "explore"
+    }
+
+    def nodes(cells: list) -> list[ast.AST]:
+        code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+        return list(ast.walk(ast.parse(code)))
+
+    def used(cells: list) -> set[str]:
+        return {n.id for n in nodes(cells) if isinstance(n, ast.Name)}
+
+    def bound(cells: list) -> set[str]:
+        stored = (n for n in nodes(cells) if isinstance(getattr(n, "ctx", None), ast.Store))
+        made = (n for n in nodes(cells) if isinstance(n, (ast.FunctionDef, ast.alias, ast.arg)))
+        return {getattr(n, "id", "") for n in stored} | {
+            getattr(n, "name", None) or n.arg for n in made
+        }
+
+    assert not (bound(left_out) - bound(kept)) & used(kept)
 
 
 def test_the_last_submission_is_graded_as_the_first(batch: Batch):

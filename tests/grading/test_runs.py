@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -273,7 +274,7 @@ def cluster(folder: Path, workers: int):
         )
     ]
     until = time.monotonic() + 300
-    while not about.exists() and time.monotonic() < until:
+    while not (about.exists() and about.read_text()) and time.monotonic() < until:
         time.sleep(0.1)
     address = json.loads(about.read_text())["address"]
     started += [
@@ -327,6 +328,40 @@ def test_a_cluster_with_tls_gives_the_same_and_a_worker_that_is_killed_costs_not
             len([line for line in refused.stderr.splitlines() if "no worker answers at" in line])
             == 1
         )
+
+
+# Large.
+
+
+def test_a_class_twenty_times_as_large_takes_no_more_memory(sandbox, course, few, whole, tmp_path):
+    """One submission under many names, kept already, with a picture of 200 kB in each record."""
+    peaks = [peak_bytes(course, few, whole, tmp_path / str(count), count) for count in (20, 400)]
+    assert peaks[1] < peaks[0] + 20e6, "380 records of 200 kB are 76 MB"
+
+
+def peak_bytes(course: Path, few: Path, whole: Path, folder: Path, count: int) -> int:
+    """Return the most memory of a run that finds every record and writes gradebook and pages."""
+    submissions, out = folder / "submissions", folder / "out"
+    submissions.mkdir(parents=True)
+    (out / "records").mkdir(parents=True)
+    for number in range(count):
+        name = f"student{number:04}"
+        (submissions / f"{name}.ipynb").hardlink_to(few / "student001.ipynb")
+        kept = store.read(store.path(whole, "student001.ipynb", tiny_course.STEM))
+        results = tuple(
+            replace(r, finding=replace(r.finding, picture=f"<p>{number}</p>" + 200_000 * "-"))
+            for r in kept.record.results
+        )
+        record = replace(kept.record, student=name, file=f"{name}.ipynb", results=results[:1])
+        store.keep(out, replace(kept, record=record))
+    (out / "run.json").write_bytes((whole / "run.json").read_bytes())
+    before = {path: path.stat().st_mtime_ns for path in (out / "records").iterdir()}
+    run = subprocess.Popen(command(submissions, out, course), stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(run.pid, 0)
+    run.returncode = status
+    assert status == 0 and len(list((out / "feedback").glob("*.html"))) == count
+    assert {path: path.stat().st_mtime_ns for path in (out / "records").iterdir()} == before
+    return 1024 * used.ru_maxrss
 
 
 # What goes wrong.

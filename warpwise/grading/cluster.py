@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import dask.config
 from distributed import (
     Client,
     Future,
@@ -39,6 +40,16 @@ from warpwise.labs.source import Lab
 MOST_TASKS = 10  #: in a message
 AHEAD = 2  #: messages that a worker may have waiting
 WAIT_SECONDS = 60
+#: Dask's settings. By itself it looks at its own event loops, stacks and memory so often that two
+#: workers and their scheduler take a tenth of a core doing nothing, and it keeps long logs.
+QUIET = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.log-length": 100,
+    "distributed.admin.log-length": 1000,
+    "distributed.worker.memory.monitor-interval": "10s",
+    "distributed.worker.profile.enabled": False,
+}
 APART = (
     "the workers have another version of warpwise than this machine; install the same everywhere"
 )
@@ -119,7 +130,11 @@ def local_workers(jobs: int) -> Iterator[Client]:
     workers = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": 0}
     quiet = {"dashboard_address": None, "silence_logs": 50}
     safe = {"security": Security.temporary(), "protocol": "tls://"}
-    with LocalCluster(**workers, **quiet, **safe) as cluster, Client(cluster) as client:
+    with (
+        dask.config.set(QUIET),
+        LocalCluster(**workers, **quiet, **safe) as cluster,
+        Client(cluster) as client,
+    ):
         yield client
 
 

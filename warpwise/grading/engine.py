@@ -27,13 +27,12 @@ from warpwise.grading.material import Material
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import folder
-from warpwise.grading.store import Kept
+from warpwise.grading.store import Kept, Records
 
 if TYPE_CHECKING:  # Dask takes long to import, and most runs need none
     from warpwise.grading.cluster import Tls
 
 Progress = bool | Callable[[int, int, Record], None]
-Records = dict[tuple[str, str], Record]  # by file and lab
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,8 @@ def grade(
     settings: Mapping[str, str] | None = None,
     again: Callable[[Record], bool] = lambda record: False,
     layout: str | None = None,
-) -> tuple[Record, ...]:
-    """Grade every notebook in ``submissions``, and return the records.
+) -> Records:
+    """Grade every notebook in ``submissions``, and return the records, which lie in ``out``.
 
     ``out`` gets ``grades.csv``, ``feedback/``, ``records/`` and ``run.json``. ``lab`` names the one
     lab to grade; without it each notebook's lab is recognised. ``seed`` draws the hidden cases, and
@@ -166,47 +165,54 @@ def write(out: Path) -> None:
     gradebook.write(run, labs, {file: note for file, note in notes.items() if note})
 
 
-def _records(run: _Run, execution: Execution, progress: Progress) -> tuple[Record, ...]:
-    """Grade the submissions, and return all records, those kept before included."""
-    records: Records = {}
-    waiting = list(_waiting(run, records))
+def _records(run: _Run, execution: Execution, progress: Progress) -> Records:
+    """Grade the submissions, and return all records, those kept before included.
+
+    Each record is written and let go, so that memory does not grow with the class."""
+    slow: set[tuple[str, str]] = set()  # the file and the lab of what timed out
+    waiting = list(_waiting(run, slow))
     say = progress if callable(progress) else lambda done, all, record: None
-    counts: dict[str, Any] = {"total": len(run.told), "initial": len(records), "unit": "submission"}
+    done = len(run.told) - len(waiting)
+    counts: dict[str, Any] = {"total": len(run.told), "initial": done, "unit": "submission"}
     with tqdm(**counts, smoothing=0.05, disable=progress is not True) as bar:
         execution = replace(execution, jobs=min(execution.jobs, len(waiting)))
         tasks = (run.task(submission) for submission in waiting)
         for task, record in _graded(run, execution, tasks, len(waiting)) if waiting else ():
             store.keep(run.out, Kept(task.key, 1, record))
-            records[record.file, record.lab] = record
+            if record.timed_out:
+                slow.add((record.file, record.lab))
             if progress is True:
                 bar.write(_line(record), file=sys.stderr)
             bar.update()
-            say(len(records), len(run.told), record)
+            done += 1
+            say(done, len(run.told), record)
     for submission in run.told:
-        _once_more(run, submission, records)
-    return tuple(records[s.file, s.lab] for s in run.told)
+        if (submission.file, submission.lab) in slow:
+            _once_more(run, submission)
+    return Records(run.out, [store.path(run.out, s.file, s.lab).name for s in run.told])
 
 
-def _waiting(run: _Run, records: Records) -> Iterator[Submission]:
-    """Yield the submissions to be graded; kept records of the others go into ``records``."""
+def _waiting(run: _Run, slow: set[tuple[str, str]]) -> Iterator[Submission]:
+    """Yield the submissions to be graded; of the others, add what timed out once to ``slow``."""
     for submission in run.told:
         place = store.path(run.out, submission.file, submission.lab)
         if place.exists():
             kept, task = store.read(place), run.task(submission)
             if kept.key == task.key and not run.again(kept.record):
-                records[submission.file, submission.lab] = _renewed(run, kept, task)
+                _renew(run, kept, task)
+                if kept.record.timed_out and kept.tries == 1:
+                    slow.add((submission.file, submission.lab))
                 continue
         yield submission
 
 
-def _renewed(run: _Run, kept: Kept, task: Task) -> Record:
+def _renew(run: _Run, kept: Kept, task: Task) -> None:
     """Bring a kept record up to date with the platform's present data."""
     names = ("student", "name", "submitted", "late", "version")
     today = {name: getattr(task.record, name) for name in names}
     record = replace(kept.record, **today)
     if record != kept.record:
         store.keep(run.out, replace(kept, record=record))
-    return record
 
 
 def _graded(
@@ -229,15 +235,11 @@ def _graded(
         yield from cluster.graded(tasks, count, kit, client, labs)
 
 
-def _once_more(run: _Run, submission: Submission, records: Records) -> None:
+def _once_more(run: _Run, submission: Submission) -> None:
     """Grade a submission that timed out again, alone: a busy machine may have been to blame."""
-    record = records[submission.file, submission.lab]
-    if not record.timed_out or store.read(store.path(run.out, record.file, record.lab)).tries > 1:
-        return
     task = run.task(submission)
     with Grader(run.materials, run.mode, run.gpu) as grader:
-        records[submission.file, submission.lab] = grader.record(task)
-    store.keep(run.out, Kept(task.key, 2, records[submission.file, submission.lab]))
+        store.keep(run.out, Kept(task.key, 2, grader.record(task)))
 
 
 def _begin(

@@ -9,6 +9,7 @@ import ast
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 from warpwise.errors import GradingError
 from warpwise.grading.notebook import plain
@@ -100,6 +101,7 @@ def _is_literal(node: ast.stmt) -> bool:
     return True
 
 
+@lru_cache(maxsize=2048)  # the cells of one submission: each of its answers asks again
 def _parses(text: str) -> bool:
     try:
         _parsed(text)

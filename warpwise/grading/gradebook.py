@@ -5,8 +5,9 @@ defused, since students choose their names and files."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain, groupby
 from pathlib import Path
 
 from warpwise.grading import feedback
@@ -24,36 +25,34 @@ def write(run: Run, labs: Mapping[str, Lab], notes: Mapping[str, str]) -> None:
     """Write the gradebook and the pages of a run.
 
     ``notes`` are lines about submissions, by file. Raises OSError."""
-    by_student: dict[str, list[Record]] = {}
-    for record in run.records:
-        by_student.setdefault(record.student, []).append(record)
-    pages = run.folder / "feedback"
+    pages, named = run.folder / "feedback", set()
     pages.mkdir(exist_ok=True)
-    for student, theirs in by_student.items():
+    for student, records in groupby(run.records, key=lambda record: record.student):
+        theirs, name = list(records), file_name(student)
+        named.add(name)
         said = {record.lab: [notes[record.file]] for record in theirs if record.file in notes}
         for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
-            whole(pages / f"{file_name(student)}{suffix}", make(student, theirs, labs, said))
-    _remove_others(pages, set(map(file_name, by_student)))
+            whole(pages / f"{name}{suffix}", make(student, theirs, labs, said))
+    _remove_others(pages, named)
     whole(run.folder / "grades.csv", table(run.records, labs))
-    if any(result.gpu for record in run.records for result in record.results):
-        whole(run.folder / "gpu.csv", measured(run.records))
+    if rows := list(_measured(run.records)):
+        whole(run.folder / "gpu.csv", sheet.written([GPU_COLUMNS, *rows]))
     else:
         (run.folder / "gpu.csv").unlink(missing_ok=True)
 
 
-def table(records: Sequence[Record], labs: Mapping[str, Lab]) -> str:
+def table(records: Iterable[Record], labs: Mapping[str, Lab]) -> str:
     """Return the gradebook as CSV: a row per submission, and a column per ``lab/exercise``."""
     exercises = [f"{stem}/{e.id}" for stem, lab in labs.items() for e in lab.exercises]
     columns = [*FIRST_COLUMNS, *exercises]
     rows = ([row.get(column, "") for column in columns] for row in map(_row, records))
-    return sheet.written([columns, *rows])
+    return sheet.written(chain([columns], rows))
 
 
-def measured(records: Sequence[Record]) -> str:
-    """Return the GPU's measurements of kernels that passed as CSV, a row for each.
+def _measured(records: Iterable[Record]) -> Iterator[list[str]]:
+    """Yield a row for each kernel that passed and that the GPU ran.
 
     Times are in microseconds, empty where there was no clock."""
-    rows = [list(GPU_COLUMNS)]
     for record in records:
         for result in record.results:
             if gpu := result.gpu:
@@ -61,8 +60,7 @@ def measured(records: Sequence[Record]) -> str:
                 about = [record.student, record.lab, result.exercise]
                 outcome = [gpu.gpu, gpu.problem or "right"]
                 us = (f"{1e6 * time:.2f}" if time > 0 else "" for time in times)
-                rows.append([*about, *outcome, *us])
-    return sheet.written(rows)
+                yield [*about, *outcome, *us]
 
 
 def _remove_others(pages: Path, names: Collection[str]) -> None:

@@ -23,6 +23,7 @@ ENVIRONMENT = {
     "USER": "student",
     "LANG": "C.UTF-8",
     "WARPWISE_BACKEND": "simulator",
+    "WARPWISE_PICTURES": "none",
     "MALLOC_ARENA_MAX": "2",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",

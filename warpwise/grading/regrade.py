@@ -10,10 +10,10 @@ from warpwise.errors import GradingError
 from warpwise.grading import store
 from warpwise.grading.engine import Execution, Progress, grade, write, writing
 from warpwise.grading.record import Record
-from warpwise.grading.store import Kept, Run
+from warpwise.grading.store import Records, Run
 
 
-def merge(out: str | Path, parts: Sequence[str | Path]) -> tuple[Record, ...]:
+def merge(out: str | Path, parts: Sequence[str | Path]) -> Records:
     """Join runs of parts of the same submissions in ``out``, which may be one of them or new.
 
     Raises GradingError, before anything is written, if their seeds or versions differ, or if a
@@ -29,10 +29,10 @@ def merge(out: str | Path, parts: Sequence[str | Path]) -> tuple[Record, ...]:
     with writing(out):
         (out / "records").mkdir(parents=True, exist_ok=True)
         store.write_about(out, about)
-        for one in kept:
-            store.keep(out, one)
+        for name, folder in kept.items():
+            store.keep(out, store.read(folder / "records" / name))
         write(out)
-    return tuple(one.record for one in kept)
+    return Records(out, list(kept))
 
 
 def regrade(
@@ -67,18 +67,21 @@ def regrade(
     return [(before[r.file, r.lab], r) for r in after if (r.file, r.lab) in before]
 
 
-def _joined(runs: Sequence[Run]) -> list[Kept]:
-    kept: dict[Path, Kept] = {}
+def _joined(runs: Sequence[Run]) -> dict[str, Path]:
+    """Map the name of each record's file to a folder that has it."""
+    kept: dict[str, Path] = {}
+    keys: dict[str, str] = {}
     for run in runs:
         _check_alike(run, runs[0])
-        for one in store.all_kept(run.folder):
-            same = kept.setdefault(store.path(Path(), one.record.file, one.record.lab), one)
-            if same.key != one.key:
+        for name in run.records.names:
+            one = store.read(run.folder / "records" / name)
+            kept.setdefault(name, run.folder)
+            if keys.setdefault(name, one.key) != one.key:
                 raise GradingError(
                     f"{run.folder} and another part have different records of "
                     f"{one.record.file!r}; grade both again"
                 )
-    return list(kept.values())
+    return kept
 
 
 def _check_alike(run: Run, first: Run) -> None:

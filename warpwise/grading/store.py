@@ -10,9 +10,11 @@ import json
 import os
 import re
 import tempfile
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from warpwise.errors import GradingError
 from warpwise.grading.record import Counter, Finding, OnGpu, Record, Result, Visible
@@ -32,7 +34,7 @@ class Run:
 
     folder: Path
     about: dict[str, Any]
-    records: tuple[Record, ...]  #: by student and lab, those with a problem last
+    records: Records  #: by student and lab, those with a problem last
 
 
 def load(folder: str | Path) -> Run:
@@ -41,17 +43,38 @@ def load(folder: str | Path) -> Run:
     said = about(folder)
     if not said:
         raise GradingError(f"{folder} holds no run of the grader: {folder / 'run.json'} is missing")
-    return Run(folder, said, tuple(kept.record for kept in all_kept(folder)))
+    return Run(folder, said, Records(folder, sorted(names(folder), key=partial(_order, folder))))
 
 
-def all_kept(folder: Path) -> list[Kept]:
-    """Read every kept record, by student and lab, those with a problem last."""
+def names(folder: Path) -> list[str]:
+    """List the names of the files of all kept records."""
+    return sorted(path.name for path in (folder / "records").glob("*.json"))
 
-    def order(kept: Kept) -> tuple[str, str, bool, str]:
-        record = kept.record
-        return record.student, record.lab, record.problem != "", record.file
 
-    return sorted(map(read, (folder / "records").glob("*.json")), key=order)
+def _order(folder: Path, name: str) -> tuple[str, str, bool, str]:
+    record = read(folder / "records" / name).record
+    return record.student, record.lab, record.problem != "", record.file
+
+
+class Records(Sequence[Record]):
+    """Kept records, each read from its file whenever it is asked for.
+
+    A record can hold pictures and texts of 100 kB, and a class has thousands."""
+
+    def __init__(self, folder: Path, names: Sequence[str]):
+        self.folder, self.names = folder, tuple(names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, at: int) -> Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> Records: ...
+    def __getitem__(self, at: int | slice) -> Record | Records:
+        if isinstance(at, slice):
+            return Records(self.folder, self.names[at])
+        return read(self.folder / "records" / self.names[at]).record
 
 
 @dataclass(frozen=True)
@@ -114,6 +137,20 @@ def whole(path: Path, text: str, private: bool = False) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def outline(record: Record) -> Record:
+    """Return a record with its points and reasons alone: what a gradebook is made from."""
+    results = tuple(
+        _outline(r.exercise, r.possible, r.finding.passed, r.finding.reason, r.choice)
+        for r in record.results
+    )
+    return replace(record, results=results)
+
+
+@lru_cache(maxsize=4096)  # most students have one of few outcomes
+def _outline(exercise: str, possible: float, passed: bool, reason: str, choice: str) -> Result:
+    return Result(exercise, possible, Finding(passed, reason), choice=choice)
 
 
 def record(fields: dict[str, Any]) -> Record:

@@ -29,14 +29,20 @@ Json = dict[str, Any]  # a notebook
 
 
 def reference(course: Path, stem: str) -> Json:
-    """Read our own notebook of a lab, with reference outputs. Raises GradingError."""
+    """Read our own notebook of a lab, with reference outputs, without cells that only explore.
+
+    Raises GradingError."""
     path = course / "labs" / f"{stem}.ipynb"
     try:
         found: Json = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         missing = f"lab {stem} has no notebook {path} to compare with"
         raise GradingError(f"{missing}: run `warpwise labs build`") from error
-    return found
+    return found | {"cells": [cell for cell in found["cells"] if not _explores(cell)]}
+
+
+def _explores(cell: Json) -> bool:
+    return "explore" in cell["metadata"].get("tags", ())
 
 
 def with_answers(notebook: Json, answers: Mapping[str, Answer | None]) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warpwise.errors import GradingError, LabError
@@ -12,6 +12,7 @@ from warpwise.grading.class_report import page as class_page
 from warpwise.grading.class_report import text as class_text
 from warpwise.grading.class_report.overview import LabOverview, overview
 from warpwise.grading.class_report.similar import Pair, pairs
+from warpwise.grading.record import Record
 from warpwise.grading.scoring import sheet
 from warpwise.labs.source import Lab, load_lab
 
@@ -29,7 +30,7 @@ def class_report(folder: str | Path, course: str | Path | None = None) -> ClassR
     """Return the report on a graded folder; of labs whose source is not found it says less.
 
     Raises GradingError for any other folder."""
-    records = store.load(folder).records
+    records = tuple(map(_without_pictures, store.load(folder).records))
     stems = sorted({record.lab for record in records if record.lab})
     labs = _labs(stems, course)
     return ClassReport(
@@ -53,6 +54,12 @@ def write(report: ClassReport, page: Path | None, tables: Path | None) -> list[P
         except OSError as error:
             raise GradingError(f"{path} cannot be written: {error.strerror}") from error
     return list(texts)
+
+
+def _without_pictures(record: Record) -> Record:
+    """Leave out what the report does not show, and most of a record's memory is."""
+    results = (replace(r, finding=replace(r.finding, picture="")) for r in record.results)
+    return replace(record, results=tuple(results))
 
 
 def _labs(stems: list[str], course: str | Path | None) -> Mapping[str, Lab]:

@@ -14,25 +14,31 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from importlib import import_module
 from io import FileIO
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 # Importing nbformat reads a grammar of web addresses with this package if it is there, which takes
 # as long as all the rest together.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # cannot be imported then
 
+import nbval.kernel  # noqa: E402
+import nbval.plugin  # noqa: E402
 import pytest  # noqa: E402
+from _pytest import config  # noqa: E402
 from cell_time import CellTime  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
+from jupyter_client.manager import KernelManager  # noqa: E402
 from jupyter_client.provisioning import local_provisioner  # noqa: E402
-from nbval.plugin import NbCellError  # noqa: E402
 from serve import die_with_parent  # noqa: E402
 
 REASON_CHARACTERS = 200
 #: for what a cell has put out to arrive, once it has ended; five in nbval, few on a busy machine
 OUTPUT_SECONDS = 60
+GREETING_SECONDS = 1
 # prctl(2), PR_SET_DUMPABLE: if it is off, the notebook's kernel, of the same user, cannot open this
 # process's files
 DUMPABLE = 4
@@ -58,6 +64,7 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
     Path("work").mkdir()
     os.chdir("work")
     vars(local_provisioner)["launch_kernel"] = Kernel(result).launch
+    vars(nbval.plugin)["RunningKernel"] = Connection
     ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
     Path("lab.ipynb").write_text(json.dumps(job["notebook"]))
 
@@ -69,7 +76,8 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
 
 
 def warm() -> None:
-    """Import the modules that most notebooks will import."""
+    """Import the modules that pytest and most notebooks will import."""
+    config.get_config()
     views = import_module("warpwise.views")
     drawn = (module.name for module in pkgutil.iter_modules(views.__path__, "warpwise.views."))
     for name in (*USUAL, *drawn):
@@ -138,6 +146,30 @@ class Kernel:
             os._exit(0)
 
 
+class Connection(nbval.kernel.RunningKernel):  # type: ignore[misc]  # nbval has no types
+    """Nbval's connection to the kernel, less what takes time and tells nothing.
+
+    It waits for the kernel's own greeting, not until nothing has come for a while, and it does not
+    format each message for a log that nobody keeps. It needs files, and none of the ports that all
+    notebooks in a sandbox share."""
+
+    def __init__(self, kernel_name: str, cwd: str, startup_timeout: float):
+        specs = nbval.kernel.NbvalKernelspecManager()
+        self.km = KernelManager(kernel_name=kernel_name, kernel_spec_manager=specs, transport="ipc")
+        self.km.start_kernel(cwd=cwd)
+        self.kc = self.km.client()
+        self.kc.start_channels()
+        with suppress(Empty):  # an older ipykernel does not greet
+            self.get_message("iopub", timeout=GREETING_SECONDS)
+        self._ensure_iopub_up()
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
+        """Return the next message of a channel. Raises Empty if none comes in time."""
+        channel = self.kc.iopub_channel if stream == "iopub" else self.kc.shell_channel
+        message: dict[str, Any] = channel.get_msg(timeout=timeout)
+        return message
+
+
 class Reporter:
     """A pytest plugin: one line for each cell that ran."""
 
@@ -164,7 +196,7 @@ class Reporter:
         passed = not call.excinfo
         line = {"cell": item.cell_num, "about": about, "passed": passed, "why": why}
         self.result.write(json.dumps(line).encode() + b"\n")
-        if call.excinfo and not isinstance(call.excinfo.value, NbCellError):
+        if call.excinfo and not isinstance(call.excinfo.value, nbval.plugin.NbCellError):
             # the connection to the kernel broke: the cells after this would each wait in vain
             os._exit(1)
 

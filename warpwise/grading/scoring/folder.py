@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading import store
+from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, scores, times
 from warpwise.grading.scoring import roster as rosters
@@ -53,7 +54,8 @@ def gradebook(
     students = _roster(roster, settings)
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
-    known, records = run.folder / times.NAME, run.records
+    records: Iterable[Record] = map(store.outline, run.records)
+    known = run.folder / times.NAME
     if known.exists():
         records = times.applied(records, known, labs, students)
     made = scores.scores(records, labs, used, students, fixed)
@@ -73,7 +75,7 @@ def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path
     Raises GradingError if there is no such student or page."""
     run = store.load(folder)
     roster = _roster(None, _settings(run))
-    handed_in = scores.by_student(run.records, roster)
+    handed_in = scores.by_student(map(store.outline, run.records), roster)
     names = {record.student for record in run.records}
     if student in names:
         names = {student}

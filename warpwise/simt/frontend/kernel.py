@@ -13,6 +13,7 @@ import copy
 import linecache
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -42,7 +43,7 @@ class Kernel:
         device: bool = False,
         names: Callable[[], Mapping[str, object]] = dict,
     ):
-        self.tree = tree = without_aliases(without_match(tree))
+        self._read = tree
         self.lookup, self.file, self.lines, self.device = lookup, file, lines, device
         self.names = names  #: the names that ``lookup`` knows, without Python's own: for messages
         self.name = tree.name
@@ -60,11 +61,19 @@ class Kernel:
         self.constants: Mapping[str, object] = {}  #: parameters that are known where it is called
         self.specialised: dict[object, Kernel] = {}  #: copies that know some, by these
         self.general = self  #: the one that they are copies of
-        self.assigned = assigned_names(tree)
         self.signed: tuple[Signature, ...] = ()  #: the signatures that it is compiled for
         self.options: Mapping[str, object] = {}  #: of ``cuda.jit``
         self.refused: KernelError | None = None  #: why it can never be compiled
         self.__name__, self.__doc__ = tree.name, ast.get_docstring(tree)
+
+    @cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The function's syntax, rewritten on first use: most functions of a text never run."""
+        return without_aliases(without_match(self._read))
+
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        return assigned_names(self.tree)
 
     def with_constant(self, parameter: str, value: object) -> Kernel:
         """Return a copy that knows the value of a parameter, always the same one."""
