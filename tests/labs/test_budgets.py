@@ -188,5 +188,6 @@ def test_a_ratio_needs_its_total():
     assert ratios_alone({"sectors_per_request_load": 4}) == ("sectors_per_request_load",)
     assert ratios_alone({"warp_efficiency": 0.9, "barriers": 1}) == ("warp_efficiency",)
     assert ratios_alone({"sectors_per_request_load": 4, "global_load_sectors": 9}) == ()
+    assert ratios_alone({"shared_bank_conflicts": 0}) == ("shared_bank_conflicts",)
     shares = {name for name in NAMES[:-2] if isinstance(getattr(Metrics(), name), float)}
-    assert shares == TOTALS.keys()
+    assert shares == TOTALS.keys() - {"shared_bank_conflicts"}

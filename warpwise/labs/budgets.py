@@ -26,7 +26,8 @@ ATOMICS = {
 _BY_THEMSELVES = frozenset(
     name for name in NUMBERS if "atomic" in name or "atomic" in ABOUT[name].formula
 )
-#: a ratio -> the totals of which one has to be kept as well: else work that helps nobody mends it
+#: a counter that work which helps nobody can mend, such as a ratio -> the totals of which one has
+#: to be kept as well
 TOTALS = {
     "warp_efficiency": ("warp_instructions", "thread_instructions"),
     "sectors_per_request_load": (
@@ -43,6 +44,8 @@ TOTALS = {
     ),
     "atomic_serialisation": ("atomic_passes", "atomic_requests", "atomics"),
     "fp64_share": ("flops_fp64", "flops"),
+    # none where lanes take turns, which makes as many requests instead
+    "shared_bank_conflicts": ("shared_load_requests", "shared_load_wavefronts"),
 }
 
 

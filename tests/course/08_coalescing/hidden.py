@@ -123,13 +123,19 @@ def planes(rng: np.random.Generator) -> Iterator[Launch]:
 def transpose(rng: np.random.Generator) -> Iterator[Launch]:
     for rows, cols in shapes(rng):
         src = rng.normal(size=(rows, cols)).astype(np.float32)
+        blocks = ceil(cols / 32) * ceil(rows / 32)
+        passes = {
+            "shared_bank_conflicts": 0,
+            "shared_load_requests": 64 * blocks,
+            "shared_store_requests": 64 * blocks,
+        }
         yield Launch(
             f"{rows} x {cols}",
             (ceil(cols / 32), ceil(rows / 32)),
             (32, 32),
             args=(src, Out((cols, rows))),
             want=(np.ascontiguousarray(src.T),),
-            budget=budget(rows, cols, rows, src, src, shared_bank_conflicts=0),
+            budget=budget(rows, cols, rows, src, src, **passes),
         )
 
 
@@ -156,5 +162,7 @@ def histogram(rng: np.random.Generator) -> Iterator[Launch]:
                     "global_atomic_requests": blocks * BINS // 32,
                     "sectors_per_request_load": 4.1,
                     "global_bytes_moved": 2.5 * (x.nbytes + blocks * 4 * BINS),
-                },
+                }
+                if n >= BINS
+                else {},
             )

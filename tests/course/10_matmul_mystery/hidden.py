@@ -20,6 +20,7 @@ from warpwise.model.waves import waves as waves_of
 
 SIDES = (64, 96, 128, 192, 256)
 OTHERS = 40
+BUDGET_FROM = 8  # rows: with fewer, most warps of a block have none, whatever the kernel
 CANDIDATES = (
     (64, 64),
     (96, 48),
@@ -158,7 +159,9 @@ def pad_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "sectors_per_request_store": 2.1,
                 "global_load_requests": rows * ceil(cols / 32),
                 "global_store_requests": 2 * rows * ceil(pitch / 32),
-            },
+            }
+            if rows >= BUDGET_FROM
+            else {},
         )
 
 

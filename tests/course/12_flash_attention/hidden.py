@@ -19,6 +19,8 @@ KINDS = ("spread", "rising", "falling", "large", "low")
 # float32 rounds a score in the hundreds by some 1e-5, and its exponential by as large a share
 CLOSE = {"rtol": 1e-3, "atol": 5e-4}
 ROWS_AT_ONCE = 512
+# keys whose scores fit neither in the local arrays of a block nor beside its tiles in shared memory
+TOO_LONG = 192
 
 
 def attention(
@@ -147,8 +149,7 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
         (any_of(17, 31), 80, [any_of(65, 79)], "falling"),
         (any_of(33, 47), 60, [any_of(49, 59)], "large"),
         (16, 40, [any_of(33, 39), any_of(1, 15), 0], "low"),
-        # a row of scores fits neither in the local arrays of a block nor in what tiles leave of its shared memory
-        (any_of(2, 15), 192, [any_of(180, 191)], "spread"),
+        (any_of(2, 15), TOO_LONG, [TOO_LONG - any_of(1, 15)], "spread"),
     ]
     for n, keys, lengths, kind in cases:
         yield tiles_launch(rng, n, keys, np.array(lengths, np.int32), kind)
@@ -181,6 +182,8 @@ def tiles_launch(
             "shared_bytes_per_block": 8192,
             "local_bytes_per_thread": 32,
             "shared_bank_conflicts": 500 * scores,
+            "shared_load_requests": 2500 * scores,
+            "shared_store_requests": 400 * scores,
             "op_special": TILE**2 * (3 * scores + heads * tiles),
             "flops_fp64": 0,
         },
@@ -197,7 +200,7 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 1, 1, any_of(35, 47), any_of(2, 15), "low")
     yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
-    yield causal_launch(rng, 1, 1, any_of(2, 9), any_of(180, 191), "spread")  # too long to be kept
+    yield causal_launch(rng, 1, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
 
 
 def causal_launch(
@@ -274,6 +277,8 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_store_bytes": 2 * (outputs.nbytes + sums.nbytes),
                 "shared_bytes_per_block": 10240,
                 "shared_bank_conflicts": 200 * heads * chunks,
+                "shared_load_requests": 1000 * heads * chunks,
+                "shared_store_requests": 200 * heads * chunks,
                 "local_bytes_per_thread": 128,
                 "flops_fp64": 0,
             },

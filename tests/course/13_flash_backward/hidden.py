@@ -191,6 +191,8 @@ def dk_dv(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_bytes_moved": 1.1
                 * tile_bytes(blocks * queries, 4 * blocks + 2 * blocks * queries),
                 "shared_bank_conflicts": 0,
+                "shared_load_requests": 4000 * blocks * queries,
+                "shared_store_requests": 200 * blocks * queries,
                 "atomics": 0,
                 "op_fp64": 0,
             },

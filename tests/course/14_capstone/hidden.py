@@ -54,6 +54,8 @@ def budget(heads: int, sees: np.ndarray) -> dict[str, float]:
         "op_special": heads * QUERIES * KEYS * (4 * len(tiles) + len(blocks)),
         "flops_fp64": 0,
         "shared_bank_conflicts": 0,
+        "shared_load_requests": 3000 * heads * len(tiles),
+        "shared_store_requests": 200 * heads * len(tiles),
         "shared_bytes_per_block": 12 * 1024,
         "local_bytes_per_thread": 4 * D,
     }
