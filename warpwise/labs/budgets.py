@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from warpwise.metrics import ABOUT, FIELDS, MORE_IS_BETTER, NUMBERS, Metrics
 from warpwise.traces import Trace
@@ -87,7 +88,8 @@ def ratios_alone(budget: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in TOTALS and not {*TOTALS[name]} & {*names})
 
 
-_ATOMICS_ALONE = Metrics(**dict.fromkeys(ATOMICS.values(), 1))
+_ONCE: dict[str, Any] = dict.fromkeys(ATOMICS.values(), 1)
+_ATOMICS_ALONE = Metrics(**_ONCE)
 #: counters whose budgets count atomics that the counters themselves leave out
 _CHARGED = frozenset(
     name for name in NUMBERS if charged(_ATOMICS_ALONE, name) != getattr(_ATOMICS_ALONE, name)
