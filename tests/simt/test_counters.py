@@ -79,6 +79,21 @@ def test_arithmetic_on_constants_counts_nothing():
 
 
 @cuda.jit
+def powers(x, out):
+    i = cuda.grid(1)
+    v = x[i]
+    out[i] = v**3
+    out[i] = v**i
+    out[i] = v**v
+    out[i] = pow(np.float32(2.7182818), v)
+
+
+def test_a_power_with_a_float_for_its_exponent_is_a_special_function():
+    m = trace(powers, 1, 32, np.ones(32, np.float32), np.zeros(32, np.float32)).metrics
+    assert (m.op_special, m.op_fp32 + m.op_fp64) == (2 * 32, 4 * 32)
+
+
+@cuda.jit
 def first_half_doubled(x, out):
     tile, i = cuda.shared.array(32, np.float16), cuda.grid(1)
     tile[i] = x[i]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from warpwise.metrics import ABOUT, FIELDS, MORE_IS_BETTER, NUMBERS, Metrics
 from warpwise.traces import Trace
@@ -64,9 +65,11 @@ def charged(m: Metrics, counter: str) -> float:
     return value
 
 
-def has_atomics(t: Trace, counter: str) -> bool:
-    """True if the value that a budget limits has atomics in it that the counter has not."""
-    return counter not in OF_A_TRACE and charged(t.metrics, counter) != getattr(t.metrics, counter)
+def counts_atomics(t: Trace, counter: str) -> bool:
+    """True if a budget on this counter counts atomics as loads or stores, and the kernel has any.
+
+    The kernel's text decides, so that the answer tells nothing of the data."""
+    return counter in _CHARGED and any("atomic" in line for line in t.source.values())
 
 
 def within(counter: str, value: float, limit: float) -> bool:
@@ -83,3 +86,11 @@ def ratios_alone(budget: Iterable[str]) -> tuple[str, ...]:
     """Return the ratios among the counters of a budget that have none of their totals beside."""
     names = tuple(budget)
     return tuple(name for name in names if name in TOTALS and not {*TOTALS[name]} & {*names})
+
+
+_ONCE: dict[str, Any] = dict.fromkeys(ATOMICS.values(), 1)
+_ATOMICS_ALONE = Metrics(**_ONCE)
+#: counters whose budgets count atomics that the counters themselves leave out
+_CHARGED = frozenset(
+    name for name in NUMBERS if charged(_ATOMICS_ALONE, name) != getattr(_ATOMICS_ALONE, name)
+)

@@ -15,7 +15,7 @@ from typing import Any
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs import lookup, on_gpu
-from warpwise.labs.budgets import bound, counter_value, has_atomics
+from warpwise.labs.budgets import bound, counter_value, counts_atomics
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import figure, judge
 from warpwise.traces import Trace
@@ -95,7 +95,7 @@ def counters_text(trace: Trace, launch: Launch) -> str:
     names = tuple(launch.budget) or USUAL_COUNTERS
     limits = {
         name: f"{bound(name)} {figure(limit)}"
-        + (", atomics included" if has_atomics(trace, name) else "")
+        + (", atomics included" if counts_atomics(trace, name) else "")
         for name, limit in launch.budget.items()
     }
     rows = [(name, figure(counter_value(trace, name)), limits.get(name, "")) for name in names]

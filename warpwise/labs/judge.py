@@ -18,7 +18,7 @@ from warpwise.labs.budgets import (
     bound,
     charged,
     counter_value,
-    has_atomics,
+    counts_atomics,
     within,
 )
 from warpwise.labs.calls import judge_call
@@ -241,7 +241,7 @@ def _budget(launch: Launch, t: Trace) -> Mistake | None:
                 "the result is right, but {counter}{atomics} is "
                 "[[{value}; the budget is {bound} {limit}|{missed} its budget]]{blame}",
                 counter=Name(counter),
-                atomics=Words(ATOMICS_TOO if has_atomics(t, counter) else ""),
+                atomics=Words(ATOMICS_TOO if counts_atomics(t, counter) else ""),
                 value=Datum(figure(value)),
                 bound=Words(bound(counter)),
                 limit=Size(figure(limit)),

@@ -79,7 +79,7 @@ class Counters:
     )
     op_special: int = counter(
         "Instruction mix: functions such as ``exp``, ``sin``, ``sqrt`` and ``rsqrt``, one each, "
-        "whatever they expand to.",
+        "whatever they expand to; ``**`` with a float for its exponent, too.",
         unit="instructions of threads",
         group="mix",
         note="``smsp__inst_executed_pipe_xu.sum`` is nearest; it counts warps, and conversions too",

@@ -110,6 +110,7 @@ def minus_mirror(rng: np.random.Generator) -> Iterator[Launch]:
             want=(np.concatenate([piece - piece[::-1] for piece in pieces(x)]),),
             budget={
                 "global_load_requests": ceil(n / 32),
+                "global_load_bytes": 4 * n,
                 "global_store_requests": ceil(n / 32),
                 "barriers": 4 * blocks,
             },
@@ -135,6 +136,7 @@ def centre(rng: np.random.Generator) -> Iterator[Launch]:
                 atol=1e-5,
                 budget={
                     "global_load_requests": ceil(n / 32),
+                    "global_load_bytes": 4 * n,
                     "global_store_requests": ceil(n / 32),
                     "barriers": 9 * 4 * number,
                 },
@@ -155,7 +157,11 @@ def neighbour_sums(rng: np.random.Generator) -> Iterator[Launch]:
             args=(x, Out(n)),
             want=(want,),
             rtol=1e-5,
-            budget={"global_load_requests": 6 * blocks, "global_store_requests": 4 * blocks},
+            budget={
+                "global_load_requests": 6 * blocks,
+                "global_load_bytes": 4 * (BLOCK + 2 * RADIUS) * blocks,
+                "global_store_requests": 4 * blocks,
+            },
         )
 
 

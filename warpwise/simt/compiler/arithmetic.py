@@ -70,6 +70,8 @@ def binary(
         return constant_number(known(operations.binary_run(rule, a.run, b.run, t)), t)
     c.notes.on_operation(node, rule.symbol, left, right, t)
     c.cost.arithmetic(t)
+    if isinstance(op, ast.Pow) and is_float(right.type):
+        c.cost.add("special")  # exp2(b * log2(a)), so that no exp is had for a multiplication
     if is_float(t):
         c.cost.flop(t, rule.flops)
     if divides:
