@@ -363,7 +363,7 @@ def test_the_wall_limit_is_ten_times_that_of_the_processor():
 
 def test_a_busy_machine_ends_no_sound_command():
     """It takes far longer than its limit of CPU time, of which it uses a part."""
-    limits = watch.Limits(cpu_seconds=1, memory_bytes=1 << 30, result_bytes=10)
+    limits = watch.Limits(cpu_seconds=1, memory_bytes=1 << 30, result_bytes=10, patience=1000)
     compute = "import time\nwhile time.process_time() < 0.4: pass\nprint('done')"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(

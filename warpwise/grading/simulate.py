@@ -78,8 +78,9 @@ def simulate(
         found |= {line["id"]: _simulated(line) for line in lines}
         waiting = waiting[len(lines) :]
         if waiting:
-            ended = Finding(False, STOPPED[done.stopped], "the simulation was ended")
-            found[waiting.pop(0).id] = Simulated(ended)
+            told = {"cpu": f"used more than {limits.cpu_seconds:g} s of processor time"}
+            why = told.get(done.stopped, "the simulation was ended")
+            found[waiting.pop(0).id] = Simulated(Finding(False, STOPPED[done.stopped], why))
     return found
 
 

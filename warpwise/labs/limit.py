@@ -38,8 +38,11 @@ def at_most(seconds: float) -> Iterator[None]:
         yield
         return
     rung: list[TimeIsUp] = []
+    over = False
 
     def ring(number: int, frame: object) -> None:
+        if over:
+            return
         rung.append(TimeIsUp(waited=number == signal.SIGALRM))
         signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
         raise rung[0]
@@ -50,6 +53,7 @@ def at_most(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
+        over = True
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():

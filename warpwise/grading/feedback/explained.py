@@ -40,8 +40,9 @@ EXPLAINED = {
     reasons.ENDED: "The code ended the process that ran it.",
     Reason.ENDLESS: "The code has a loop that can never end.",
     Reason.TOO_SLOW: "The code was stopped because it had used more processor time, or more steps, "
-    "than a right answer needs.",
-    Reason.TIMED_OUT: "The code gave no answer until its time was up, though it hardly computed.",
+    "than right answers need.",
+    Reason.TIMED_OUT: "The code gave no answer until its time was up: it waited for something, or "
+    "the machine was too busy.",
     reasons.TOO_MUCH_MEMORY: "The code asked for more memory than there is for one exercise.",
     reasons.TOO_MUCH_OUTPUT: "The code printed without end.",
 }
