@@ -19,6 +19,7 @@ from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading import archives, platforms
+from warpwise.grading.archives import METADATA
 from warpwise.grading.platforms import CANVAS, GRADESCOPE, MOODLE, NBGRADER, PLAIN, Handed
 
 #: The layouts, and what they are called.
@@ -29,7 +30,7 @@ LAYOUTS = {
     GRADESCOPE: "Gradescope's export",
     NBGRADER: "nbgrader's submitted/",
 }
-METADATA, SUBMITTED = "submission_metadata.yml", "submitted"
+SUBMITTED = "submitted"
 OF_NBGRADER = re.compile(
     r"submitted|source|release|autograded|feedback|downloaded|nbgrader_config\.py|header\.ipynb"
     r"|gradebook\.db.*|.*\.csv"
