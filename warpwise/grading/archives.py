@@ -99,11 +99,8 @@ def unpack_names(archive: Path, folder: Path) -> tuple[dict[int, Path], list[Ref
                         _fill(member, path, MOST_TIMESTAMP_BYTES)
                     elif path:
                         files[number] = path
-            metadata = {n: path for n, path in files.items() if path.name == METADATA}
-            top = min((len(path.parts) for path in metadata.values()), default=0)
-            at_the_top = {n: path for n, path in metadata.items() if len(path.parts) == top}
-            if len(at_the_top) == 1:  # others are in students' folders
-                refused += fill(archive, at_the_top, lambda path: room, MOST_METADATA_BYTES)
+        metadata = {n: path for n, path in files.items() if path.name == METADATA}
+        refused += fill(archive, _topmost(metadata), lambda path: room, MOST_METADATA_BYTES)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         then = "; make room, or set TMPDIR to a folder on a larger disk" if full else ""
@@ -122,7 +119,7 @@ def fill(
     Files of refused members are removed. Raises Broken if the archive breaks off."""
     refused: list[Refused] = []
     with _named(archive):
-        for number, member in members(archive, OF_A_COURSE, Room.of_a_course()):
+        for number, member in members(archive, OF_A_COURSE, Room.of_a_course()) if files else ():
             if number in files:
                 with _refusing(member, refused):
                     try:
@@ -130,6 +127,13 @@ def fill(
                     except OSError as error:
                         raise Unfit(f"it cannot be written ({error.strerror})") from error
     return refused
+
+
+def _topmost(files: Mapping[int, Path]) -> dict[int, Path]:
+    """Return the one file above all others, if there is one: others are in students' folders."""
+    top = min((len(path.parts) for path in files.values()), default=0)
+    found = {n: path for n, path in files.items() if len(path.parts) == top}
+    return found if len(found) == 1 else {}
 
 
 @contextmanager
