@@ -542,9 +542,22 @@ def test_names_in_other_encodings(tmp_path: Path, name: str):
 
 
 def test_names_that_are_not_utf8_stay_apart(tmp_path: Path):
-    for name in (b"\xff.ipynb", b"\xfe.ipynb"):
+    for name in (b"\xff.ipynb", b"\xfe.ipynb", rb"\xff.ipynb", rb"\\xff.ipynb"):
         Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(NOTEBOOK)
-    assert [s.student for s in collect.find(tmp_path).submissions] == [r"\xfe", r"\xff"]
+    assert {s.student for s in collect.find(tmp_path).submissions} == {
+        *(r"\xfe", r"\xff", r"\\xff", r"\\\\xff")
+    }
+
+
+def test_files_of_one_name_are_numbered_past_those_that_are_called_so(tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("ben.ipynb", NOTEBOOK)
+        archive.writestr("ben.ipynb (2)/", "")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("ben.ipynb", "another")
+    told = collect.find(tmp_path / "class.zip", tmp_path / "unpacked").submissions
+    names = ["ben.ipynb", "ben.ipynb (2)", "ben.ipynb (2) (2)"]
+    assert sorted(s.file for s in told) == names
 
 
 def overlapping(number: int) -> bytes:

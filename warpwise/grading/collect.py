@@ -280,11 +280,10 @@ def _numbered(found: Iterable[Submission]) -> Iterator[Submission]:
 def _collected(student: Path, work: Path) -> datetime | None:
     """Read the time that nbgrader wrote for an assignment; None for work that is in none."""
     assignment, *rest = work.relative_to(student).parts
-    path = student / assignment / TIMESTAMP
-    said = (
-        content_of(path, archives.MOST_TIMESTAMP_BYTES).decode("utf-8", "replace") if rest else ""
-    )
-    return platforms.moment(said)
+    if not rest:
+        return None
+    said = content_of(student / assignment / TIMESTAMP, archives.MOST_TIMESTAMP_BYTES)
+    return platforms.moment(said.decode("utf-8", "replace"))
 
 
 # The lab of a notebook.

@@ -131,8 +131,6 @@ def grade(
         sources = {lab or "": str(source.resolve())}
         known = layout or _layout_before(target, sources)
         found = collect.find(source, Path(unpacked), known)
-        if progress is True and not known:
-            print(f"{source} is {found.layout.said}", file=sys.stderr)
         _check_target(target, source)
         root = material.course_folder(course, source)
         courses.find(root)
@@ -148,6 +146,8 @@ def grade(
         mine, device = [s for s in told if execution.has(s)], gpu.name() if execution.gpu else ""
         run = _Run(target, seed, mode, materials, mine, again, digests, device)
         settings, laid_out = dict(settings or {}), {lab or "": found.layout.platform}
+        if progress is True and not known:
+            print(f"{source} is {found.layout.said}", file=sys.stderr)
         with writing(target):
             (target / "records").mkdir(parents=True, exist_ok=True)
             _begin(run, sources, laid_out, {"course": str(root)} | settings)
