@@ -128,10 +128,10 @@ def grade(
     then what was graded is kept."""
     source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
     with TemporaryDirectory(prefix="warpwise-", ignore_cleanup_errors=True) as unpacked:
+        _check_target(target, source)
         sources = {lab or "": str(source.resolve())}
         known = layout or _layout_before(target, sources)
         found = collect.find(source, Path(unpacked), known)
-        _check_target(target, source)
         root = material.course_folder(course, source)
         courses.find(root)
         stems = material.stems(root, lab)

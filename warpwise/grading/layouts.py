@@ -2,8 +2,8 @@
 
 A layout is given, or guessed by what most names look like, and then said: students choose the names
 in a plain folder, so one name, or a file that a platform would write, decides nothing. What is
-nobody's under the layout stops the run before it begins. Only the folder's own entries are looked
-at here, and only Gradescope's ``submission_metadata.yml`` is read."""
+nobody's under the layout stops the run before it begins. Only names are looked at here, and only
+Gradescope's ``submission_metadata.yml`` is read."""
 
 from __future__ import annotations
 
