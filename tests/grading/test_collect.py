@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from warpwise.errors import GradingError
-from warpwise.grading import archives, collect, notebook, platforms
+from warpwise.grading import archives, collect, members, notebook, platforms
 from warpwise.grading.collect import Submission
 
 LAB, OTHER = "08_coalescing", "01_why_gpus"
@@ -542,17 +542,30 @@ def test_names_in_other_encodings(tmp_path: Path, name: str):
 
 
 def test_names_that_are_not_utf8_stay_apart(tmp_path: Path):
-    for name in (b"\xff.ipynb", b"\xfe.ipynb"):
+    for name in (b"\xff.ipynb", b"\xfe.ipynb", rb"\xff.ipynb", rb"\\xff.ipynb"):
         Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_text(NOTEBOOK)
-    assert [s.student for s in collect.find(tmp_path).submissions] == [r"\xfe", r"\xff"]
+    assert {s.student for s in collect.find(tmp_path).submissions} == {
+        *(r"\xfe", r"\xff", r"\\xff", r"\\\\xff")
+    }
 
 
-def overlapping(members: int) -> bytes:
+def test_files_of_one_name_are_numbered_past_those_that_are_called_so(tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("ben.ipynb", NOTEBOOK)
+        archive.writestr("ben.ipynb (2)/", "")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("ben.ipynb", "another")
+    told = collect.find(tmp_path / "class.zip", tmp_path / "unpacked").submissions
+    names = ["ben.ipynb", "ben.ipynb (2)", "ben.ipynb (2) (2)"]
+    assert sorted(s.file for s in told) == names
+
+
+def overlapping(number: int) -> bytes:
     """Return a zip whose directory names the same 10 MB of zeros many times."""
     packed = zipped({"a.ipynb": bytes(notebook.MOST_BYTES)})
     start, end = packed.index(b"PK\x01\x02"), packed.index(b"PK\x05\x06")
-    entries = packed[start:end] * members
-    count, size = members.to_bytes(2, "little"), len(entries).to_bytes(4, "little")
+    entries = packed[start:end] * number
+    count, size = number.to_bytes(2, "little"), len(entries).to_bytes(4, "little")
     return (
         packed[:start] + entries + packed[end : end + 8] + count + count + size + packed[end + 16 :]
     )
@@ -574,12 +587,12 @@ def overlapping(members: int) -> bytes:
         ),
         (
             "x.zip",
-            zipped({f"{n}.txt": "" for n in range(archives.OF_A_STUDENT.members * 2 + 2)}),
+            zipped({f"{n}.txt": "" for n in range(members.OF_A_STUDENT.members * 2 + 2)}),
             "more than 5,000 members",
         ),
         (
             "x.tar",
-            tarred({f"{n}.txt": "" for n in range(archives.OF_A_STUDENT.members + 1)}),
+            tarred({f"{n}.txt": "" for n in range(members.OF_A_STUDENT.members + 1)}),
             "more than 5,000 members",
         ),
         ("x.zip", overlapping(60), ""),
@@ -600,7 +613,7 @@ def test_a_students_bomb_is_that_students_problem(
     written = sum(
         path.stat().st_size for path in (tmp_path / "unpacked").rglob("*") if path.is_file()
     )
-    assert written <= archives.ALWAYS_BYTES
+    assert written <= members.ALWAYS_BYTES
 
 
 def test_all_archives_of_a_student_share_one_limit(tmp_path: Path):
@@ -614,16 +627,29 @@ def test_all_archives_of_a_student_share_one_limit(tmp_path: Path):
         for m, content in enumerate([*those, zipped({f"{LAB}.ipynb": NOTEBOOK})])
     }
     told = found(made(tmp_path / "class", files), tmp_path / "unpacked")
-    for student, kind in (("bytes", "bytes"), ("files", "files")):
+    for student, most in (("bytes", "takes more than 100 MB"), ("files", "makes more than 1,000")):
         problems = {s.problem for s in told.values() if s.name == student and s.problem}
-        assert any(
-            f"with the student's other archives it unpacks to too many {kind}" in p
-            for p in problems
-        )
+        assert any(f"with the student's other files it {most}" in problem for problem in problems)
     assert not any(s.problem for s in told.values() if s.name == "ada")
     written = [path for path in (tmp_path / "unpacked").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in written) < (100 << 20) + (37 << 20)
     assert len(list((tmp_path / "unpacked").rglob("*"))) < 1_100 + 20
+
+
+def test_notebooks_in_a_class_archive_count_too(tmp_path: Path):
+    """The names say whose they are before the contents take any room."""
+    files = {f"{n}/ada.ipynb": bytes(9 << 20) for n in range(12)}
+    content = {f"eve/{name}": content for name, content in files.items()}
+    content |= {"ada.ipynb": NOTEBOOK, "eve/more.zip": zipped({"x.ipynb": NOTEBOOK})}
+    content |= {"zoe/zoe.zip": zipped({f"{LAB}.ipynb": NOTEBOOK})}
+    for name, packed in (("class.zip", zipped(content)), ("class.tar", tarred(content))):
+        (tmp_path / name).write_bytes(packed)
+        told = found(tmp_path / name, tmp_path / "unpacked")
+        problems = [s.problem for s in told.values() if s.student == "eve" and s.problem]
+        assert len(problems) == 2 and all("takes more than 100 MB" in p for p in problems)
+        assert [s.student for s in told.values() if not s.problem] == ["ada", *["eve"] * 11, "zoe"]
+        written = [path.stat() for path in (tmp_path / "unpacked").rglob("*") if path.is_file()]
+        assert sum(about.st_size for about in written) < 101 << 20
 
 
 def test_a_group_has_its_archive_opened_once(tmp_path: Path):
@@ -700,11 +726,16 @@ def test_damaged_archives_are_told_and_never_raise_anything_else(tmp_path: Path)
             content[: rng.choice((None, rng.randrange(len(content))))]
         )
         try:
-            refused = archives.unpack(tmp_path / "class.zip", tmp_path / str(number))
+            source, folder = tmp_path / "class.zip", tmp_path / str(number)
+            if number % 2:
+                refused = archives.unpack(source, folder, members.Room())
+            else:
+                files, refused = archives.unpack_names(source, folder)
+                refused += archives.fill(source, files, lambda path: members.Room())
         except GradingError as error:
-            refused = (archives.Refused("", str(error)),)
+            refused = [archives.Refused("", str(error))]
         assert all(
-            member.why and not archives.UNPRINTABLE.search(member.name + member.why)
+            member.why and not members.UNPRINTABLE.search(member.name + member.why)
             for member in refused
         )
         outcomes |= {member.why[:20] for member in refused}

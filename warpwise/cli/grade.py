@@ -92,7 +92,9 @@ def grade(
     """Grade submissions.
 
     SUBMISSIONS is a folder with one notebook or one folder per student, nbgrader's submitted/, or
-    a download from Canvas, Moodle or Gradescope, packed or unpacked.
+    a download from Canvas, Moodle or Gradescope, packed or unpacked. Without --layout it is what
+    most names look like, as the first line says. An entry that is nobody's stops the run before
+    it begins.
 
     Kernels are interpreted, never executed; host functions and the notebook's own checks run in a
     sandbox. Every submission gets a line in grades.csv and a page in feedback/, whatever is wrong

@@ -17,14 +17,14 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading import archives, layouts, notebook, platforms
-from warpwise.grading.archives import Refused, Room
+from warpwise.grading.archives import TIMESTAMP, Refused
 from warpwise.grading.layouts import (
     MOST_NOTEBOOKS,
     Entry,
@@ -39,10 +39,10 @@ from warpwise.grading.layouts import (
     text_of,
     works,
 )
+from warpwise.grading.members import Broken, Room
 from warpwise.grading.platforms import GRADESCOPE, NBGRADER, PLAIN
 
 MOST_ARCHIVES = 10  # of one student
-TIMESTAMP = "timestamp.txt"
 NO_NOTEBOOK = "there is no notebook in this {}"
 NOT_ONE = "this is no notebook"
 UNKNOWN_LAB = (
@@ -70,11 +70,13 @@ def find(source: Path, unpacked: Path | None = None, layout: str | None = None) 
     if unpacked is not None:
         for name in ("submissions", "students"):
             shutil.rmtree(unpacked / name, ignore_errors=True)
-    folder, refused = (source, ()) if source.is_dir() else _unpacked(source, unpacked)
-    laid_out = layout_of(folder, "" if folder == source else stem_of(source.name), layout)
-    layouts.check(laid_out, source)
-    found = list(_refused(refused, folder, laid_out))
     rooms: defaultdict[str, Room] = defaultdict(Room)
+    found: list[Submission] = []
+    if source.is_dir():
+        laid_out = layout_of(source, "", layout)
+        layouts.check(laid_out, source)
+    else:
+        laid_out, found = _unpacked(source, unpacked, layout, rooms)
     for entry in laid_out.entries:
         path = laid_out.root / entry.name
         first, *others = (replace(s, path=path) for s in submissions_of(laid_out, entry))
@@ -117,8 +119,10 @@ def assign_labs(
 # Archives of a class.
 
 
-def _unpacked(source: Path, unpacked: Path | None) -> tuple[Path, tuple[Refused, ...]]:
-    """Unpack an archive; return the folder and the refused members."""
+def _unpacked(
+    source: Path, unpacked: Path | None, wanted: str | None, rooms: Mapping[str, Room]
+) -> tuple[Layout, list[Submission]]:
+    """Unpack an archive, within each student's room; return its layout and what was refused."""
     if not source.exists():
         raise GradingError(f"there is no folder {source}")
     if source.suffix.lower() == ".ipynb":
@@ -126,7 +130,18 @@ def _unpacked(source: Path, unpacked: Path | None) -> tuple[Path, tuple[Refused,
     if unpacked is None:
         raise GradingError(f"{source} is not a folder; if it is an archive, unpack it first")
     folder = unpacked / "submissions"
-    return folder, archives.unpack(source, folder)
+    files, refused = archives.unpack_names(source, folder)
+    layout = layout_of(folder, stem_of(source.name), wanted)
+    layouts.check(layout, source)
+    whose = {e.name: next(submissions_of(layout, e)).student for e in layout.entries}
+
+    def room_of(path: Path) -> Room:
+        inside = path.is_relative_to(layout.root)
+        return rooms[whose.get(path.relative_to(layout.root).parts[0], "") if inside else ""]
+
+    refused += archives.fill(source, files, room_of)
+    left = tuple(e for e in layout.entries if os.path.lexists(layout.root / e.name))
+    return replace(layout, entries=left), list(_refused(refused, folder, layout))
 
 
 def _refused(members: Iterable[Refused], folder: Path, layout: Layout) -> Iterator[Submission]:
@@ -217,8 +232,8 @@ def _of_archive(entry: Submission, unpacked: Path | None, room: Room) -> Iterato
     refused: Sequence[Refused] = ()
     problem = NO_NOTEBOOK.format("archive")
     try:
-        refused = archives.unpack(entry.path, folder, archives.OF_A_STUDENT, room)
-    except archives.Broken as error:
+        refused = archives.unpack(entry.path, folder, room)
+    except Broken as error:
         problem = str(error)
     paths = works(folder)
     if len(paths) > MOST_NOTEBOOKS:
@@ -265,9 +280,10 @@ def _numbered(found: Iterable[Submission]) -> Iterator[Submission]:
 def _collected(student: Path, work: Path) -> datetime | None:
     """Read the time that nbgrader wrote for an assignment; None for work that is in none."""
     assignment, *rest = work.relative_to(student).parts
-    path = student / assignment / TIMESTAMP
-    said = content_of(path, most=200).decode("utf-8", "replace") if rest else ""
-    return platforms.moment(said)
+    if not rest:
+        return None
+    said = content_of(student / assignment / TIMESTAMP, archives.MOST_TIMESTAMP_BYTES)
+    return platforms.moment(said.decode("utf-8", "replace"))
 
 
 # The lab of a notebook.

@@ -126,12 +126,10 @@ def grade(
     then what was graded is kept."""
     source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
     with scratch.folder() as unpacked:
+        _check_target(target, source)
         sources = {lab or "": str(source.resolve())}
         known = layout or _layout_before(target, sources)
         found = collect.find(source, unpacked, known)
-        if progress is True and not known:
-            print(f"{source} is {found.layout.said}", file=sys.stderr)
-        _check_target(target, source)
         root = material.course_folder(course, source)
         courses.find(root)
         stems = material.stems(root, lab)
@@ -146,6 +144,8 @@ def grade(
         mine, device = [s for s in told if execution.has(s)], gpu.name() if execution.gpu else ""
         run = _Run(target, seed, mode, materials, mine, again, digests, device)
         settings, laid_out = dict(settings or {}), {lab or "": found.layout.platform}
+        if progress is True and not known:
+            print(f"{source} is {found.layout.said}", file=sys.stderr)
         with writing(target):
             (target / "records").mkdir(parents=True, exist_ok=True)
             _begin(run, sources, laid_out, {"course": str(root)} | settings)

@@ -2,8 +2,8 @@
 
 A layout is given, or guessed by what most names look like, and then said: students choose the names
 in a plain folder, so one name, or a file that a platform would write, decides nothing. What is
-nobody's under the layout stops the run before it begins. Only the folder's own entries are looked
-at here, and only Gradescope's ``submission_metadata.yml`` is read."""
+nobody's under the layout stops the run before it begins. Only names are looked at here, and only
+Gradescope's ``submission_metadata.yml`` is read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading import archives, platforms
+from warpwise.grading.archives import METADATA
 from warpwise.grading.platforms import CANVAS, GRADESCOPE, MOODLE, NBGRADER, PLAIN, Handed
 
 #: The layouts, and what they are called.
@@ -29,7 +30,7 @@ LAYOUTS = {
     GRADESCOPE: "Gradescope's export",
     NBGRADER: "nbgrader's submitted/",
 }
-METADATA, SUBMITTED = "submission_metadata.yml", "submitted"
+SUBMITTED = "submitted"
 OF_NBGRADER = re.compile(
     r"submitted|source|release|autograded|feedback|downloaded|nbgrader_config\.py|header\.ipynb"
     r"|gradebook\.db.*|.*\.csv"
