@@ -18,7 +18,7 @@ from warpwise.grading import sandbox as box
 MB = 1 << 20
 MODES = (box.ROOT, box.USER) if os.geteuid() == 0 else (box.USER,)
 BUDGET = replace(parts.FUNCTIONS.limits, memory_bytes=120 * MB)  # as flash_numpy's
-REFUSED, SMALL = 0, 1.2 * MB  # bytes of one process
+REFUSED, SMALL = 0, 2 * MB  # bytes of one process
 
 # Bodies of a function: each tries to hold far more than a megabyte, and returns how much it held.
 FILES = """
@@ -118,8 +118,17 @@ PLACES = {
     "pipes": (
         SMALL,
         """
-        pipes = opened(os.pipe)
-        return filled([write for _, write in pipes], [read for read, _ in pipes])
+        held, kept = 0, []
+        try:
+            while len(kept) < 1000:
+                read, write = os.pipe()
+                kept.append(read)
+                held += filled([write])  # a full pipe needs one end
+        except OSError:
+            pass
+        for end in kept:
+            os.close(end)
+        return held
         """,
     ),
     "pipes made larger": (
@@ -405,10 +414,11 @@ def test_less_than_the_budget_may_be_held(sandbox, mode: str):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_one_process_hardly_passes_the_limit_before_it_is_ended(sandbox, mode: str):
-    """The kernel refuses what is far beyond it, however fast it is asked for."""
-    body = "try:\n    x = bytearray(400 << 20)\nexcept MemoryError:\n    return 1\nreturn 0"
-    assert held(body, mode).result in (b"", parts.integer_frame(1))
+def test_the_kernel_gives_a_process_hardly_more_than_the_limit(sandbox, mode: str):
+    """However fast it is asked for: nothing has to be seen in time."""
+    most = parts.FUNCTIONS.limits.memory_bytes + parts.SPARE_BYTES
+    body = f"try:\n    bytearray({most})\nexcept MemoryError:\n    return 1\nreturn 0"
+    assert held(body, mode).result == parts.integer_frame(1)
 
 
 def held(body: str, mode: str) -> watch.Finished:

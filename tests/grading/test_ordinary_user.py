@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from support import ordinary_user
@@ -23,13 +22,13 @@ RUNS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
-def test_attacks_as_an_ordinary_user(sandbox, tmp_path: Path, name: str):
+def test_attacks_as_an_ordinary_user(sandbox, name: str):
     """By anybody else than root these modules are run so anyway."""
     if os.geteuid() != 0:
         return
     module, kept = RUNS[name]
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:nbval", "-p", "no:xdist", "-k", kept]
     command = [sys.executable, "-m", "pytest", *options, "--rootdir", str(ROOT), str(HERE / module)]
-    done = ordinary_user.run([*command, "-c", str(ROOT / "pyproject.toml")], tmp_path)
+    done = ordinary_user.run([*command, "-c", str(ROOT / "pyproject.toml")])
     assert done.returncode == 0, done.stdout[-4000:]
     assert re.search(r"\n\d+ passed", done.stdout) and "skipped" not in done.stdout, done.stdout

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 NUMBER = 54321  # nobody's
 # $1 is a folder for a mount, $2 Python's, $3 its first closed parent; the rest is the command
@@ -28,16 +29,20 @@ exec setpriv --reuid=NUMBER --regid=NUMBER --clear-groups --bounding-set=-all "$
 """.replace("NUMBER", str(NUMBER))
 
 
-def run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder that becomes the user's own, and return what it said."""
+def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder of the user's own, and return what it said.
+
+    The folder is none of pytest's, whose runs close theirs to others again and again."""
+    with TemporaryDirectory(prefix="warpwise-user-", ignore_cleanup_errors=True) as folder:
+        return _run(command, Path(folder))
+
+
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
     mount, home = folder / "mount", folder / "home"
     for made in (mount, home):
         made.mkdir()
     for path in (home, folder):
         os.chown(path, NUMBER, NUMBER)
-    for parent in folder.parents:
-        if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o1:
-            parent.chmod(parent.stat().st_mode | 0o1)
     closed = [p for p in Path(sys.base_prefix).parents if not p.stat().st_mode & 0o1]
     outer = ["unshare", "--mount", "--propagation", "private", "sh", "-c", OPENED, "sh"]
     given = [str(mount), sys.base_prefix, str(closed[-1]) if closed else ""]

@@ -111,6 +111,8 @@ class Graders(WorkerPlugin):
             if self.kit.version not in ("", material.grader_version()):
                 raise GradingError(APART)
             mode = sandbox.NONE if self.kit.unsafe_local else sandbox.isolation()
+            if mode != sandbox.NONE:
+                sandbox.check_hidden({"the temporary folder": self.folder})
             folder = self.folder / str(threading.get_ident())
             self.mine.grader = Grader(self.kit.write(folder), mode)
             self.open.append(self.mine.grader)

@@ -20,7 +20,17 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from warpwise.errors import GradingError
-from warpwise.grading import collect, gpu, gradebook, material, notebook, sandbox, scratch, store
+from warpwise.grading import (
+    collect,
+    gpu,
+    gradebook,
+    hidden,
+    material,
+    notebook,
+    sandbox,
+    scratch,
+    store,
+)
 from warpwise.grading.grader import Grader, Task
 from warpwise.grading.layouts import Submission
 from warpwise.grading.material import Material
@@ -140,6 +150,8 @@ def grade(
             found.submissions, material.stems(root), Path(lab).stem if lab else None, ids
         )
         mode = sandbox.NONE if unsafe_local else sandbox.isolation()
+        if mode != sandbox.NONE:
+            _check_hidden(root, source, target, unpacked)
         digests = {stem: material.digest(root, stem) for stem in stems}
         mine, device = [s for s in told if execution.has(s)], gpu.name() if execution.gpu else ""
         run = _Run(target, seed, mode, materials, mine, again, digests, device)
@@ -286,6 +298,14 @@ def _check_target(out: Path, submissions: Path) -> None:
         raise GradingError(f"{out} is a file; --out names a folder")
     if submissions.resolve() in (out.resolve(), *out.resolve().parents):
         raise GradingError(f"{out} lies inside the submissions folder; grades go elsewhere")
+
+
+def _check_hidden(course: Path, submissions: Path, out: Path, unpacked: Path) -> None:
+    """Raise GradingError if a folder of the run, or what a link in it leads to, is in sandboxes."""
+    paths = {"the course": course, "the submissions folder": submissions, "the output": out}
+    paths |= {f"the course's {name}": course / name for name in ("solutions", hidden.FOLDER)}
+    paths |= {f"the output's {name}": out / name for name in ("records", "run.json")}
+    sandbox.check_hidden(paths | {"the temporary folder": unpacked})
 
 
 @contextmanager

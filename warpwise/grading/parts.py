@@ -63,8 +63,8 @@ def _part(
 
 
 _USE = watch.Limits(3, 512 * MB, result_bytes=4 * MB)
-# An open file may be a pipe, which holds 64 KiB.
-FUNCTIONS = _part("functions", _USE, 2048 * MB, 6, files=20, tmp_bytes=1 * MB, sockets=False)
+# An open file may be a pipe, which holds 64 KiB; a child costs more memory than its pipes hold.
+FUNCTIONS = _part("functions", _USE, 2048 * MB, 16, files=32, tmp_bytes=1 * MB, sockets=False)
 _USE = watch.Limits(20, 1536 * MB, result_bytes=1 * MB)
 NOTEBOOK = _part("notebook", _USE, 8192 * MB, 64, files=512, tmp_bytes=32 * MB, sockets=True)
 

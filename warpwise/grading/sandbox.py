@@ -70,6 +70,24 @@ def warm(part: Part, mode: str) -> Warm:
     return Warm([*outside, "--", *inside], parts.ENVIRONMENT | {"HOME": "/tmp"}, user)
 
 
+def check_hidden(paths: Mapping[str, Path]) -> None:
+    """Raise GradingError for a path, by what it is, that student code could read in a sandbox.
+
+    A virtual environment in a course's folder is none's business: only it is in the sandbox."""
+    inside = {
+        source.resolve()
+        for part in (parts.FUNCTIONS, parts.NOTEBOOK)
+        for source, _ in _mounts(part)
+    }
+    for what, path in paths.items():
+        there = path.resolve()
+        if seen := inside.intersection((there, *there.parents)):
+            raise GradingError(
+                f"{what} {path} lies in {max(seen)}, which student code can read: "
+                "move it to a folder of its own, such as one in your home folder"
+            )
+
+
 @lru_cache(maxsize=1)
 def isolation() -> str:
     """Return ROOT or USER, whichever works here, found by trying.

@@ -64,6 +64,7 @@ def run(mode: str) -> Iterator[Outcome]:
     secret, mark = secrets.token_hex(8), secrets.token_hex(8)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="warpwise-selftest-")))
+        sandbox.check_hidden({"the temporary folder": folder})
         (folder / "notes.txt").write_text(secret)
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         listener.setblocking(False)
