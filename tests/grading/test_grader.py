@@ -764,10 +764,15 @@ def test_modules_among_the_submissions_are_not_imported(
     sandbox, class_of_two: Path, tmp_path: Path, monkeypatch
 ):
     """An instructor may well run the grader in the submissions folder."""
-    for name in ("json", "numpy", "warpwise", "pytest", "sitecustomize"):
-        (class_of_two / f"{name}.py").write_text(f"open({str(tmp_path / 'pwned')!r}, 'w')")
+    names = [f"{name}.py" for name in ("json", "numpy", "warpwise", "pytest", "sitecustomize")]
+    for name in names:
+        (class_of_two / name).write_text(f"open({str(tmp_path / 'pwned')!r}, 'w')")
     monkeypatch.chdir(class_of_two)
-    assert [r.points for r in grade(".", tmp_path / "out")] == [ALL, 0]
+    records = {r.file: r for r in grade(".", tmp_path / "out")}
+    assert records.pop("ada.ipynb").points == ALL and records.pop("bob.ipynb").points == 0
+    assert {file: r.problem for file, r in records.items()} == dict.fromkeys(
+        names, "this is no notebook"
+    )
     assert not (tmp_path / "pwned").exists()
 
 
