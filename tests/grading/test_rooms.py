@@ -46,7 +46,8 @@ FINDS_NAMES = """
 import glob, os, socket
 socket.socket(socket.AF_UNIX).bind("\\0left")
 assert not os.path.exists("/tmp/left") and not os.path.exists("/dev/shm/left")
-assert not any(b"602" in open(path, "rb").read() for path in glob.glob("/proc/[0-9]*/cmdline"))
+commands = [open(path, "rb").read() for path in glob.glob("/proc/[0-9]*/cmdline")]
+assert not any(b"sleep\\x00602" in command for command in commands)
 """
 
 

@@ -36,7 +36,8 @@ else:
     """
 import glob, os
 assert not os.path.exists("/tmp/left") and not os.path.exists("/dev/shm/left")
-assert not any(b"601" in open(path, "rb").read() for path in glob.glob("/proc/[0-9]*/cmdline"))
+commands = [open(path, "rb").read() for path in glob.glob("/proc/[0-9]*/cmdline")]
+assert not any(b"sleep\\x00601" in command for command in commands)
 """,
 )
 
