@@ -640,7 +640,7 @@ UNMET = {
     # a launch of a hidden case has no observers but the simulator's own
     "observers are instances of Observer, and {wrong} is none",
     # takes seconds: tests/labs has it
-    "{call} gave no answer in {limit} seconds{line}",
+    "{call} gave no answer in {limit:g} seconds{kind}{line}",
     # of arrays that a loop exchanges while lanes are taken out of it; names alone
     "a variable stands for {one} in some threads and for {other} in others",
     # a note, and no verdict shows these

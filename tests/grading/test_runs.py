@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from support.paths import ROOT
 
 from warpwise.errors import GradingError
 from warpwise.grading import grade, store
+from warpwise.grading.cluster import local_workers
 from warpwise.grading.engine import Execution
 from warpwise.grading.regrade import merge, regrade
 
@@ -337,6 +339,19 @@ def test_a_class_twenty_times_as_large_takes_no_more_memory(sandbox, course, few
     """One submission under many names, kept already, with a picture of 200 kB in each record."""
     peaks = [peak_bytes(course, few, whole, tmp_path / str(count), count) for count in (20, 400)]
     assert peaks[1] < peaks[0] + 20e6, "380 records of 200 kB are 76 MB"
+
+
+def test_what_was_sent_to_workers_is_forgotten():
+    with local_workers(1) as client:
+        client.submit(len, b"").result()
+        tracemalloc.start()
+        try:
+            for _ in range(100):
+                client.submit(len, os.urandom(200_000), pure=False).result()
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert held < 10e6, "100 messages of 200 kB are 20 MB"
 
 
 def peak_bytes(course: Path, few: Path, whole: Path, folder: Path, count: int) -> int:

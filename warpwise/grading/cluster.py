@@ -41,8 +41,10 @@ MOST_TASKS = 10  #: in a message
 AHEAD = 2  #: messages that a worker may have waiting
 WAIT_SECONDS = 60
 #: Dask's settings. By itself it looks at its own event loops, stacks and memory so often that two
-#: workers and their scheduler take a tenth of a core doing nothing, and it keeps long logs.
+#: workers and their scheduler take a tenth of a core doing nothing, and it keeps long logs: one has
+#: the last thousand messages, and with them the submissions.
 QUIET = {
+    "distributed.admin.low-level-log-length": 0,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.system-monitor.log-length": 100,
@@ -148,7 +150,8 @@ def connect(address: str, tls: Tls) -> Iterator[Client]:
     files = {name: file for name, file in named.items() if file}
     security = Security(require_encryption=address.startswith("tls:"), **files)
     try:
-        client = Client(address, security=security, timeout=WAIT_SECONDS)
+        with dask.config.set(QUIET):
+            client = Client(address, security=security, timeout=WAIT_SECONDS)
         client.wait_for_workers(1, timeout=WAIT_SECONDS)
     except (OSError, TimeoutError, ValueError, TypeError) as error:
         raise GradingError(f"no worker answers at {address}: {error}") from error

@@ -135,6 +135,7 @@ def grade(
     nobody's, no such lab, or no way to isolate student code; and where ``out`` cannot be written:
     then what was graded is kept."""
     source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
+    mode = sandbox.NONE if unsafe_local else sandbox.isolation()
     with scratch.folder() as unpacked:
         _check_target(target, source)
         sources = {lab or "": str(source.resolve())}
@@ -149,7 +150,6 @@ def grade(
         told = collect.assign_labs(
             found.submissions, material.stems(root), Path(lab).stem if lab else None, ids
         )
-        mode = sandbox.NONE if unsafe_local else sandbox.isolation()
         if mode != sandbox.NONE:
             _check_hidden(root, source, target, unpacked)
         digests = {stem: material.digest(root, stem) for stem in stems}
