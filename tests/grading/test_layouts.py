@@ -179,7 +179,7 @@ NAMES = [
 def inside(folder: Path, honest: Path) -> None:
     """Fill a folder with what only a student of bad faith hands in, and one sound notebook."""
     folder.mkdir(parents=True)
-    for name in ("x.ipynb", "X.ipynb", "caf\u00e9.ipynb", "cafe\u0301.ipynb", f"{'n' * 240}.ipynb"):
+    for name in ("x.ipynb", "X.ipynb", "zo\u00e9.ipynb", "zoe\u0301.ipynb", f"{'n' * 240}.ipynb"):
         (folder / name).write_text(NOTEBOOK)
     away = {
         "ada.ipynb": honest,
