@@ -68,7 +68,7 @@ def passes(source: str, warm: Warm | None, mode: str) -> bool:
     cell = {"cell_type": "code", "id": "one", "metadata": {}, "source": source}
     cell |= {"outputs": [], "execution_count": 1}
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
-    job = {"notebook": notebook, "cell_seconds": 60}
+    job = parts.whole(notebook, cell_seconds=60)
     if warm:
         done = warm.run(json.dumps(job).encode(), parts.NOTEBOOK.limits)
     else:
