@@ -271,6 +271,7 @@ def test_counters_stand_beside_their_budgets(batch: Batch):
     assert [counter.name for counter in copy.counters] == [
         "sectors_per_request_load",
         "sectors_per_request_store",
+        "global_store_bytes",
         "global_bytes_moved",
     ]
     assert all(0 < counter.value <= counter.limit for counter in copy.counters)
