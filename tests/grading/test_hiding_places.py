@@ -36,6 +36,16 @@ FILES = """
             os.remove(path)
     return held
 """
+ONE_IN_EACH = """
+    held = 0
+    for folder in {folders}:
+        try:
+            with open(folder + "/x", "wb") as file:
+                held += file.write(bytes(1 << 16))
+        except OSError:
+            pass
+    return held
+"""
 FILL = """
 def filled(ends, others=()):
     held = 0
@@ -74,29 +84,17 @@ PLACES = {
     ),
     "files in /run, /var/tmp and elsewhere": (
         REFUSED,
-        """
-        held = 0
-        for folder in ("/run", "/var/tmp", "/dev", "/dev/mqueue", "/proc", "/sys", "/", "/usr"):
-            try:
-                with open(folder + "/x", "wb") as file:
-                    held += file.write(bytes(1 << 16))
-            except OSError:
-                pass
-        return held
-        """,
+        ONE_IN_EACH.replace(
+            "{folders}",
+            '("/run", "/var/tmp", "/dev", "/dev/mqueue", "/proc", "/sys", "/", "/usr")',
+        ),
     ),
     "folders over installed packages": (
         REFUSED,
-        """
-        held = 0
-        for folder in sys.path + [os.path.dirname(os.__file__) + "/site-packages"]:
-            try:
-                with open(folder + "/x", "wb") as file:
-                    held += file.write(bytes(1 << 16))
-            except OSError:
-                pass
-        return held
-        """,
+        ONE_IN_EACH.replace(
+            "{folders}",
+            'sys.path + [os.path.dirname(os.__file__) + "/site-packages"]',
+        ),
     ),
     "the job's own file": (
         REFUSED,
