@@ -170,7 +170,8 @@ def write(out: Path) -> None:
     """Write the files made from the records in ``out``.
 
     Raises OSError, or GradingError for damaged records."""
-    run, scored = store.load(out), folder.gradebook(out)
+    run = store.load(out)
+    scored = folder.of_run(run)
     labs = {stem: scored.labs[stem] for stem in sorted(run.about["labs"])}
     store.write_about(out, run.about | {"isolated": all(record.isolated for record in run.records)})
     notes = {score.file: folder.note_for_student(score) for score in scored.scores if score.file}

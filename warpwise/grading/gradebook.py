@@ -5,9 +5,9 @@ defused, since students choose their names and files."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 
 from warpwise.grading import feedback
@@ -25,28 +25,30 @@ def write(run: Run, labs: Mapping[str, Lab], notes: Mapping[str, str]) -> None:
     """Write the gradebook and the pages of a run.
 
     ``notes`` are lines about submissions, by file. Raises OSError."""
-    pages, named = run.folder / "feedback", set()
+    pages, columns = run.folder / "feedback", _columns(labs)
+    named, rows, on_gpu = set[str](), [columns], [list(GPU_COLUMNS)]
     pages.mkdir(exist_ok=True)
+    # all in one pass, since each record is read from its file
     for student, records in groupby(run.records, key=lambda record: record.student):
         theirs, name = list(records), file_name(student)
         named.add(name)
+        rows += (_row(record, columns) for record in theirs)
+        on_gpu += _measured(theirs)
         said = {record.lab: [notes[record.file]] for record in theirs if record.file in notes}
         for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
             whole(pages / f"{name}{suffix}", make(student, theirs, labs, said))
     _remove_others(pages, named)
-    whole(run.folder / "grades.csv", table(run.records, labs))
-    if rows := list(_measured(run.records)):
-        whole(run.folder / "gpu.csv", sheet.written([GPU_COLUMNS, *rows]))
+    whole(run.folder / "grades.csv", sheet.written(rows))
+    if len(on_gpu) > 1:
+        whole(run.folder / "gpu.csv", sheet.written(on_gpu))
     else:
         (run.folder / "gpu.csv").unlink(missing_ok=True)
 
 
-def table(records: Iterable[Record], labs: Mapping[str, Lab]) -> str:
-    """Return the gradebook as CSV: a row per submission, and a column per ``lab/exercise``."""
+def _columns(labs: Mapping[str, Lab]) -> list[str]:
+    """Return the gradebook's columns: one per ``lab/exercise`` after the first ones."""
     exercises = [f"{stem}/{e.id}" for stem, lab in labs.items() for e in lab.exercises]
-    columns = [*FIRST_COLUMNS, *exercises]
-    rows = ([row.get(column, "") for column in columns] for row in map(_row, records))
-    return sheet.written(chain([columns], rows))
+    return [*FIRST_COLUMNS, *exercises]
 
 
 def _measured(records: Iterable[Record]) -> Iterator[list[str]]:
@@ -80,7 +82,8 @@ def installed() -> str:
         return "unknown"
 
 
-def _row(record: Record) -> dict[str, str]:
+def _row(record: Record, columns: Sequence[str]) -> list[str]:
+    """Return a submission's row; cells of other labs are empty."""
     row = {
         "student": record.student,
         "file": record.file,
@@ -90,6 +93,5 @@ def _row(record: Record) -> dict[str, str]:
         "isolated": "yes" if record.isolated else "not isolated",
         "problem": record.problem,
     }
-    return row | {
-        f"{record.lab}/{result.exercise}": f"{result.points:g}" for result in record.results
-    }
+    row |= {f"{record.lab}/{result.exercise}": f"{result.points:g}" for result in record.results}
+    return [row.get(column, "") for column in columns]

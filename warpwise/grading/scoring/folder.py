@@ -15,7 +15,7 @@ from warpwise.grading.scoring import roster as rosters
 from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.roster import Roster
 from warpwise.grading.scoring.scores import Score
-from warpwise.grading.store import file_name, whole
+from warpwise.grading.store import Run, file_name, whole
 from warpwise.labs.source import CHECKOUT, Lab, load_lab
 from warpwise.simt.compiler.advice import nearest
 
@@ -43,7 +43,17 @@ def gradebook(
     ``course`` is a course folder or a ``course.toml``; ``due`` and ``late_policy`` are as on the
     command line and apply to every lab. The default of each is what ``grade`` was given. Raises
     GradingError or LabError for whatever cannot be read or makes no sense."""
-    run = store.load(folder)
+    return of_run(store.load(folder), course, roster, due, late_policy)
+
+
+def of_run(
+    run: Run,
+    course: str | Path | None = None,
+    roster: str | Path | None = None,
+    due: str | None = None,
+    late_policy: str | None = None,
+) -> Gradebook:
+    """Return the gradebook of a run that is loaded already; see ``gradebook``."""
     settings = _settings(run)
     root, file = _course(course, settings.get("course"))
     labs = {path.stem: load_lab(path) for path in sorted((root / "solutions").glob("[0-9]*.md"))}
