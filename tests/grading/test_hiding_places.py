@@ -11,12 +11,11 @@ from dataclasses import replace
 from textwrap import dedent, indent
 
 import pytest
+from support import rooms
 
 from warpwise.grading import parts, watch
-from warpwise.grading import sandbox as box
 
 MB = 1 << 20
-MODES = (box.ROOT, box.USER) if os.geteuid() == 0 else (box.USER,)
 BUDGET = replace(parts.FUNCTIONS.limits, memory_bytes=120 * MB)  # as flash_numpy's
 REFUSED, SMALL = 0, 2 * MB  # bytes of one process
 
@@ -168,6 +167,15 @@ PLACES = {
         except OSError:
             return held
         return held + 1
+        """,
+    ),
+    "the memory of the room's first process": (
+        REFUSED,
+        """
+        try:
+            return os.pwrite(os.open("/proc/1/mem", os.O_RDWR), b"x", 1 << 22)
+        except OSError:
+            return 0
         """,
     ),
     "terminals": (
@@ -382,13 +390,13 @@ def program() -> str:
     return "\n".join([*functions, "def f(number):\n    return globals()[f'place{number}']()\n"])
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_what_no_limit_on_memory_counts_holds_next_to_nothing(sandbox, mode: str):
+@pytest.mark.parametrize("place", rooms.PLACES)
+def test_what_no_limit_on_memory_counts_holds_next_to_nothing(sandbox, place: str):
     if os.uname().machine != "x86_64":
         pytest.skip("system calls are numbered as on x86-64")
     calls = [{"args": [n], "shapes": [[]], "several": False} for n in range(len(PLACES))]
     job = {"text": program(), "name": "f", "calls": calls, "stay_seconds": 0}
-    done = box.run(parts.FUNCTIONS, job, mode)
+    done = rooms.play(job, place)
     assert done.stopped == "" and done.exit == 0, done
     frames, over = done.result, {}
     for name, (most, _) in PLACES.items():
@@ -400,27 +408,27 @@ def test_what_no_limit_on_memory_counts_holds_next_to_nothing(sandbox, mode: str
 
 
 @pytest.mark.parametrize("name", [*COUNTED, *IN_FILES])
-@pytest.mark.parametrize("mode", MODES)
-def test_everything_else_counts_as_memory(sandbox, mode: str, name: str):
-    assert held(COUNTED.get(name) or IN_FILES[name], mode).stopped == "memory"
+@pytest.mark.parametrize("place", rooms.PLACES)
+def test_everything_else_counts_as_memory(sandbox, place: str, name: str):
+    assert held(COUNTED.get(name) or IN_FILES[name], place).stopped == "memory"
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_less_than_the_budget_may_be_held(sandbox, mode: str):
-    done = held(f"x = b'1' * (60 << 20)\n{AND_STAY}", mode)
+@pytest.mark.parametrize("place", rooms.PLACES)
+def test_less_than_the_budget_may_be_held(sandbox, place: str):
+    done = held(f"x = b'1' * (60 << 20)\n{AND_STAY}", place)
     assert (done.stopped, done.result) == ("", parts.integer_frame(1))
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_kernel_gives_a_process_hardly_more_than_the_limit(sandbox, mode: str):
+@pytest.mark.parametrize("place", rooms.PLACES)
+def test_the_kernel_gives_a_process_hardly_more_than_the_limit(sandbox, place: str):
     """However fast it is asked for: nothing has to be seen in time."""
     most = parts.FUNCTIONS.limits.memory_bytes + parts.SPARE_BYTES
     body = f"try:\n    bytearray({most})\nexcept MemoryError:\n    return 1\nreturn 0"
-    assert held(body, mode).result == parts.integer_frame(1)
+    assert held(body, place).result == parts.integer_frame(1)
 
 
-def held(body: str, mode: str) -> watch.Finished:
+def held(body: str, place: str) -> watch.Finished:
     """Run a function's body with a budget of memory."""
     above = "import ctypes, glob, mmap, os, signal, threading, time\n"
     text = f"{above}def f():\n{indent(body.strip(), '    ')}\n"
-    return box.run(parts.FUNCTIONS, parts.one_call(text, "f"), mode, BUDGET)
+    return rooms.play(parts.one_call(text, "f"), place, BUDGET)

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import processes
+from support import processes, rooms
 from support.paths import ROOT
+from support.rooms import MODES, PLACES
 from support.slowed import slowly
 
 from warpwise.errors import GradingError
@@ -28,7 +29,6 @@ from warpwise.grading import sandbox as box
 from warpwise.grading.functions import judge_function
 from warpwise.labs import Call
 
-MODES = (box.ROOT, box.USER) if os.geteuid() == 0 else (box.USER,)
 MARK = "WARPWISE_TEST"  # in the environment of a test's sandboxes
 
 
@@ -37,16 +37,21 @@ def mode(request, sandbox) -> str:
     return request.param
 
 
-def value(body: str, mode: str, args: tuple = (), want: float = 0) -> str:
+@pytest.fixture(params=PLACES)
+def place(request, sandbox) -> str:
+    return request.param
+
+
+def value(body: str, place: str, args: tuple = (), want: float = 0) -> str:
     """Return the verdict's reason on a function: "passed" if it returns ``want``."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     names = ", ".join(f"x{i}" for i in range(len(args)))
     return judge_function(
-        f"def f({names}):\n{lines}\n", "f", [Call("one", args, want)], mode
+        f"def f({names}):\n{lines}\n", "f", [Call("one", args, want)], *rooms.of(place)
     ).reason
 
 
-def run(body: str, mode: str) -> watch.Finished:
+def run(body: str, place: str) -> watch.Finished:
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     job = {
         "text": f"def f():\n{lines}\n",
@@ -54,7 +59,7 @@ def run(body: str, mode: str) -> watch.Finished:
         "calls": [{"args": [], "shapes": [[]], "several": False}],
         "stay_seconds": 0,
     }
-    return box.run(parts.FUNCTIONS, job, mode)
+    return rooms.play(job, place)
 
 
 @pytest.fixture
@@ -71,21 +76,21 @@ def test_some_way_of_isolation_works_here(sandbox):
     assert box.isolation() in MODES
 
 
-def test_numbers_and_arrays_go_in_and_come_out(mode: str):
-    assert value("return x0 + x1", mode, (2, 3), want=5) == "passed"
-    assert value("return x0 / 2", mode, (3,), want=1.5) == "passed"
-    assert value("return x0 > 1", mode, (3,), want=True) == "passed"
+def test_numbers_and_arrays_go_in_and_come_out(place: str):
+    assert value("return x0 + x1", place, (2, 3), want=5) == "passed"
+    assert value("return x0 / 2", place, (3,), want=1.5) == "passed"
+    assert value("return x0 > 1", place, (3,), want=True) == "passed"
     assert (
         value(
             "return 2 * x0",
-            mode,
+            place,
             (np.arange(6.0).reshape(2, 3),),
             want=2 * np.arange(6.0).reshape(2, 3),
         )
         == "passed"
     )
-    assert value("return x0", mode, (3,), want=4) == "wrong result"
-    assert value("return [x0]", mode, (3,), want=3) == "wrong type"
+    assert value("return x0", place, (3,), want=4) == "wrong result"
+    assert value("return [x0]", place, (3,), want=3) == "wrong type"
 
 
 @pytest.mark.parametrize(
@@ -102,25 +107,25 @@ def test_numbers_and_arrays_go_in_and_come_out(mode: str):
     ],
     ids=lambda path: path.name,
 )
-def test_files_outside_are_not_there(mode: str, path: Path):
+def test_files_outside_are_not_there(place: str, path: Path):
     assert path.exists() or not path.is_relative_to(ROOT), "the test names a file that moved"
-    assert value(f"import os\nreturn os.path.exists({str(path)!r})", mode, want=False) == "passed"
+    assert value(f"import os\nreturn os.path.exists({str(path)!r})", place, want=False) == "passed"
 
 
-def test_only_python_and_numpy_can_be_imported(mode: str):
-    assert value("import numpy, math\nreturn float(numpy.hypot(3, 4))", mode, want=5.0) == "passed"
+def test_only_python_and_numpy_can_be_imported(place: str):
+    assert value("import numpy, math\nreturn float(numpy.hypot(3, 4))", place, want=5.0) == "passed"
     for name in ("warpwise", "pytest", "nbformat", "pip"):
         assert (
             value(
                 f"import importlib.util\nreturn importlib.util.find_spec({name!r}) is None",
-                mode,
+                place,
                 want=True,
             )
             == "passed"
         ), name
 
 
-def test_nothing_can_be_written_but_a_small_tmp(mode: str):
+def test_nothing_can_be_written_but_a_small_tmp(place: str):
     for folder in ("/", "/inside", "/site", "/usr", "/dev", "/proc", "/site/numpy", "/etc"):
         body = (
             "try:\n"
@@ -129,12 +134,12 @@ def test_nothing_can_be_written_but_a_small_tmp(mode: str):
             "    return True\n"
             "return False"
         )
-        assert value(body, mode, want=True) == "passed", folder
-    assert value("open('/tmp/x', 'w').write('y')\nreturn True", mode, want=True) == "passed"
+        assert value(body, place, want=True) == "passed", folder
+    assert value("open('/tmp/x', 'w').write('y')\nreturn True", place, want=True) == "passed"
 
 
 @pytest.mark.parametrize("folder", ["/tmp", "/dev/shm"])
-def test_a_disk_cannot_be_filled(mode: str, folder: str):
+def test_a_disk_cannot_be_filled(place: str, folder: str):
     body = f"""
 total = 0
 try:
@@ -144,10 +149,10 @@ try:
 except OSError:
     return total < 64_000_000
 return False"""
-    assert value(body, mode, want=True) == "passed"
+    assert value(body, place, want=True) == "passed"
 
 
-def test_the_environment_and_the_command_lines_tell_nothing(mode: str, monkeypatch):
+def test_the_environment_and_the_command_lines_tell_nothing(place: str, monkeypatch):
     monkeypatch.setenv("WARPWISE_TEST_SECRET", "seven")
     body = """
 import glob
@@ -158,12 +163,12 @@ for path in glob.glob("/proc/[0-9]*/environ") + glob.glob("/proc/[0-9]*/cmdline"
     except OSError:
         pass
 return b"WARPWISE_TEST_SECRET" not in told and b"pytest" not in told"""
-    assert value(body, mode, want=True) == "passed"
+    assert value(body, place, want=True) == "passed"
 
 
-def test_other_processes_cannot_be_seen(mode: str):
+def test_other_processes_cannot_be_seen(place: str):
     assert (
-        value("import glob\nreturn len(glob.glob('/proc/[0-9]*')) <= 3", mode, want=True)
+        value("import glob\nreturn len(glob.glob('/proc/[0-9]*')) <= 3", place, want=True)
         == "passed"
     )
 
@@ -233,7 +238,7 @@ def run_cell(source: str, mode: str) -> bool:
     ],
     ids=lambda call: call.partition("(")[0],
 )
-def test_system_calls_that_nobody_needs_are_refused(mode: str, call: str):
+def test_system_calls_that_nobody_needs_are_refused(place: str, call: str):
     if "syscall(250" in call and os.uname().machine != "x86_64":
         pytest.skip("the number of keyctl is that of x86-64")
     body = (
@@ -242,10 +247,10 @@ def test_system_calls_that_nobody_needs_are_refused(mode: str, call: str):
         f"answer = {call}\n"
         "return answer == -1 and ctypes.get_errno() == 1"
     )
-    assert value(body, mode, want=True) == "passed"
+    assert value(body, place, want=True) == "passed"
 
 
-def test_new_namespaces_are_refused_by_clone_too(mode: str):
+def test_new_namespaces_are_refused_by_clone_too(place: str):
     if os.uname().machine != "x86_64":
         pytest.skip("the number of clone is that of x86-64")
     for flag in seccomp.NAMESPACE_FLAGS:
@@ -253,7 +258,7 @@ def test_new_namespaces_are_refused_by_clone_too(mode: str):
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 return libc.syscall(56, {flag} | 17, 0, 0, 0, 0) == -1 and ctypes.get_errno() == 1"""
-        assert value(body, mode, want=True) == "passed", hex(flag)
+        assert value(body, place, want=True) == "passed", hex(flag)
 
 
 def test_it_runs_as_nobody_without_rights(mode: str):
@@ -312,15 +317,15 @@ return 0"""
         ("import ctypes\nctypes.string_at(0)", "ended the process"),
     ],
 )
-def test_limits(mode: str, body: str, reason: str):
-    assert value(body, mode) == reason
+def test_limits(place: str, body: str, reason: str):
+    assert value(body, place) == reason
 
 
-def test_cpu_time_is_counted_over_all_processes(mode: str):
+def test_cpu_time_is_counted_over_all_processes(place: str):
     """Four processes use up the limit in a quarter of the time, given enough cores.
 
     None may start its clock anew."""
-    done = run("import os\nos.fork(), os.fork()\nwhile True: pass", mode)
+    done = run("import os\nos.fork(), os.fork()\nwhile True: pass", place)
     assert done.stopped == "cpu"
     assert done.cpu_seconds < parts.FUNCTIONS.limits.cpu_seconds + 2
 

@@ -19,6 +19,7 @@ from warpwise.grading import parts, sandbox, watch
 from warpwise.grading.inside.functions import NAME_BYTES
 from warpwise.grading.record import ENDED, STOPPED, Finding
 from warpwise.grading.simulate import summary
+from warpwise.grading.warm import Warm
 from warpwise.labs.advice import (
     A_NUMBER,
     AN_ARRAY,
@@ -63,12 +64,16 @@ ADVICE = {
 ANY_ERROR = "call the function yourself, with small numbers and with zero"
 
 
-def judge_function(text: str, name: str, calls: Sequence[Call], mode: str) -> Finding:
-    """Judge a host function, given as text, isolated in this mode (see ``sandbox.isolation``)."""
+def judge_function(
+    text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None = None
+) -> Finding:
+    """Judge a host function, given as text, isolated in this mode (see ``sandbox.isolation``).
+
+    ``warm`` is a sandbox that was started for many functions: see ``sandbox.warm``."""
     stay = 3 * watch.POLL_SECONDS if any(call.most_bytes is not None for call in calls) else 0
     asked = [_asked(call) for call in calls]
     job = {"text": text, "name": name, "calls": asked, "stay_seconds": stay}
-    done = sandbox.run(parts.FUNCTIONS, job, mode, limits(calls))
+    done = sandbox.play(parts.FUNCTIONS, job, mode, warm, limits(calls))
     verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:

@@ -48,8 +48,8 @@ class Grader:
     def __init__(self, materials: Mapping[str, Material], mode: str, gpu: str = ""):
         self.materials, self.mode, self.gpu = materials, mode, gpu
         self.simulation = Served(simulate.serving)
-        start = partial(sandbox.warm, parts.NOTEBOOK, mode)
-        self.notebooks = Served(start) if mode != sandbox.NONE else None
+        self.notebooks = self._rooms(parts.NOTEBOOK)
+        self.functions = self._rooms(parts.FUNCTIONS)
 
     def __enter__(self) -> Grader:
         return self
@@ -59,8 +59,12 @@ class Grader:
 
     def close(self) -> None:
         """End the warm processes."""
-        for served in filter(None, (self.simulation, self.notebooks)):
+        for served in filter(None, (self.simulation, self.notebooks, self.functions)):
             served.close()
+
+    def _rooms(self, part: parts.Part) -> Served | None:
+        start = partial(sandbox.warm, part, self.mode)
+        return Served(start) if self.mode != sandbox.NONE else None
 
     def record(self, task: Task) -> Record:
         """Grade one submission; an error of whatever kind becomes its record's problem."""
@@ -119,7 +123,8 @@ class Grader:
 
     def _called(self, material: Material, exercise: Exercise, text: str) -> Finding:
         calls = hidden.calls(material.tests, exercise.id, material.seed)
-        return judge_function(text, exercise.name, calls, self.mode)
+        warm = self.functions.get() if self.functions else None
+        return judge_function(text, exercise.name, calls, self.mode, warm)
 
 
 class Served:

@@ -30,6 +30,7 @@ from warpwise.grading.parts import Job, Part, integer_frame, one_call
 from warpwise.grading.warm import Warm
 
 PACKAGE = Path(__file__).resolve().parents[1]
+ROOM_WAITS = 2  #: processes of a room that only wait: those of ``inside/room.py``
 FEWEST_UIDS = 1000  #: with fewer, root cannot become somebody else
 #: ways to isolate student code; NONE is --unsafe-local
 ROOT, USER, CONTAINER, NONE = "root", "user", "container", "none"
@@ -53,6 +54,16 @@ def run(part: Part, job: Job, mode: str, limits: watch.Limits | None = None) -> 
         return watch.run(command, given, limits, env=env, fds=(rules.fileno(),))
 
 
+def play(
+    part: Part, job: Job, mode: str, warm: Warm | None, limits: watch.Limits | None = None
+) -> watch.Finished:
+    """Play a part on a job in a room of a warm sandbox, or without one as ``run`` does."""
+    if warm is None:
+        return run(part, job, mode, limits)
+    limits = limits or part.limits
+    return warm.run(json.dumps(job).encode(), limits, {"memory_bytes": limits.memory_bytes})
+
+
 def warm(part: Part, mode: str) -> Warm:
     """Start a sandbox that has imported what the part needs, and gives each job its own room.
 
@@ -67,7 +78,8 @@ def warm(part: Part, mode: str) -> Warm:
         outside += ["--cap-add", right]
     inside = _inside(part, mode, part.limits, room)
     user = _own_user if mode == ROOT else dict
-    return Warm([*outside, "--", *inside], parts.ENVIRONMENT | {"HOME": "/tmp"}, user)
+    env = parts.ENVIRONMENT | {"HOME": "/tmp"}
+    return Warm([*outside, "--", *inside], env, user, waiting=ROOM_WAITS)
 
 
 def check_hidden(paths: Mapping[str, Path]) -> None:

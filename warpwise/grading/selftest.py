@@ -4,7 +4,6 @@ The attacks are ``trials``; their effects outside are looked for from outside.""
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import socket
@@ -12,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 
 from warpwise.errors import GradingError
 from warpwise.grading import parts, sandbox
+from warpwise.grading.grader import Served
 from warpwise.grading.trials import CELLS, Bait, Trial, trials
 from warpwise.grading.warm import Broken, Warm
 
@@ -74,9 +74,11 @@ def run(mode: str) -> Iterator[Outcome]:
         stack.callback(os.environ.pop, SECRET)
         stack.callback(parts.ENVIRONMENT.pop, MARK)
         bait = Bait(listener.getsockname()[1], folder, secret, process, f"warpwise-{mark}")
-        with ThreadPoolExecutor(2) as workers:
+        functions = Served(partial(sandbox.warm, parts.FUNCTIONS, mode))
+        with closing(functions), ThreadPoolExecutor(1) as workers:
             notebooks = workers.submit(_try_notebooks, mode, bait.port)
-            yield from workers.map(partial(_try, mode=mode), trials(bait))
+            for trial in trials(bait):
+                yield _try(trial, mode, functions.get())
             yield notebooks.result()
         start = time.monotonic()
         seen, name = "; ".join(_traces(bait, listener, mark)), "no traces and no damage outside"
@@ -104,10 +106,10 @@ def _has_bubblewrap() -> bool:
     return any(os.access(os.path.join(folder, "bwrap"), os.X_OK) for folder in folders)
 
 
-def _try(trial: Trial, mode: str) -> Outcome:
+def _try(trial: Trial, mode: str, warm: Warm | None) -> Outcome:
     job = parts.one_call(f"def f():\n{indent(trial.body.strip(), ' ' * 4)}\n", "f")
     start = time.monotonic()
-    done = sandbox.run(parts.FUNCTIONS, job, mode, trial.limits)
+    done = sandbox.play(parts.FUNCTIONS, job, mode, warm, trial.limits)
     refused = done.result == parts.integer_frame(0)
     held = done.stopped == trial.stopped if trial.stopped else refused
     ended = f"status {done.exit}, {done.result[:20]!r}"
@@ -139,7 +141,7 @@ def _cell(source: str, mode: str, warm: Warm | None) -> bool:
     cell |= {"outputs": [], "execution_count": 1}
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     job, part = parts.whole(notebook, 10), parts.NOTEBOOK
-    done = warm.run(json.dumps(job).encode(), part.limits) if warm else sandbox.run(part, job, mode)
+    done = sandbox.play(part, job, mode, warm)
     return b'"passed": true' in done.result
 
 

@@ -59,7 +59,7 @@ def run_again(notebook: Json, mode: str, warm: Warm | None = None) -> dict[str, 
 
     ``warm`` is a sandbox that was started for many notebooks: see ``sandbox.warm``."""
     job, part = parts.whole(notebook, CELL_SECONDS), parts.NOTEBOOK
-    done = warm.run(json.dumps(job).encode(), part.limits) if warm else sandbox.run(part, job, mode)
+    done = sandbox.play(part, job, mode, warm)
     found: dict[str, Visible] = {}
     for line in done.result.splitlines():
         found |= _reported(line)

@@ -35,15 +35,17 @@ class Broken(GradingError):
 class Warm:
     """A warm process, for one job at a time; raises Broken when it is of no more use.
 
-    ``header`` makes the header of a job for which none is given."""
+    ``header`` makes what the header of each job holds beside what is given for the job. The first
+    ``waiting`` processes of a job, parent and child, only wait for the one that does it."""
 
     def __init__(
         self,
         command: Sequence[str],
         env: Mapping[str, str],
         header: Callable[[], Mapping[str, object]] = dict,
+        waiting: int = 0,
     ):
-        self.header = header
+        self.header, self.waiting = header, waiting
         self.control, theirs = socket.socketpair()
         self.control.setsockopt(socket.SOL_SOCKET, PASS_CREDENTIALS, 1)
         with theirs:
@@ -73,7 +75,8 @@ class Warm:
         try:
             with watch.as_file(job) as given:
                 files = [given.fileno(), result[1], chatter[1]]
-                socket.send_fds(self.control, [json.dumps(header or self.header()).encode()], files)
+                told = {**self.header(), **(header or {})}
+                socket.send_fds(self.control, [json.dumps(told).encode()], files)
             pid = self._started()
         except OSError as error:
             os.close(result[0])
@@ -125,7 +128,7 @@ class _Fork:
     """A fork of a warm process, as ``watch`` follows it."""
 
     def __init__(self, warm: Warm, pid: int, stdout: FileIO, stderr: FileIO):
-        self.warm, self.pid = warm, pid
+        self.warm, self.pid, self.waiting = warm, pid, warm.waiting
         self.stdout: watch.Pipe = stdout
         self.stderr: watch.Pipe = stderr
 

@@ -66,9 +66,13 @@ class Pipe(Protocol):
 
 
 class Running(Protocol):
-    """A process under watch: its number, what it writes, and how it is ended."""
+    """A process under watch: its number, what it writes, and how it is ended.
+
+    It and its descendants, one below the other, are ``waiting`` for the one that does the work:
+    their memory is what they shared with the process that forked them, and does not count."""
 
     pid: int
+    waiting: int
     stdout: Pipe
     stderr: Pipe
 
@@ -88,13 +92,14 @@ class _Use:
     #: by process, gone ones too: a process that nobody collects is in no parent's time
     own_seconds: dict[int, float] = field(default_factory=dict)
 
-    def look(self, pid: int) -> None:
+    def look(self, pid: int, waiting: int) -> None:
         seen = {p: _usage(p) for p in tree(pid)}
         for p, (own, _, _) in seen.items():
             self.own_seconds[p] = max(own, self.own_seconds.get(p, 0.0))
         collected = sum(own + children for own, children, _ in seen.values())
         self.cpu_seconds = max(self.cpu_seconds, collected, sum(self.own_seconds.values()))
-        self.memory_bytes = sum(memory for _, _, memory in seen.values()) + _in_files(seen)
+        working = list(seen.values())[waiting:]
+        self.memory_bytes = sum(memory for _, _, memory in working) + _in_files(seen)
 
     def over(self, limits: Limits) -> str:
         if self.cpu_seconds > limits.cpu_seconds:
@@ -195,7 +200,7 @@ def _follow(running: Running, reads: Sequence[_Read], limits: Limits, use: _Use)
                 if len(read.held) > read.most_bytes:
                     return str(read.name)
             if time.monotonic() >= look_again:
-                use.look(running.pid)
+                use.look(running.pid, running.waiting)
                 look_again = time.monotonic() + use.pause(limits)
                 if over := use.over(limits):
                     return over
@@ -204,6 +209,8 @@ def _follow(running: Running, reads: Sequence[_Read], limits: Limits, use: _Use)
 
 class _Command:
     """A command that this process started."""
+
+    waiting = 0
 
     def __init__(self, process: subprocess.Popen[bytes]):
         self.process, self.pid = process, process.pid

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import lru_cache
 from importlib import import_module
 from io import FileIO
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Any
 # as long as all the rest together.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # cannot be imported then
 
+import nbformat  # noqa: E402
 import nbval.kernel  # noqa: E402
 import nbval.plugin  # noqa: E402
 import pytest  # noqa: E402
@@ -39,14 +41,29 @@ REASON_CHARACTERS = 200
 #: for what a cell has put out to arrive, once it has ended; five in nbval, few on a busy machine
 OUTPUT_SECONDS = 60
 GREETING_SECONDS = 1
+RECONNECT_MILLISECONDS = 5  #: until the kernel listens; 100 by itself
 # prctl(2), PR_SET_DUMPABLE: if it is off, the notebook's kernel, of the same user, cannot open this
 # process's files
 DUMPABLE = 4
+WORK = Path("work")
+#: parts of pytest that notebooks do not need, and that take time for each of them
+UNUSED = """
+    cacheprovider debugging doctest faulthandler junitxml logging monkeypatch pastebin recwarn
+    setuponly setupplan stepwise threadexception tmpdir unittest unraisableexception warnings
+""".split()
 #: Modules that kernels and notebooks import beside ``warpwise.views``; ``warm`` does it beforehand.
 USUAL = (
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.logger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "faulthandler",
     "ipykernel.debugger",
     "ipykernel.ipkernel",
     "ipykernel.zmqshell",
+    "numpy.random",
+    "tornado.platform.asyncio",
     "psutil",
     "anywidget",
     "quickjs",
@@ -60,28 +77,43 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
     """Write a JSON line per code cell of ``job["notebook"]``.
 
     It has the ``warpwise`` entry of its metadata, whether it passed, and why not."""
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    Path("work").mkdir()
-    os.chdir("work")
+    settings = nbval_settings()
+    WORK.mkdir(exist_ok=True)  # in a room, nothing is there yet
+    os.chdir(WORK)
     vars(local_provisioner)["launch_kernel"] = Kernel(result).launch
     vars(nbval.plugin)["RunningKernel"] = Connection
     ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
     Path("lab.ipynb").write_text(json.dumps(job["notebook"]))
-
-    timeout = f"--nbval-cell-timeout={job['wall_seconds']}"
-    options = ["--nbval-lax", "--nbval-current-env", timeout, "--color=no", "-q"]
-    alone = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider"]
-    plugins = [Reporter(result, CellTime(job["cell_seconds"]))]
-    pytest.main([*alone, "-p", "nbval.plugin", *options, "lab.ipynb"], plugins=plugins)
+    settings.option.nbval_cell_timeout = job["wall_seconds"]
+    settings.pluginmanager.register(Reporter(result, CellTime(job["cell_seconds"])))
+    settings.hook.pytest_cmdline_main(config=settings)
 
 
 def warm() -> None:
-    """Import the modules that pytest and most notebooks will import."""
-    config.get_config()
+    """Do what is the same for all notebooks: read pytest's settings, import what most will import.
+
+    The folder is this process's own: each room has another in its place."""
+    nbval_settings()
+    nbformat.validate(nbformat.v4.new_notebook())  # compiles the schema
     views = import_module("warpwise.views")
     drawn = (module.name for module in pkgutil.iter_modules(views.__path__, "warpwise.views."))
     for name in (*USUAL, *drawn):
         import_module(name)
+
+
+@lru_cache(maxsize=1)
+def nbval_settings() -> pytest.Config:
+    """Make pytest's settings for a notebook in the folder WORK, which is made."""
+    WORK.mkdir()
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    alone = ["--noconftest", "-c", "/dev/null", "--rootdir", str(WORK)]
+    unused = [word for name in UNUSED for word in ("-p", f"no:{name}")]
+    quiet = ["-qs", "--color=no", "--assert=plain"]
+    options = ["-p", "nbval.plugin", "--nbval-lax", "--nbval-current-env", *quiet]
+    args = [*alone, *unused, *options, f"{WORK}/lab.ipynb"]
+    manager = config.get_config(args).pluginmanager
+    settings: pytest.Config = manager.hook.pytest_cmdline_parse(pluginmanager=manager, args=args)
+    return settings
 
 
 class Kernel:
@@ -140,7 +172,7 @@ class Kernel:
             os.close(told)
             if path:
                 sys.path[:1] = [""]  # instead of the sandbox's own modules
-                sys.argv = ["kernel", "-f", path]
+                sys.argv = ["kernel", "-f", path, "--HistoryManager.enabled=False"]
                 IPKernelApp.launch_instance(argv=sys.argv[1:])
         finally:
             os._exit(0)
@@ -156,6 +188,7 @@ class Connection(nbval.kernel.RunningKernel):  # type: ignore[misc]  # nbval has
     def __init__(self, kernel_name: str, cwd: str, startup_timeout: float):
         specs = nbval.kernel.NbvalKernelspecManager()
         self.km = KernelManager(kernel_name=kernel_name, kernel_spec_manager=specs, transport="ipc")
+        self.km.context.reconnect_ivl = RECONNECT_MILLISECONDS
         self.km.start_kernel(cwd=cwd)
         self.kc = self.km.client()
         self.kc.start_channels()
