@@ -28,6 +28,7 @@ from warpwise.grading import gpu, parts, seccomp, simulate, watch
 from warpwise.grading import sandbox as box
 from warpwise.grading.functions import judge_function
 from warpwise.labs import Call
+from warpwise.labs.limit import counted
 
 MARK = "WARPWISE_TEST"  # in the environment of a test's sandboxes
 
@@ -380,6 +381,33 @@ def test_a_busy_machine_ends_no_sound_command():
     others.join()
     assert (done.stopped, done.result) == ("", b"done\n")
     assert done.wall_seconds > 1.2 * limits.cpu_seconds, "it was not slowed"
+
+
+@pytest.mark.slow
+def test_time_without_a_processor_counts_against_no_wall_limit():
+    """Loops want the same core as the command, which lets them go first and waits too long."""
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("this system does not count the time in its queues")
+    pin = f"import os\nos.sched_setaffinity(0, [{min(os.sched_getaffinity(0))}])\n"
+    loop = f"{pin}parent = os.getppid()\nwhile os.getppid() == parent: pass"
+    loops = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(4)]
+    limits = watch.Limits(cpu_seconds=5, memory_bytes=1 << 30, result_bytes=10, patience=0.6)
+    waits = "while int(open('/proc/self/schedstat').read().split()[1]) < 4e9: pass"
+    try:
+        done = watch.run([sys.executable, "-c", f"{pin}os.nice(10)\n{waits}"], b"", limits)
+    finally:
+        for other in loops:
+            other.kill()
+            other.wait()
+    assert done.wall_seconds > limits.wall_seconds
+    assert (done.stopped, done.exit) == ("", 0)
+
+
+def test_waiting_for_a_processor_over_and_over_ends_too():
+    """Code that says it waited all the time gets ten wall limits, not more."""
+    assert counted(wall_seconds=100, queued_seconds=0) == 100
+    assert counted(wall_seconds=100, queued_seconds=60) == 40
+    assert counted(wall_seconds=100, queued_seconds=3000) == 10
 
 
 def test_the_sandbox_ends_with_the_grader(sandbox, tmp_path: Path, survivors):

@@ -83,8 +83,8 @@ def one_call(text: str, name: str) -> Job:
 
 def whole(notebook: Job, cell_seconds: float) -> Job:
     """Make a job for NOTEBOOK: run it, with a limit on the processor time of each cell."""
-    wall = PATIENCE * cell_seconds
-    return {"notebook": notebook, "cell_seconds": cell_seconds, "wall_seconds": wall}
+    limits = {"cell_seconds": cell_seconds, "wall_seconds": PATIENCE * cell_seconds}
+    return {"notebook": notebook, "over_cpu": watch.OVER_CPU, **limits}
 
 
 def integer_frame(number: int) -> bytes:

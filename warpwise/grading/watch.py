@@ -3,8 +3,9 @@
 Limits of the operating system hold for one process at a time: forty processes get forty times as
 much. So the use of the whole tree is read from /proc while it runs: every POLL_SECONDS, and every
 NEAR_SECONDS once more than half of the memory is in use. Files in a sandbox's memory count as
-memory. CPU time decides: the wall limit, against what only waits, is PATIENCE times as long, since
-a busy machine slows correct submissions too. Nothing that the command writes is believed beyond its
+memory. CPU time decides: the wall limit, against what only waits, is PATIENCE times as long, and
+time in which processes waited for a processor does not count, since a busy machine slows correct
+submissions too. Nothing that the command writes is believed beyond its
 length."""
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol, cast
 
-from warpwise.labs.limit import PATIENCE
+from warpwise.labs.limit import PATIENCE, counted, queued
 
 POLL_SECONDS, NEAR_SECONDS = 0.05, 0.01
 INODE_BYTES = 1024  #: what the kernel counts for a file in memory, beside its pages
 IN_MEMORY = ("/tmp", "/dev/shm")  # of a sandbox
 LEAVE_SECONDS = 0.5
 CHUNK_BYTES = 1 << 16
-OVER_MEMORY = 119  #: exit status by which a sandbox says that a process held more than it may
+#: exit statuses by which a sandbox says that a process passed a limit that it saw itself
+OVER_CPU, OVER_MEMORY = 118, 119
+OVER = {OVER_CPU: "cpu", OVER_MEMORY: "memory"}
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,13 @@ class _Use:
     started: float = field(default_factory=time.monotonic)
     #: by process, gone ones too: a process that nobody collects is in no parent's time
     own_seconds: dict[int, float] = field(default_factory=dict)
+    queued_seconds: dict[int, float] = field(default_factory=dict)
 
     def look(self, pid: int, waiting: int) -> None:
         seen = {p: _usage(p) for p in tree(pid)}
         for p, (own, _, _) in seen.items():
             self.own_seconds[p] = max(own, self.own_seconds.get(p, 0.0))
+            self.queued_seconds[p] = max(queued(p), self.queued_seconds.get(p, 0.0))
         collected = sum(own + children for own, children, _ in seen.values())
         self.cpu_seconds = max(self.cpu_seconds, collected, sum(self.own_seconds.values()))
         working = list(seen.values())[waiting:]
@@ -106,7 +111,8 @@ class _Use:
             return "cpu"
         if self.memory_bytes > limits.memory_bytes:
             return "memory"
-        return "wall" if time.monotonic() - self.started > limits.wall_seconds else ""
+        waited = counted(time.monotonic() - self.started, sum(self.queued_seconds.values()))
+        return "wall" if waited > limits.wall_seconds else ""
 
     def pause(self, limits: Limits) -> float:
         """Return the seconds until the next look."""
@@ -164,8 +170,7 @@ def follow(running: Running, limits: Limits) -> Finished:
         running.stdout.close()
         running.stderr.close()
     seconds, cpu_seconds = time.monotonic() - use.started, max(cpu_seconds, use.cpu_seconds)
-    if exit == OVER_MEMORY and not stopped:
-        stopped = "memory"
+    stopped = stopped or OVER.get(exit, "")
     if not stopped and cpu_seconds > limits.cpu_seconds:  # it ended between two looks
         stopped = "cpu"
     said = chatter.content().decode("utf-8", "replace")

@@ -1,20 +1,23 @@
 """Limit the time of a call of student code, and measure its memory.
 
 So an endless loop is a verdict and not a cell that hangs. Processor time counts, since a busy
-machine must not fail a sound answer; what waits is ended by a wall limit PATIENCE times as long.
-The limit needs a system with timers (not Windows) and the main thread, where a notebook runs its
-cells; elsewhere there is none. Left out: the time of other processes that the call starts, for
-which the wall limit has to do."""
+machine must not fail a sound answer; what waits is ended by a wall limit PATIENCE times as long, in
+which the time that it waited for a processor does not count. The limit needs a system with timers
+(not Windows) and the main thread, where a notebook runs its cells; elsewhere there is none. Left
+out: the time of other processes that the call starts, for which the wall limit has to do."""
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 PATIENCE = 10  #: wall seconds for each second of processor time that a limit allows
+MOST_PATIENCE = 10  #: wall limits, at most, for code that can wait for a processor again and again
 AGAIN = 0.2  # seconds: code that catches every exception in a loop is interrupted again
 
 
@@ -28,6 +31,21 @@ class TimeIsUp(BaseException):
         self.waited = waited
 
 
+def queued(pid: int | str = "self") -> float:
+    """Return the seconds that a process's main thread was ready to run and had no processor.
+
+    It is 0 where the system does not count them, and for a process that has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def counted(wall_seconds: float, queued_seconds: float) -> float:
+    """Return how many of so many wall seconds count against a wall limit."""
+    return max(wall_seconds - queued_seconds, wall_seconds / MOST_PATIENCE)
+
+
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """Raise TimeIsUp in the block once it has used so many seconds of processor time.
@@ -38,10 +56,15 @@ def at_most(seconds: float) -> Iterator[None]:
         yield
         return
     rung: list[TimeIsUp] = []
-    over = False
+    over, most = False, PATIENCE * seconds
+    began, queued_before = time.monotonic(), queued()
 
     def ring(number: int, frame: object) -> None:
         if over:
+            return
+        left = most - counted(time.monotonic() - began, queued() - queued_before)
+        if number == signal.SIGALRM and not rung and left > 0:
+            signal.setitimer(signal.ITIMER_REAL, left, AGAIN)
             return
         rung.append(TimeIsUp(waited=number == signal.SIGALRM))
         signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
@@ -49,7 +72,7 @@ def at_most(seconds: float) -> Iterator[None]:
 
     before = {number: signal.signal(number, ring) for number in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE * seconds, AGAIN)
+    signal.setitimer(signal.ITIMER_REAL, most, AGAIN)
     try:
         yield
     finally:

@@ -11,23 +11,21 @@ import copy
 import json
 import re
 import subprocess
-import threading
 from collections.abc import Container, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbformat
-import psutil
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from warpwise.errors import LabError
+from warpwise.labs.cell_time import CellTime
 from warpwise.labs.exercise import Reason
 from warpwise.labs.limit import PATIENCE
 
 CELL_SECONDS = 60  # of processor time, for a cell; a check stops earlier by itself
-LOOK_SECONDS = 0.2
 SLOW, STUCK, DIED = "CellTooSlow", "CellDidNotEnd", "CellEndedPython"
 #: the names of the errors that cells get which stopped the run
 ENDED = {SLOW: Reason.TOO_SLOW, STUCK: Reason.TIMED_OUT, DIED: Reason.RAISED}
@@ -119,7 +117,13 @@ def _run(
     notebook: NotebookNode, folder: Path, skipped: Container[int]
 ) -> tuple[int, str, str] | None:
     """Run once without some cells; return the cell that stopped the run, if any, and why."""
-    clock = _Clock()
+    time, begun = CellTime(CELL_SECONDS), list[int]()
+
+    def begin(cell: NotebookNode, cell_index: int) -> None:
+        started: Any = client.km
+        time.begin(started.provisioner.pid)
+        begun.append(cell_index)
+
     client: NotebookClient = NotebookClient(
         _without(notebook, skipped),
         timeout=PATIENCE * CELL_SECONDS,
@@ -129,65 +133,27 @@ def _run(
         # its warnings are about the machine's network, not about the lab
         extra_arguments=["--log-level=40"],
         resources={"metadata": {"path": str(folder)}},
-        on_cell_execute=lambda cell, cell_index: clock.begin(client, cell_index),
+        on_cell_execute=begin,
     )
     try:
-        with clock:
+        with closing(time):
             # the output of cells is in the notebook
             done = client.execute(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except (TimeoutError, RuntimeError) as error:
-        if clock.cell is None:  # Python did not even start
+        if not begun:  # Python did not even start
             raise LabError(f"the notebook cannot be run: {_one_line(error)}") from error
-        if clock.late:
+        if time.late:
             used = f"the cell used more than {CELL_SECONDS} seconds of processor time"
-            return clock.cell, SLOW, used
+            return begun[-1], SLOW, used
         if isinstance(error, TimeoutError):
             waited = f"the cell did not end within {PATIENCE * CELL_SECONDS} seconds"
-            return clock.cell, STUCK, waited
-        return clock.cell, DIED, "the cell ended Python"
+            return begun[-1], STUCK, waited
+        return begun[-1], DIED, "the cell ended Python"
     notebook.metadata = done.metadata
     for cell, ran in zip(notebook.cells, done.cells, strict=True):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
     return None
-
-
-class _Clock:
-    """Ends a notebook's kernel when a cell has used up its processor time; ``late`` says so.
-
-    ``cell`` is the index of the last one that began."""
-
-    def __init__(self) -> None:
-        self.cell: int | None = None
-        self.late, self.over = False, threading.Event()
-        self.kernel: psutil.Process | None = None
-        self.begun = 0.0
-        self.looks = threading.Thread(target=self._look, daemon=True)
-
-    def begin(self, client: NotebookClient, cell: int) -> None:
-        if self.kernel is None:
-            started: Any = client.km
-            self.kernel = psutil.Process(started.provisioner.pid)
-        self.begun, self.cell = self._used(), cell
-
-    def _used(self) -> float:
-        """Processor time of the kernel and of the children that it has collected."""
-        return sum(self.kernel.cpu_times()[:4]) if self.kernel else 0.0
-
-    def _look(self) -> None:
-        with suppress(psutil.Error):  # it has ended
-            while not self.over.wait(LOOK_SECONDS):
-                if self._used() - self.begun > CELL_SECONDS and self.kernel:
-                    self.late = True
-                    self.kernel.kill()
-                    return
-
-    def __enter__(self) -> None:
-        self.looks.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.over.set()
-        self.looks.join()
 
 
 def _without(notebook: NotebookNode, skipped: Container[int]) -> NotebookNode:

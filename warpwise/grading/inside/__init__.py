@@ -1,1 +1,1 @@
-"""All that a sandbox holds of the grader. These modules import nothing of Warpwise."""
+"""All that a sandbox holds of the grader. Of Warpwise, only ``notebook`` imports something."""

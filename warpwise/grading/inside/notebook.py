@@ -2,7 +2,8 @@
 
 The grader shows this as "visible checks"; it never decides points. Cells are identified by their
 metadata, not by nbval's names for them, which change between releases. A kernel that ends in the
-middle of a cell is noticed at once: nbval alone would wait for the cell's whole time limit."""
+middle of a cell is noticed at once: nbval alone would wait for the cell's whole time limit. A cell
+that uses up its processor time and cannot be interrupted ends the notebook."""
 
 from __future__ import annotations
 
@@ -31,16 +32,18 @@ import nbval.kernel  # noqa: E402
 import nbval.plugin  # noqa: E402
 import pytest  # noqa: E402
 from _pytest import config  # noqa: E402
-from cell_time import CellTime  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 from jupyter_client.manager import KernelManager  # noqa: E402
 from jupyter_client.provisioning import local_provisioner  # noqa: E402
 from serve import die_with_parent  # noqa: E402
 
+from warpwise.labs.cell_time import CellTime  # noqa: E402
+
 REASON_CHARACTERS = 200
 #: for what a cell has put out to arrive, once it has ended; five in nbval, few on a busy machine
 OUTPUT_SECONDS = 60
 GREETING_SECONDS = 1
+INTERRUPTED_SECONDS = 2  #: of processor time, in which a cell over its limit has to end
 RECONNECT_MILLISECONDS = 5  #: until the kernel listens; 100 by itself
 # prctl(2), PR_SET_DUMPABLE: if it is off, the notebook's kernel, of the same user, cannot open this
 # process's files
@@ -85,7 +88,8 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
     ctypes.CDLL(None).prctl(DUMPABLE, 0, 0, 0, 0)
     Path("lab.ipynb").write_text(json.dumps(job["notebook"]))
     settings.option.nbval_cell_timeout = job["wall_seconds"]
-    settings.pluginmanager.register(Reporter(result, CellTime(job["cell_seconds"])))
+    limit = CellTime(job["cell_seconds"], INTERRUPTED_SECONDS)
+    settings.pluginmanager.register(Reporter(result, limit, job["over_cpu"]))
     settings.hook.pytest_cmdline_main(config=settings)
 
 
@@ -206,15 +210,16 @@ class Connection(nbval.kernel.RunningKernel):  # type: ignore[misc]  # nbval has
 class Reporter:
     """A pytest plugin: one line for each cell that ran."""
 
-    def __init__(self, result: FileIO, time: CellTime):
-        self.result, self.time = result, time
-        self.watching = False
+    def __init__(self, result: FileIO, time: CellTime, over_cpu: int):
+        self.result, self.time, self.over_cpu = result, time, over_cpu
+        self.item: Any = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> None:
-        if not self.watching:
-            threading.Thread(target=leave_with, args=(item.parent.kernel,), daemon=True).start()
-            self.watching = True
+        if self.item is None:
+            kernel = item.parent.kernel
+            threading.Thread(target=self._leave_with, args=(kernel,), daemon=True).start()
+        self.item = item
         item.output_timeout = OUTPUT_SECONDS
         self.time.begin(item.parent.kernel.km.provisioner.pid)
 
@@ -222,25 +227,30 @@ class Reporter:
         if call.when != "call" and not call.excinfo:
             return
         self.time.end()
-        about = item.cell.metadata.get("warpwise", {})
-        why = str(call.excinfo.value)[:REASON_CHARACTERS] if call.excinfo else ""
-        if why and self.time.late:
-            why = f"it used more than {self.time.seconds:g} s of processor time"
-        passed = not call.excinfo
-        line = {"cell": item.cell_num, "about": about, "passed": passed, "why": why}
-        self.result.write(json.dumps(line).encode() + b"\n")
+        why = str(call.excinfo.value)[:REASON_CHARACTERS] or "it failed" if call.excinfo else ""
+        self._say(item, why)
         if call.excinfo and not isinstance(call.excinfo.value, nbval.plugin.NbCellError):
-            # the connection to the kernel broke: the cells after this would each wait in vain
-            os._exit(1)
+            self._leave()  # the connection broke: the cells after this would each wait in vain
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, nextitem: object) -> None:
         if nextitem is None:
             os._exit(0)  # the sandbox ends the kernel faster than asking it to shut down
 
+    def _say(self, item: Any, why: str) -> None:
+        about = item.cell.metadata.get("warpwise", {})
+        if why and self.time.late:
+            why = f"it used more than {self.time.seconds:g} s of processor time"
+        line = {"cell": item.cell_num, "about": about, "passed": not why, "why": why}
+        self.result.write(json.dumps(line).encode() + b"\n")
 
-def leave_with(kernel: Any) -> None:
-    """End this process with the notebook's kernel: no cell can run on without it."""
-    while kernel.is_alive():
-        time.sleep(0.1)
-    os._exit(1)
+    def _leave_with(self, kernel: Any) -> None:
+        """End this process with the notebook's kernel: no cell can run on without it."""
+        while kernel.is_alive():
+            time.sleep(0.1)
+        if self.time.late:
+            self._say(self.item, "the kernel was ended")
+        self._leave()
+
+    def _leave(self) -> None:
+        os._exit(self.over_cpu if self.time.late else 1)
