@@ -84,6 +84,13 @@ class Counters:
         group="mix",
         note="``smsp__inst_executed_pipe_xu.sum`` is nearest; it counts warps, and conversions too",
     )
+    special_fp64: int = counter(
+        "Those of ``op_special`` whose argument is float64: a GPU expands each into many float64 "
+        "operations. Budgets on float64 arithmetic count them as such.",
+        unit="instructions of threads",
+        group="mix",
+        note="none",
+    )
     op_conversion: int = counter(
         "Instruction mix: conversions between types, such as ``float32(i)``, also those that "
         "Numba's typing implies.",
