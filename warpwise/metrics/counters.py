@@ -84,13 +84,6 @@ class Counters:
         group="mix",
         note="``smsp__inst_executed_pipe_xu.sum`` is nearest; it counts warps, and conversions too",
     )
-    special_fp64: int = counter(
-        "Those of ``op_special`` whose argument is float64: a GPU expands each into many float64 "
-        "operations. Budgets on float64 arithmetic count them as such.",
-        unit="instructions of threads",
-        group="mix",
-        note="none",
-    )
     op_conversion: int = counter(
         "Instruction mix: conversions between types, such as ``float32(i)``, also those that "
         "Numba's typing implies.",
@@ -336,6 +329,13 @@ class Counters:
         "float64 in Numba.",
         unit="floating-point operations",
         group="arithmetic",
+    )
+    special_fp64: int = counter(
+        "Those of ``op_special`` whose argument is float64: a GPU expands each into many float64 "
+        "operations. Budgets on float64 arithmetic count them as such.",
+        unit="instructions of threads",
+        group="arithmetic",
+        note="none",
     )
     global_bytes_distinct: int = counter(
         "Distinct bytes of global memory that the launch touched: the least that must move "
