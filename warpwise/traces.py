@@ -127,6 +127,8 @@ class Trace:
     shared_bytes_per_block: int = 0  #: static and dynamic
     #: of the arrays that ``cuda.local.array`` made; a compiler may keep small ones in registers
     local_bytes_per_thread: int = 0
+    #: in global memory, by stores and atomics, of the warp that stores most: is the work shared?
+    most_bytes_stored_by_a_warp: int = 0
     truncated: bool = False
     records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
 
@@ -203,6 +205,7 @@ class Trace:
             "notes": [asdict(n) for n in self.notes],
             "shared_bytes_per_block": self.shared_bytes_per_block,
             "local_bytes_per_thread": self.local_bytes_per_thread,
+            "most_bytes_stored_by_a_warp": self.most_bytes_stored_by_a_warp,
             "truncated": self.truncated,
         }
         trace_file.write(path, header, vars(self.records))
@@ -221,8 +224,9 @@ def _from_header(header: dict[str, Any], records: Records) -> Trace:
     as_they_are = "kernel file grid block shared_bytes_per_block truncated".split()
     return Trace(
         **{name: header[name] for name in as_they_are},
-        # the first files of this format lack it
+        # the first files of this format lack them
         local_bytes_per_thread=header.get("local_bytes_per_thread", 0),
+        most_bytes_stored_by_a_warp=header.get("most_bytes_stored_by_a_warp", 0),
         source={int(k): v for k, v in header["source"].items()},
         arrays=tuple(ArrayInfo(**a) for a in header["arrays"]),
         metrics=Metrics(**header["metrics"]),

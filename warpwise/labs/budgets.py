@@ -1,8 +1,9 @@
 """Budgets: the counters that a launch may be held to, and what counts into each.
 
 A budget on loads or stores counts the atomics of that memory, too: ``cuda.atomic.add(x, i, 0)``
-loads ``x[i]`` for whoever keeps its result. The counters of a trace stay those of Nsight Compute,
-which keeps the three apart. Left out: deciding on a launch, which ``judge`` does."""
+loads ``x[i]`` for whoever keeps its result. A budget on float64 arithmetic counts float64's
+functions, such as ``exp``, as operations. The counters of a trace stay those of Nsight Compute,
+which keeps them apart. Left out: deciding on a launch, which ``judge`` does."""
 
 from __future__ import annotations
 
@@ -14,7 +15,11 @@ from warpwise.metrics import ABOUT, FIELDS, MORE_IS_BETTER, NUMBERS, Metrics
 from warpwise.traces import Trace
 
 #: counters of a trace itself that a budget can name too
-OF_A_TRACE = ("shared_bytes_per_block", "local_bytes_per_thread")
+OF_A_TRACE = (
+    "shared_bytes_per_block",
+    "local_bytes_per_thread",
+    "most_bytes_stored_by_a_warp",
+)
 #: the names that a budget can use
 NAMES = (*NUMBERS, *OF_A_TRACE)
 #: a counter of loads or stores -> that of atomics which its budget pays for as well
@@ -24,6 +29,8 @@ ATOMICS = {
     for kind in ("load", "store")
     if (atomics := name.replace(f"_{kind}_", "_atomic_")) != name and atomics in FIELDS
 }
+#: counters of float64 arithmetic, whose budgets pay for its functions as well
+FLOAT64 = ("op_fp64", "flops_fp64")
 _BY_THEMSELVES = frozenset(
     name for name in NUMBERS if "atomic" in name or "atomic" in ABOUT[name].formula
 )
@@ -57,9 +64,11 @@ def counter_value(t: Trace, counter: str) -> float:
 
 
 def charged(m: Metrics, counter: str) -> float:
-    """Return a counter of a launch or a line, with atomics counted into loads and stores."""
+    """Return a counter of a launch or a line, with atomics counted into loads and stores, and
+    functions of float64 into its arithmetic."""
     if counter not in _BY_THEMSELVES:
-        both = {name: getattr(m, name) + getattr(m, atomics) for name, atomics in ATOMICS.items()}
+        both = {name: getattr(m, name) + m.special_fp64 for name in FLOAT64}
+        both |= {name: getattr(m, name) + getattr(m, atomics) for name, atomics in ATOMICS.items()}
         m = replace(m, **both)
     value: float = getattr(m, counter)
     return value

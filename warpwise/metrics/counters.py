@@ -330,6 +330,13 @@ class Counters:
         unit="floating-point operations",
         group="arithmetic",
     )
+    special_fp64: int = counter(
+        "Those of ``op_special`` whose argument is float64: a GPU expands each into many float64 "
+        "operations. Budgets on float64 arithmetic count them as such.",
+        unit="instructions of threads",
+        group="arithmetic",
+        note="none",
+    )
     global_bytes_distinct: int = counter(
         "Distinct bytes of global memory that the launch touched: the least that must move "
         "between DRAM and the chip. For a line, the distinct bytes that this line touched.",

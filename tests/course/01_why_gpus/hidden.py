@@ -40,7 +40,11 @@ def square(rng: np.random.Generator) -> Iterator[Launch]:
                 threads,
                 args=(x, Out(n)),
                 want=(x * x,),
-                budget={"global_load_requests": 2 * up(n, 32), "global_store_requests": up(n, 32)},
+                budget={
+                    "global_load_requests": 2 * up(n, 32),
+                    "global_store_requests": up(n, 32),
+                    "most_bytes_stored_by_a_warp": 256,
+                },
             )
 
 
@@ -72,6 +76,7 @@ def add(rng: np.random.Generator) -> Iterator[Launch]:
             budget={
                 "global_load_requests": up(n, 32) + up(m, 32),
                 "global_store_requests": up(least, 32),
+                "most_bytes_stored_by_a_warp": 256,
             },
         )
 
@@ -88,7 +93,11 @@ def centre(rng: np.random.Generator) -> Iterator[Launch]:
             (16, 8),
             args=(x, mean, Out(x.shape)),
             want=(x - mean,),
-            budget={"global_load_requests": 8 * blocks, "global_store_requests": 4 * blocks},
+            budget={
+                "global_load_requests": 8 * blocks,
+                "global_store_requests": 4 * blocks,
+                "most_bytes_stored_by_a_warp": 256,
+            },
         )
 
 
@@ -125,5 +134,6 @@ def reverse(rng: np.random.Generator) -> Iterator[Launch]:
                 budget={
                     "global_load_requests": up(n, 32) + 8,
                     "global_store_requests": up(n, 32) + 8,
+                    "most_bytes_stored_by_a_warp": 256 * up(n, blocks * threads),
                 },
             )

@@ -91,6 +91,7 @@ def stereo(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_store_requests": ceil(n / 32) + 4,
                 "warp_efficiency": 0.85 if n >= 1000 else 0,
                 "warp_instructions": 2 * n + 200,
+                "most_bytes_stored_by_a_warp": 512,
             },
         )
 
@@ -116,6 +117,7 @@ def clamp(rng: np.random.Generator) -> Iterator[Launch]:
                 "op_fp64": 0,
                 "global_load_requests": 3 * ceil(n / 32),
                 "global_store_requests": ceil(n / 32),
+                "most_bytes_stored_by_a_warp": 256,
             },
         )
 
@@ -144,6 +146,7 @@ def warp_sums(rng: np.random.Generator) -> Iterator[Launch]:
                 "shared_load_requests": 0,
                 "atomics": 0,
                 "warp_instructions": 60 * 4 * ceil(n / 128),
+                "most_bytes_stored_by_a_warp": 16,
             },
         )
 
@@ -187,5 +190,6 @@ def row_sums(rng: np.random.Generator) -> Iterator[Launch]:
                 "atomics": 0,
                 "warp_efficiency": 0.6 if lengths.mean() >= 40 else 0,
                 "warp_instructions": 100 * want.size + 10 * pieces,
+                "most_bytes_stored_by_a_warp": 16,
             },
         )

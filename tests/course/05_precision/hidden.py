@@ -76,7 +76,11 @@ def blend(rng: np.random.Generator) -> Iterator[Launch]:
             want=(exact.astype(np.float16),),
             rtol=1e-3,
             atol=1e-6,
-            budget={"global_bytes_moved": 3 * 32 * ceil(2 * n / 32), "op_fp64": 0},
+            budget={
+                "global_bytes_moved": 3 * 32 * ceil(2 * n / 32),
+                "op_fp64": 0,
+                "most_bytes_stored_by_a_warp": 128,
+            },
         )
 
 
@@ -109,6 +113,7 @@ def dot_columns(rng: np.random.Generator) -> Iterator[Launch]:
                 "sectors_per_request_load": 2.1 if cols % 16 == 0 else 3.1,
                 "global_load_sectors": (3 if cols % 16 == 0 else 4) * K * 2 * ceil(cols / 64),
                 "global_store_requests": ceil(cols / 32),
+                "most_bytes_stored_by_a_warp": 256,
             },
         )
 
@@ -147,6 +152,7 @@ def standardise(rng: np.random.Generator) -> Iterator[Launch]:
                 "op_fp64": 0,
                 "global_load_requests": 6 * rows * ceil(cols / 32),
                 "global_store_requests": rows * ceil(cols / 32),
+                "most_bytes_stored_by_a_warp": 192 * rows,
             },
         )
 
@@ -218,5 +224,6 @@ def quantised_matmul(rng: np.random.Generator) -> Iterator[Launch]:
                 "sectors_per_request_load": 2.1,
                 "global_load_sectors": (3 * K + 6) * M * ceil(N / 32),
                 "global_store_requests": M * ceil(N / 32),
+                "most_bytes_stored_by_a_warp": 256,
             },
         )

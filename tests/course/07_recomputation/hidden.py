@@ -45,6 +45,7 @@ def _elementwise(n: int, x: np.ndarray, *inputs: np.ndarray, want: np.ndarray, *
             "global_load_bytes": 4 * n * len(arrays),
             "global_store_bytes": 4 * n,
             "flops_fp64": 0,
+            "most_bytes_stored_by_a_warp": 256,
         }
         | budget,
         **more,
@@ -92,7 +93,13 @@ def gelu_backward(rng: np.random.Generator) -> Iterator[Launch]:
             1 + 3 * CUBIC * v**2
         )
         yield _elementwise(
-            n, x, dout, want=dout * slope, rtol=1e-5, atol=1e-5, budget={"op_special": n}
+            n,
+            x,
+            dout,
+            want=dout * slope,
+            rtol=1e-5,
+            atol=1e-5,
+            budget={"op_special": n},
         )
 
 
@@ -190,6 +197,7 @@ def layernorm_backward(rng: np.random.Generator) -> Iterator[Launch]:
                 "sectors_per_request_load": 5.1,
                 "global_load_sectors": (30 * ceil(cols / 32) + 2) * rows,
                 "flops_fp64": 0,
+                "most_bytes_stored_by_a_warp": 6 * cols,
             },
         )
 

@@ -45,6 +45,7 @@ def budget(
         "sectors_per_request_load": sectors(cols),
         "sectors_per_request_store": sectors(store_row),
         "global_store_bytes": written.nbytes,
+        "most_bytes_stored_by_a_warp": 256,
     }
     return sides | {"global_bytes_moved": 1.5 * (read.nbytes + written.nbytes)} | more
 
@@ -109,6 +110,7 @@ def planes(rng: np.random.Generator) -> Iterator[Launch]:
             "sectors_per_request_load": 4.1,
             "sectors_per_request_store": 4.1 if n % 8 == 0 else 7.1,
             "global_store_bytes": particles.nbytes,
+            "most_bytes_stored_by_a_warp": 512,
         }
         yield Launch(
             f"{n} particles",

@@ -60,7 +60,12 @@ def launch(
         args=(a, b, Out((m, n))),
         want=(want,),
         rtol=1e-5,
-        budget={"global_store_bytes": want.nbytes} | budget | {"flops_fp64": 0}
+        budget={"global_store_bytes": want.nbytes}
+        | budget
+        | {
+            "flops_fp64": 0,
+            "most_bytes_stored_by_a_warp": 256 * height * width // (threads[0] * threads[1]),
+        }
         if min(m, n) >= BUDGET_FROM
         else {},
     )

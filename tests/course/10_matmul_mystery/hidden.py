@@ -159,6 +159,7 @@ def pad_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "sectors_per_request_store": 2.1,
                 "global_load_requests": rows * ceil(cols / 32),
                 "global_store_requests": 2 * rows * ceil(pitch / 32),
+                "most_bytes_stored_by_a_warp": 128,
             }
             if rows >= BUDGET_FROM
             else {},

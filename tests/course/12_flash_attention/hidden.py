@@ -135,6 +135,7 @@ def flash_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "local_bytes_per_thread": 3 * 4 * WIDTH,
                 "shared_bytes_per_block": 0,
                 "flops_fp64": 0,
+                "most_bytes_stored_by_a_warp": 192 * (WIDTH + 1),
             },
         )
 
@@ -186,6 +187,7 @@ def tiles_launch(
             "shared_store_requests": 400 * scores,
             "op_special": TILE**2 * (3 * scores + heads * tiles),
             "flops_fp64": 0,
+            "most_bytes_stored_by_a_warp": 16 * (D + 1),
         },
     )
 
@@ -229,6 +231,7 @@ def causal_launch(
             "shared_bytes_per_block": 8192,
             "local_bytes_per_thread": 32,
             "flops_fp64": 0,
+            "most_bytes_stored_by_a_warp": 16 * (D + 1),
         },
     )
 
@@ -281,6 +284,7 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
                 "shared_store_requests": 200 * heads * chunks,
                 "local_bytes_per_thread": 128,
                 "flops_fp64": 0,
+                "most_bytes_stored_by_a_warp": 8 * (D + 1),
             },
         )
 
@@ -319,6 +323,7 @@ def decode_merge(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_store_bytes": 2 * 4 * heads * (D + 1),
                 "local_bytes_per_thread": 128,
                 "flops_fp64": 0,
+                "most_bytes_stored_by_a_warp": 8 * (D + 1),
             },
         )
 

@@ -145,6 +145,7 @@ def row_dots(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_load_requests": 2 * n * ceil(d / 32),
                 "sectors_per_request_load": 4.1 if d % 8 == 0 else 5.1,
                 "op_fp64": 0,
+                "most_bytes_stored_by_a_warp": 12,
             },
         )
 
@@ -195,6 +196,7 @@ def dk_dv(rng: np.random.Generator) -> Iterator[Launch]:
                 "shared_store_requests": 200 * blocks * queries,
                 "atomics": 0,
                 "op_fp64": 0,
+                "most_bytes_stored_by_a_warp": 32 * WIDTH,
             },
         )
 
@@ -243,6 +245,7 @@ def dq_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_bytes_moved": 1.1 * tile_bytes(pairs, 3 * blocks + 2 * pairs),
                 "atomics": 0,
                 "op_fp64": 0,
+                "most_bytes_stored_by_a_warp": 16 * WIDTH,
             },
         )
 
@@ -290,6 +293,7 @@ def backward(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_bytes_moved": 1.1
                 * (tile_bytes(pairs, 4 * heads * blocks + 2 * pairs) + 128 * of_pair * pairs),
                 "op_fp64": 0,
+                "most_bytes_stored_by_a_warp": 32 * WIDTH + 16 * WIDTH * ceil(n / TILE),
             },
         )
 

@@ -58,6 +58,7 @@ def budget(heads: int, sees: np.ndarray) -> dict[str, float]:
         "shared_store_requests": 200 * heads * len(tiles),
         "shared_bytes_per_block": 12 * 1024,
         "local_bytes_per_thread": 4 * D,
+        "most_bytes_stored_by_a_warp": 12 * (D + 1),
     }
 
 

@@ -71,7 +71,7 @@ def binary(
     c.notes.on_operation(node, rule.symbol, left, right, t)
     c.cost.arithmetic(t)
     if isinstance(op, ast.Pow) and is_float(right.type):
-        c.cost.add("special")  # exp2(b * log2(a)), so that no exp is had for a multiplication
+        c.cost.special(t)  # exp2(b * log2(a)), so that no exp is had for a multiplication
     if is_float(t):
         c.cost.flop(t, rule.flops)
     if divides:
@@ -89,7 +89,7 @@ def _complex_binary(c: Context, left: Number, op: ast.operator, right: Number) -
     ufunc: Callable[..., Value] = rule.ufunc
     if isinstance(op, ast.Pow):
         ufunc = np.power
-        c.cost.add("special")
+        c.cost.special(part)
     else:
         c.cost.arithmetic(part, instructions)
     c.cost.flop(part, flops)

@@ -116,7 +116,12 @@ def _applied(c: Context, node: ast.Call, function: Function, found: Sequence[Num
     signature = function.sign(*(a.type for a in found))
     runs = [converted(a, t).run for a, t in zip(found, signature.arguments, strict=True)]
     computed, result = signature.arguments[0], signature.result
-    c.cost.add(function.op_class) if function.op_class else c.cost.arithmetic(computed)
+    if function.op_class == "special":
+        c.cost.special(computed)
+    elif function.op_class:
+        c.cost.add(function.op_class)
+    else:
+        c.cost.arithmetic(computed)
     c.cost.flop(computed, function.flops)
     if result == FLOAT64:
         c.notes.on_function(node, found)

@@ -66,6 +66,7 @@ class Cost:
 
     ops: dict[str, int] = field(default_factory=dict)
     flops: dict[str, int] = field(default_factory=dict)
+    special_fp64: int = 0  #: of the special ones among ``ops``, those on float64
 
     def add(self, op_class: str, count: int = 1) -> None:
         """Add ``count`` operations of one of ``metrics.OPERATIONS``."""
@@ -74,6 +75,12 @@ class Cost:
     def arithmetic(self, t: Type, count: int = 1) -> None:
         """Add ``count`` operations on numbers of a type."""
         self.add(_float_class(t) or "integer", count)
+
+    def special(self, t: Type, count: int = 1) -> None:
+        """Add ``count`` functions such as ``exp`` of numbers of a type."""
+        self.add("special", count)
+        if _float_class(t) == "fp64":
+            self.special_fp64 += count
 
     def flop(self, t: Type, count: int = 1) -> None:
         """Add ``count`` floating-point operations, if the type is floating point."""
@@ -107,7 +114,8 @@ def charging(line: int, cost: Cost) -> Charge:
         return uncounted
     ops = [(f"op_{name}", count) for name, count in cost.ops.items()]
     flops = [(f"flops_{name}", count) for name, count in cost.flops.items()]
-    work = Work(line, (*ops, *flops), cost.slots)
+    special = [("special_fp64", cost.special_fp64)] if cost.special_fp64 else []
+    work = Work(line, (*ops, *flops, *special), cost.slots)
     return lambda frame, mask: frame.batch.issue(work, mask)
 
 

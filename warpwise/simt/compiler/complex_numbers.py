@@ -60,14 +60,16 @@ def function(
         return _logarithm(c, node)
     argument = _complex_argument(c, node)
     run, t = argument.run, argument.type
-    c.cost.add("special")
+    c.cost.special(part_type(t))
     return Number(lambda f, m: compute(run(f, m)), BOOL if is_test else t)
 
 
 def _logarithm(c: Context, node: ast.Call) -> Number:
     """Compile ``cmath.log(z, base)``."""
-    c.cost.add("special", 2)
-    of_both = [_log_of(_as_complex(argument)) for argument in arguments(c, node, 2)]
+    found = [_as_complex(argument) for argument in arguments(c, node, 2)]
+    for argument in found:
+        c.cost.special(part_type(argument.type))
+    of_both = [_log_of(argument) for argument in found]
     return binary(c, node, of_both[0], ast.Div(), of_both[1])
 
 
@@ -127,8 +129,8 @@ def _in_one_type(
 
 def rect(c: Context, node: ast.Call) -> Number:
     """Compile ``cmath.rect(r, phi)``."""
-    c.cost.add("special")
     radius, angle, t = _in_one_type(arguments(c, node, 2))
+    c.cost.special(t)
 
     def run(frame: Frame, mask: Mask) -> Value:
         r, phi = radius(frame, mask), angle(frame, mask)
@@ -139,16 +141,16 @@ def rect(c: Context, node: ast.Call) -> Number:
 
 def phase(c: Context, node: ast.Call) -> Number:
     """Compile ``cmath.phase(z)``."""
-    c.cost.add("special")
     argument = _complex_argument(c, node)
+    c.cost.special(part_type(argument.type))
     run = argument.run
     return Number(lambda f, m: np.angle(run(f, m)), part_type(argument.type))
 
 
 def polar(c: Context, node: ast.Call) -> Code:
     """Compile ``cmath.polar(z)``."""
-    c.cost.add("special")
     argument = _complex_argument(c, node)
+    c.cost.special(part_type(argument.type))
     run, part = argument.run, part_type(argument.type)
 
     def both(frame: Frame, mask: Mask) -> Value:
@@ -186,7 +188,7 @@ def part_of_number(base: Number, name: str) -> Number:
 
 def absolute(c: Context, argument: Number) -> Number:
     run = argument.run
-    c.cost.add("special")
+    c.cost.special(part_type(argument.type))
     return Number(lambda f, m: np.abs(run(f, m)), part_type(argument.type))
 
 
