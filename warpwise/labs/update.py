@@ -22,7 +22,7 @@ from warpwise.errors import LabError
 from warpwise.labs.merge import merge
 from warpwise.labs.source import notebook_text
 
-RECORD = "release.json"  #: of a handout; see ``release``
+RECORD = "release.json"  #: description of a handout, by which it is known
 BACKUP = ".before-update"  # no .ipynb at its end, so that it is not handed in as a notebook
 
 
