@@ -13,11 +13,11 @@ import typer
 from typer import Context
 from typer.core import TyperGroup
 
-from warpwise.cli import grade, measure, release, results
+from warpwise.cli import course, grade, measure, release, results
 from warpwise.cli.table import print_table
 from warpwise.errors import WarpwiseError
 
-INSTRUCTORS = ("grade", "merge", "regrade", "gradebook", "feedback", "report", "release", "bundle")
+INSTRUCTORS = "grade merge regrade gradebook feedback report release bundle course".split()
 DEFAULT_CC = ["9.0"]
 EXTRAS = dict.fromkeys(INSTRUCTORS, "grading") | {
     "check": "labs",
@@ -221,5 +221,5 @@ def labs_update(
     raise typer.Exit(2 if failed else 0)
 
 
-for commands in (grade, results, release, measure):
+for commands in (grade, results, release, course, measure):
     commands.add(app)

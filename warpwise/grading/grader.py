@@ -71,14 +71,14 @@ class Grader:
             if record.problem or material is None or task.notebook is None:
                 raise GradingError(record.problem or "there is nothing to grade")
             differ = older.differing(task.notebook, material.lab)
-            results = [
+            found = tuple(
                 older.marked(result, task.notebook, material.lab)
                 if result.exercise in differ
                 else result
                 for result in self._tried(material, task.notebook)
-            ]
+            )
             note = older.note(task.notebook, material.lab, differ)
-            record = replace(record, results=tuple(results), note=note)
+            record = replace(record, results=found, note=note)
         except Exception as error:
             problem = str(error) if isinstance(error, GradingError) else failure(error)
             results = tuple(ungraded(material.lab if material else None))

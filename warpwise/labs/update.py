@@ -107,7 +107,7 @@ def _labs(folder: Path) -> dict[str, Path]:
 
 def _read(path: Path) -> NotebookNode:
     try:
-        notebook = nbformat.reads(path.read_text("utf-8"), 4)
+        notebook: NotebookNode = nbformat.reads(path.read_text("utf-8"), 4)
         nbformat.validate(notebook)
     except OSError as error:
         raise LabError(f"{path} cannot be read: {error.strerror}") from error
