@@ -187,10 +187,14 @@ def test_the_repository_has_an_example_that_works_switched_off_and_on(tmp_path: 
             "is not a time zone known to this machine; names look like Europe/Berlin",
         ),
         ("timezone = 1", 1, "timezone must be text in quotes"),
-        ('title = "a"\n[labs.08_coalescing\npoints = 1', 2, "expected ']'"),
-        ("title =", 1, "invalid value"),
-        ('title = "a"\ntitle = "b"\n\n\n', 2, "cannot overwrite a value"),
-        ("[late]\ndays = 3\n[late]\n", 3, "cannot declare ('late',) twice"),
+        (
+            'title = "a"\n[labs.08_coalescing\npoints = 1',
+            2,
+            "the closing ] is missing: [labs.08_coalescing]",
+        ),
+        ("title =", 1, "title has no value"),
+        ('title = "a"\ntitle = "b"\n\n\n', 2, "title stands here twice, first in line 1"),
+        ("[late]\ndays = 3\n[late]\n", 3, "[late] stands here twice, first in line 1"),
     ],
 )
 def test_a_mistake_is_one_line_that_names_its_own(tmp_path: Path, text: str, line: int, said: str):

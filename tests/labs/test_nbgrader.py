@@ -18,6 +18,7 @@ from warpwise.grading.notebook import answers, read
 from warpwise.labs import leaks
 from warpwise.labs.nbgrader import strict
 from warpwise.labs.source import load_lab, role, unmarked
+from warpwise.labs.versions import digests
 
 pytestmark = [pytest.mark.slow, pytest.mark.unix("its course has symbolic links")]
 
@@ -159,6 +160,7 @@ def test_every_lab_has_its_marks(handed):
             "lab": stem,
             "title": lab.title,
             "version": lab.version,
+            "exercises": digests(lab),
             "term": "Spring 2027",
         }
 

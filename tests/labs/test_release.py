@@ -14,6 +14,7 @@ import sys
 import sysconfig
 import zipfile
 import zlib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,9 @@ from warpwise.errors import LabError
 from warpwise.labs import leaks
 from warpwise.labs.release import RECORD, release
 from warpwise.labs.source import load_lab, role, unmarked
+from warpwise.labs.student_book import copy_book
 
-FIRST = "01_why_gpus"
+FIRST, SECOND = "01_why_gpus", "02_simt"
 TERM = "Spring 2027"
 # Solutions that a chapter shows whole: the lab asks to write down what the chapter has explained.
 SHOWN_IN_THE_BOOK = {
@@ -199,7 +201,8 @@ def test_labs_are_stamped_and_still_known_to_the_grader(bundle):
         released, ours = (
             json.loads(file.read_text("utf-8")) for file in (path, ROOT / "labs" / path.name)
         )
-        assert released["metadata"]["warpwise"] == ours["metadata"]["warpwise"] | {"term": TERM}
+        stamps = {"term": TERM, "released": date.today().isoformat()}
+        assert released["metadata"]["warpwise"] == ours["metadata"]["warpwise"] | stamps
         assert released["metadata"]["warpwise"]["version"] == load_lab(path.stem).version
         assert released["cells"] == ours["cells"]
 
@@ -500,9 +503,122 @@ def test_a_lab_that_is_not_made_from_its_source_is_not_released(course, tmp_path
         release(tmp_path / "out", course)
 
 
+def second_lab(course: Path) -> None:
+    """Give the small course another lab, with settings of its own."""
+    for path in (
+        f"solutions/{SECOND}.md",
+        f"labs/{SECOND}.ipynb",
+        f"tests/course/{SECOND}/hidden.py",
+    ):
+        (course / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / path, course / path)
+    (course / "course.toml").write_text(
+        'timezone = "Europe/Zurich"\n[late]\npercent_per_day = 10\ndays = 3\ngrace_minutes = 15\n'
+        f"[labs.{SECOND}]\npoints = 20\ndue = 2027-03-12T23:59:00\n"
+        f"[labs.{FIRST}]\ndue = 2027-03-05T12:00:00Z\nlate = {{ percent_per_day = 50 }}\n"
+        f'[extensions."ada@example.edu"]\n{SECOND} = 2027-03-19T23:59:00\n'
+    )
+
+
+def run_release(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["release", *map(str, arguments)])
+    return done.exit_code, done.output
+
+
+@pytest.mark.slow
+def test_labs_are_added_week_by_week(course, tmp_path):
+    second_lab(course)
+    out, into = tmp_path / "out", ("--student", tmp_path / "out", "--course", course)
+    status, said = run_release(*into, "--lab", "1", "--term", TERM)
+    assert status == 0 and said.startswith("1 lab, ")
+    assert [path.name for path in (out / "labs").iterdir()] == [f"{FIRST}.ipynb"]
+    handed = (out / f"labs/{FIRST}.ipynb").read_bytes()
+    # the instructor's own files, and a repository
+    (out / ".git/refs/tags").mkdir(parents=True)
+    (out / "notes.txt").write_text("Week 1")
+    (out / "labs/data.csv").write_text("1,2")
+    # the first lab changes after it was handed out
+    source = course / f"solutions/{FIRST}.md"
+    source.write_text(source.read_text("utf-8") + "\nOne more word.\n", "utf-8")
+
+    status, said = run_release(*into, "--lab", "simt")
+    assert status == 0, said
+    assert f"handed out now: {SECOND}; as they were: {FIRST}" in said
+    assert f"{FIRST} has changed since it was handed out: --lab {FIRST} hands out the new" in said
+    assert (out / f"labs/{FIRST}.ipynb").read_bytes() == handed
+    assert (out / f"labs/{SECOND}.ipynb").is_file() and (out / ".git/refs/tags").is_dir()
+    assert (out / "notes.txt").read_text() == "Week 1" and (out / "labs/data.csv").is_file()
+    record = json.loads((out / RECORD).read_text())
+    assert list(record["labs"]) == [FIRST, SECOND] and record["term"] == TERM
+    assert "notes.txt" not in record["files"]
+    # a change of a file that was handed out stops it, and nothing is lost
+    fill(out / f"labs/{FIRST}.ipynb", "square")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for more in ((), ("--force",)):
+        status, said = run_release(*into, "--lab", "2", *more)
+        assert status == 2 and f"is not as it was released, see labs/{FIRST}.ipynb" in said
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.slow
+def test_the_readme_says_points_due_times_and_the_late_policy(course, tmp_path):
+    second_lab(course)
+    status, said = run_release("--student", tmp_path / "out", "--course", course)
+    assert status == 0, said
+    readme = (tmp_path / "out/README.md").read_text("utf-8")
+    rows = [line for line in readme.splitlines() if line.startswith("|")]
+    due = "Friday, 12 March 2027, 23:59 (Europe/Zurich)"
+    assert rows[0] == "| lab | points | due | version |"
+    assert rows[3].startswith(f"| `labs/{SECOND}.ipynb` | 20 | {due} | ")
+    lost = "of its points for each day (24 hours) that has begun after the due time"
+    ends = "counts nothing after 3 days. The first 15 minutes are free."
+    assert f"For `labs/{SECOND}.ipynb`: Late work loses 10 % {lost}, and {ends}" in readme
+    assert f"\nLate work loses 50 % {lost}, and {ends}" in readme
+    assert "ada" not in readme and "warpwise labs update" in readme
+
+
+@pytest.mark.parametrize(
+    ("lab", "told"),
+    [
+        ("01_why_gpu_s", f"there is no lab '01_why_gpu_s'; did you mean {FIRST}?"),
+        ("7", f"there is no lab '7'; there are {FIRST}"),
+        ("", "there is no lab ''"),
+    ],
+)
+def test_a_lab_that_is_none_is_one_line_and_nothing_is_written(course, tmp_path, lab, told):
+    status, said = run_release("--student", tmp_path / "out", "--course", course, "--lab", lab)
+    assert status == 2 and told in said and not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_pages_for_instructors_and_lines_that_link_to_them_are_left_out(course, tmp_path):
+    (course / "chapters/running.md").write_text("# Running the course\n")
+    index = course / "chapters/index.md"
+    more = "One.\nSee [how](running.md#handing-out), please.\nTwo.\n- [Run](running.md) it\n"
+    index.write_text(index.read_text() + more)
+    contents = yaml.safe_load((course / "_toc.yml").read_text())
+    contents["parts"][1]["chapters"].insert(0, {"file": "chapters/running"})
+    (course / "_toc.yml").write_text(yaml.safe_dump(contents))
+    release(tmp_path / "out", course)
+    page = (tmp_path / "out/chapters/index.md").read_text()
+    assert page.endswith("its guide.\nOne.\nTwo.\n")
+    assert not (tmp_path / "out/chapters/running.md").exists()
+    assert "running" not in (tmp_path / "out/_toc.yml").read_text()
+
+
+def test_no_page_of_the_students_book_links_to_one_that_is_left_out(tmp_path):
+    copy_book(ROOT, tmp_path)
+    pages = {path.name: path.read_text("utf-8") for path in (tmp_path / "chapters").glob("*.md")}
+    assert "running_a_course.md" not in pages and "08_coalescing.md" in pages
+    for name, text in pages.items():
+        linked = re.findall(r"\]\(([\w/]+\.md)(?:#[^)]*)?\)", text)
+        assert not [page for page in linked if not (tmp_path / "chapters" / page).is_file()], name
+        assert "running_a_course" not in text
+
+
 @pytest.mark.slow
 def test_the_site_is_built_without_the_guides(course, tmp_path):
-    release(tmp_path / "out", course, site=True)
+    [said] = release(tmp_path / "out", course, site=True)
     pages = {
         path.relative_to(tmp_path / "out/site").as_posix()
         for path in (tmp_path / "out/site").rglob("*.html")
@@ -510,6 +626,21 @@ def test_the_site_is_built_without_the_guides(course, tmp_path):
     assert f"chapters/{FIRST}.html" in pages and not [page for page in pages if "teaching" in page]
     assert "its guide" in (tmp_path / "out/site/chapters/index.html").read_text("utf-8")
     assert "`site/index.html`" in (tmp_path / "out/README.md").read_text("utf-8")
+
+    # the same sources: the site that was built before, whose mark shows it
+    [kept] = (course / "_build/students").iterdir()
+    (kept / "mark.txt").write_text("built before")
+    lines = release(tmp_path / "again", course, site=True, term=TERM)
+    assert "built before, from the same sources" in lines[-1] and "built before" not in said
+    assert (tmp_path / "again/site/mark.txt").is_file()
+    lab = json.loads((tmp_path / f"again/site/labs/{FIRST}.ipynb").read_text("utf-8"))
+    assert lab["metadata"]["warpwise"]["term"] == TERM
+    # a page that changes is built
+    page = course / f"chapters/{FIRST}.md"
+    page.write_text(page.read_text() + "\nVery fast.\n")
+    release(tmp_path / "third", course, site=True)
+    assert "Very fast" in (tmp_path / f"third/site/chapters/{FIRST}.html").read_text("utf-8")
+    assert not (tmp_path / "third/site/mark.txt").exists()
 
 
 @pytest.mark.parametrize(

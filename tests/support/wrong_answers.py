@@ -21,13 +21,13 @@ from typing import Any
 
 from support.paths import ROOT
 from warpwise.grading.feedback import EXPLAINED
-from warpwise.grading.record import MISSING, NOT_GRADED
+from warpwise.grading.record import MISSING, NOT_GRADED, OLDER
 from warpwise.labs.budgets import NAMES
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab, role, solved_notebook
 
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
-KNOWN = EXPLAINED.keys() - {Reason.PASSED, MISSING, NOT_GRADED}
+KNOWN = EXPLAINED.keys() - {Reason.PASSED, MISSING, NOT_GRADED, OLDER}
 OF_A_CHANGE = {"replace", "by", "all"}
 OF_AN_ANSWER = OF_A_CHANGE | {"expect", "changes", "body"}
 

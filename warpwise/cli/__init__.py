@@ -13,11 +13,11 @@ import typer
 from typer import Context
 from typer.core import TyperGroup
 
-from warpwise.cli import grade, measure, release, results
+from warpwise.cli import course, grade, measure, release, results
 from warpwise.cli.table import print_table
 from warpwise.errors import WarpwiseError
 
-INSTRUCTORS = ("grade", "merge", "regrade", "gradebook", "feedback", "report", "release", "bundle")
+INSTRUCTORS = "grade merge regrade gradebook feedback report release bundle course".split()
 DEFAULT_CC = ["9.0"]
 EXTRAS = dict.fromkeys(INSTRUCTORS, "grading") | {
     "check": "labs",
@@ -53,7 +53,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="GPUs without the magic: check a machine, check a lab, grade submissions, measure a GPU.",
 )
-labs_app = typer.Typer(help="Build the labs from their sources.", no_args_is_help=True)
+labs_app = typer.Typer(help="Build labs, or bring yours up to date.", no_args_is_help=True)
 app.add_typer(labs_app, name="labs")
 
 
@@ -185,5 +185,41 @@ def labs_build(
         typer.echo(line)
 
 
-for commands in (grade, results, release, measure):
+@labs_app.command("update")
+def labs_update(
+    old: Annotated[
+        Path, typer.Argument(help="Your notebook, or your whole older handout.", metavar="OLD")
+    ],
+    new: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="The new handout, if it is not the current folder.", metavar="NEW"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Notebook to write, or folder for those of a handout.")
+    ] = None,
+) -> None:
+    """Move your answers into the new version of a lab.
+
+    Run it in the new handout: `warpwise labs update ../old-handout` moves the answers of all labs
+    there into the labs here, and `warpwise labs update ../old-handout/labs/08_coalescing.ipynb`
+    those of one. OLD stays as it is. With --from NEW it is OLD that is brought up to date, and NEW
+    that stays.
+
+    An answer moves if its exercise is the same in both versions. One to an exercise that has
+    changed, or that you have answered in both, stands below the exercise, as a comment. Your own
+    cells go to the end. A notebook in which somebody has worked is kept beside the new one, with
+    .before-update after its name."""
+    from warpwise.labs.update import update
+
+    failed = False
+    for updated in update(old, new, out):
+        failed |= updated.failed
+        for line in updated.lines:
+            typer.echo(line, err=updated.failed)
+    raise typer.Exit(2 if failed else 0)
+
+
+for commands in (grade, results, release, course, measure):
     commands.add(app)

@@ -33,8 +33,16 @@ def release(
     ] = "",
     site: Annotated[
         bool,
-        typer.Option("--site", help="Also build the students' book into site/; takes minutes."),
+        typer.Option(
+            "--site", help="Also put the built book into site/; takes minutes the first time."
+        ),
     ] = False,
+    lab: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Hand out only this lab, such as 8, 08_coalescing or coalescing; may be repeated."
+        ),
+    ] = None,
     course: Annotated[Path | None, COURSE] = None,
     force: Annotated[
         bool,
@@ -44,23 +52,38 @@ def release(
     """Release labs to students or to an nbgrader course.
 
     --student writes a folder to hand out: labs/, the package as a wheel in dist/, the book,
-    requirements.txt and a README. It is searched for solutions, hidden tests, wrong answers and
-    teaching guides before it is put in place.
+    requirements.txt and a README with the points, due times and late policy of course.toml. It is
+    searched for solutions, hidden tests, wrong answers and teaching guides before it is put in
+    place. The book is without the pages for instructors.
+
+    Week by week: `warpwise release --student handout --lab 8`, and next week the same with --lab 9
+    adds lab 9. The labs that are there stay as they were handed out, unless they are named again,
+    and so does whatever else lies in the folder, such as .git. It stops if a file that it had
+    written was changed since.
 
     --nbgrader writes a folder for the instructor, WITH SOLUTIONS: its source/ goes into an nbgrader
     course, where `nbgrader generate_assignment` makes the students' version. nbgrader trusts the
     process that runs student code, so its points are not safe from a student who sets out to fool
     it; those of `warpwise grade` are."""
     from warpwise.errors import LabError
+    from warpwise.grading.scoring import course as courses
+    from warpwise.grading.scoring import schedule
     from warpwise.labs import nbgrader as for_nbgrader
+    from warpwise.labs.release import course_folder
     from warpwise.labs.release import release as for_students
+    from warpwise.labs.source import load_lab
 
     if student is None and nbgrader is None:
         raise LabError("say where to: --student DIR, --nbgrader DIR, or both")
     if site and student is None:
         raise LabError("--site goes with --student DIR")
-    lines = for_students(student, course, term, site, force) if student else ()
-    lines += for_nbgrader.release(nbgrader, course, term, force) if nbgrader else ()
+    root, labs, lines = course_folder(course), lab or [], tuple[str, ...]()
+    if student:
+        sources = sorted((root / "solutions").glob("*.md"))
+        plan = schedule.plan(courses.find(root), {path.stem: load_lab(path) for path in sources})
+        lines += for_students(student, root, term, site, force, labs, plan)
+    if nbgrader:
+        lines += for_nbgrader.release(nbgrader, root, term, force, labs)
     for line in lines:
         typer.echo(line)
 

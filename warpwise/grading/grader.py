@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from warpwise.errors import GradingError
-from warpwise.grading import gpu, hidden, notebook, parts, sandbox, simulate, visible
+from warpwise.grading import gpu, hidden, notebook, older, parts, sandbox, simulate, visible
 from warpwise.grading.functions import judge_function
 from warpwise.grading.material import Material
 from warpwise.grading.record import (
@@ -74,7 +74,15 @@ class Grader:
         try:
             if record.problem or material is None or task.notebook is None:
                 raise GradingError(record.problem or "there is nothing to grade")
-            record = replace(record, results=self._tried(material, task.notebook))
+            differ = older.differing(task.notebook, material.lab)
+            found = tuple(
+                older.marked(result, task.notebook, material.lab)
+                if result.exercise in differ
+                else result
+                for result in self._tried(material, task.notebook)
+            )
+            note = older.note(task.notebook, material.lab, differ)
+            record = replace(record, results=found, note=note)
         except Exception as error:
             problem = str(error) if isinstance(error, GradingError) else failure(error)
             results = tuple(ungraded(material.lab if material else None))

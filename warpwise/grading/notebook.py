@@ -10,8 +10,8 @@ import json
 import os
 import re
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ MOST_BYTES = 10 * (1 << 20)
 MOST_CELLS, MOST_CHARACTERS = 1_000, 1_000_000
 MOST_CELL_CHARACTERS = 100_000
 MOST_CLAIM_CHARACTERS = 80
+MOST_DIGESTS = 100  # several times the exercises of a lab
 
 # nbval's orders in a cell's text, such as to skip it or not to compare its output
 NBVAL_MARKERS = (
@@ -54,11 +55,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """The code of a submission, and the lab and version that its metadata claims."""
+    """The code of a submission, and what its metadata claims.
+
+    That is its lab, its version, ``edition``, when that was handed out, in words, and ``digests``,
+    its exercises by id: see ``labs.versions``."""
 
     cells: tuple[Cell, ...]
     lab: str = ""
     version: str = ""
+    edition: str = ""
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,8 @@ def read(path: Path) -> Notebook:
         raise GradingError(
             f"the notebook has {cells_or}more than {MOST_CHARACTERS:,} characters of code"
         )
-    return Notebook(cells, _claim(found, "lab"), _claim(found, "version"))
+    lab, version = _claim(found, "lab"), _claim(found, "version")
+    return Notebook(cells, lab, version, _edition(found, version), _digests(found))
 
 
 def answers(notebook: Notebook, exercises: Sequence[Exercise]) -> dict[str, Answer | None]:
@@ -163,11 +170,32 @@ def _cell(cell: object) -> Cell | None:
     return Cell(NBVAL_MARKER.sub("#", source), claim)
 
 
+def _edition(holder: dict[str, Any], version: str) -> str:
+    """The term for which a lab was handed out, or else the month, or else the bare version."""
+    claims = (_claim(holder, "term"), _claim(holder, "released")[:7], f"version {version}")
+    return next("".join(filter(str.isprintable, claim)) for claim in claims if claim)
+
+
+def _digests(holder: dict[str, Any]) -> dict[str, str]:
+    """Digests of exercises by id, if they are texts."""
+    claims = _ours(holder).get("exercises")
+    if not isinstance(claims, dict):
+        return {}
+    found = [(id, digest) for id, digest in claims.items() if isinstance(digest, str)]
+    return {_cut(id): _cut(digest) for id, digest in found[:MOST_DIGESTS]}
+
+
 def _claim(holder: dict[str, Any], key: str) -> str:
     """``metadata["warpwise"][key]`` if it is text, cut to the length of our names."""
+    claim = _ours(holder).get(key)
+    return _cut(claim) if isinstance(claim, str) else ""
+
+
+def _ours(holder: dict[str, Any]) -> dict[str, Any]:
     metadata = holder.get("metadata")
     ours = metadata.get("warpwise") if isinstance(metadata, dict) else None
-    claim = ours.get(key) if isinstance(ours, dict) else None
-    if not isinstance(claim, str):
-        return ""
-    return claim[:MOST_CLAIM_CHARACTERS].encode("utf-8", "replace").decode()
+    return ours if isinstance(ours, dict) else {}
+
+
+def _cut(text: str) -> str:
+    return text[:MOST_CLAIM_CHARACTERS].encode("utf-8", "replace").decode()

@@ -13,6 +13,7 @@ from warpwise.metrics import MORE_IS_BETTER
 MISSING = "no answer"
 NOT_PYTHON = "not Python"
 NOT_GRADED = "not graded"
+OLDER = "from an older version of the lab"
 ENDED = "ended the process"
 TOO_MUCH_MEMORY = "too much memory"
 TOO_MUCH_OUTPUT = "too much output"
@@ -135,7 +136,8 @@ class Record:
     """One submission. ``problem`` says in one line why it could not be graded, for no points.
 
     ``name``, ``submitted`` (ISO 8601, with its offset) and ``late`` come from the platform that
-    collected it, empty where it gives none; ``version`` is the lab's, as the notebook states it."""
+    collected it, empty where it gives none; ``version`` is the lab's, as the notebook states it.
+    ``note`` tells the student that the lab has changed since, and is empty if nothing has."""
 
     student: str
     file: str
@@ -148,6 +150,7 @@ class Record:
     submitted: str = ""
     late: bool = False
     version: str = ""
+    note: str = ""
 
     @property
     def points(self) -> float:

@@ -23,6 +23,7 @@ from warpwise.labs.source import (
     solved_notebook,
     student_notebook,
 )
+from warpwise.labs.versions import stamp
 
 
 def build(
@@ -68,7 +69,8 @@ def generate(lab: Lab, site: tuple[str, str, str] | None = None) -> str:
     """Return the text of a student's notebook, with reference outputs from the solved one.
 
     ``site`` is the repository for Colab, as ``colab.repository`` returns it."""
-    return notebook_text(with_setup(student_notebook(lab, reference_outputs(lab)), site))
+    notebook = stamp(student_notebook(lab, reference_outputs(lab)), lab)
+    return notebook_text(with_setup(notebook, site))
 
 
 def reference_outputs(lab: Lab) -> dict[str, list[NotebookNode]]:

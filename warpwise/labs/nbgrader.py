@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from warpwise.labs.release import (
     replacing,
 )
 from warpwise.labs.source import Lab, load_lab, marked_notebook, notebook_text, role
+from warpwise.labs.versions import stamp
 
 SCHEMA = 3  #: version of nbgrader's cell metadata
 CONFIG = """# Add this to your course's nbgrader_config.py: it sets the text in place of a solution.
@@ -60,18 +62,23 @@ Left out: {stems}. There one of several exercises is enough; nbgrader can only a
 
 
 def release(
-    target: Path, course: Path | None = None, term: str = "", force: bool = False
+    target: Path,
+    course: Path | None = None,
+    term: str = "",
+    force: bool = False,
+    labs: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Write ``source/<lab>/<lab>.ipynb`` for each lab, the package and a README to ``target``.
 
-    Returns a line about it. Labs with a choice of exercises are left out. Raises LabError as
-    ``release.release`` does, and then leaves everything as it was."""
+    ``labs`` are the only ones to write (``chosen``). Returns a line about it. Labs with a choice of
+    exercises are left out. Raises LabError as ``release.release`` does, and then leaves everything
+    as it was."""
     root = course_folder(course)
     check_term(term)
     with replacing(target, force) as folder:
         versions: dict[str, str] = {}
         left_out: list[str] = []
-        for stem, version, _ in handed_out(root):
+        for stem, version, _ in handed_out(root, labs):
             lab = load_lab(root / "solutions" / f"{stem}.md")
             if any(exercise.choice for exercise in lab.exercises):
                 left_out.append(stem)
@@ -92,7 +99,7 @@ def release(
 
 def for_nbgrader(lab: Lab, term: str = "") -> NotebookNode:
     """Make a lab's notebook with marked solutions, nbgrader's metadata, and checks that raise."""
-    notebook = marked_notebook(lab)
+    notebook = stamp(marked_notebook(lab), lab)
     if term:
         notebook.metadata["warpwise"]["term"] = term
     points = {exercise.id: exercise.points for exercise in lab.exercises}

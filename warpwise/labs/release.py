@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,54 +24,22 @@ import yaml
 
 from warpwise.errors import LabError
 from warpwise.labs import leaks
+from warpwise.labs.chosen import chosen
 from warpwise.labs.source import CHECKOUT, load_lab, notebook_text
+from warpwise.labs.student_book import add_site, copy_book
+from warpwise.labs.student_readme import Plan, readme
+from warpwise.labs.update import RECORD
 
-RECORD = "release.json"  #: description of a release, by which --force knows it
 MOST_TERM = 60  # characters
-TO_GUIDE = re.compile(r"\[([^\]]*)\]\(teaching/[^)]*\)")
-FAVICON = re.compile(r"^(\s*favicon:\s*)(\S+)", re.M)
 
-README = """# {title}
 
-These are the course's labs{term}, the book, and the package that both need.
-All you need beforehand is Python 3.11 or newer.
+@dataclass(frozen=True)
+class Earlier:
+    """What an earlier release says of itself: its term, its labs' versions, and its files."""
 
-## Set up
-
-In this folder, on Linux and macOS:
-
-    python3 -m venv .venv
-    .venv/bin/python -m pip install -r requirements.txt
-
-On Windows it is `py -m venv .venv`, and `.venv\\Scripts\\` in place of `.venv/bin/` here and below.
-
-## Work
-
-    .venv/bin/jupyter lab labs                            # open the labs
-    .venv/bin/warpwise check labs/{first}     # which exercises pass
-    .venv/bin/warpwise doctor                             # what is installed, and what is missing
-
-Write your answers into the cells that define a function with `...` in it, and leave the names of
-functions and files as they are. Each exercise has hints, and a check below it that says what is
-wrong. No GPU is needed.
-
-Chapters are in `chapters/`: in JupyterLab, right-click one, then *Open With*, *Notebook*.{site}
-
-## Hand in
-
-Save the lab, run `warpwise check` on it once more, and hand in the notebook, such as
-`labs/{first}`, under its own name. Only the text of your cells counts; outputs and
-pictures are made again when it is graded.
-
-## Versions
-
-| lab | version |
-|---|---|
-{versions}
-
-Warpwise {warpwise}.
-"""
-SITE = " Open `site/index.html` to read them as pages."
+    term: str = ""
+    labs: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def release(
@@ -79,29 +48,64 @@ def release(
     term: str = "",
     site: bool = False,
     force: bool = False,
+    labs: Sequence[str] = (),
+    plan: Plan | None = None,
 ) -> tuple[str, ...]:
-    """Write the students' bundle to ``target``, which must be new or empty; return a line about it.
+    """Write the students' bundle to ``target``, which must be new or empty; return lines about it.
 
-    With ``force`` it may hold an earlier release, as long as nobody has changed anything in it.
-    ``site`` builds the book into it, which takes some minutes. Raises LabError, and leaves
+    ``labs`` are the only ones to hand out (``chosen``). If ``target`` holds an earlier release they
+    are added to those in it, which stay as they were handed out; so does whatever else lies there.
+    With ``force`` an earlier release is replaced, as long as nobody has changed anything in it.
+    ``site`` puts the built book into it, which takes some minutes unless it was built before;
+    ``plan`` is what the README says of points and due times. Raises LabError, and leaves
     everything as it was, when a part of the course is missing or stale, when the target is in use,
     or when something secret would be in the bundle."""
     root = course_folder(course)
     check_term(term)
-    with replacing(target, force) as folder:
-        versions = _labs(root, folder, term)
+    earlier = _earlier(target) if labs and not force else Earlier()
+    term = term or earlier.term
+    site = site or any(path.startswith("site/") for path in earlier.files)
+    with replacing(target, force, earlier) as folder:
+        new = _labs(root, folder, term, labs)
+        kept = {stem: version for stem, version in earlier.labs.items() if stem not in new}
+        for stem in kept:
+            shutil.copyfile(target / "labs" / f"{stem}.ipynb", folder / "labs" / f"{stem}.ipynb")
+        versions = dict(sorted({**new, **kept}.items()))
         wheel = build_wheel(root, folder / "dist")
-        _book(root, folder)
-        if site:
-            _site(folder)
+        copy_book(root, folder)
         _environment(root, folder, wheel)
-        (folder / "README.md").write_text(_readme(root, versions, wheel, term, site), "utf-8")
+        built = site and add_site(root, folder)
+        title = yaml.safe_load((root / "_config.yml").read_text("utf-8")).get("title", "Labs")
+        text = readme(title, versions, plan or Plan(), _version(wheel), term, site)
+        (folder / "README.md").write_text(text, "utf-8")
         for name in ("LICENSE", "LICENSE-text"):
             if (root / name).is_file():
                 shutil.copyfile(root / name, folder / name)
-        refuse_leaks(folder, root)
         describe(folder, {"warpwise": _version(wheel), "term": term, "labs": versions})
-    return (f"{len(versions)} labs, {wheel} and the book are in {target}",)
+        _carry_over(target, folder, earlier)
+        refuse_leaks(folder, root)
+    return tuple(_lines(target, new, kept, wheel, site and not built, root))
+
+
+def _lines(
+    target: Path,
+    new: Mapping[str, str],
+    kept: Mapping[str, str],
+    wheel: str,
+    reused: bool,
+    root: Path,
+) -> Iterator[str]:
+    count = len(new) + len(kept)
+    there = "1 lab" if count == 1 else f"{count} labs"
+    yield f"{there}, {wheel} and the book are in {target}"
+    if kept:
+        yield f"handed out now: {', '.join(new)}; as they were: {', '.join(kept)}"
+    for stem, version in kept.items():
+        source = root / "solutions" / f"{stem}.md"
+        if source.is_file() and load_lab(source).version != version:
+            yield f"{stem} has changed since it was handed out: --lab {stem} hands out the new one"
+    if reused:
+        yield "the site was built before, from the same sources"
 
 
 def course_folder(course: Path | None) -> Path:
@@ -116,11 +120,11 @@ def course_folder(course: Path | None) -> Path:
 
 
 @contextmanager
-def replacing(target: Path, force: bool) -> Iterator[Path]:
+def replacing(target: Path, force: bool, earlier: Earlier | None = None) -> Iterator[Path]:
     """Give a new folder to write into, which takes the place of ``target`` at the end.
 
-    After an error nothing is left of it."""
-    _check_target(target, force)
+    That may hold the ``earlier`` release. After an error nothing is left of the new folder."""
+    _check_target(target, force, earlier or Earlier())
     target = target.absolute()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -173,18 +177,21 @@ def refuse_leaks(folder: Path, root: Path) -> None:
 
 
 def stamped(text: str, term: str) -> str:
-    """Add the term to a lab's metadata, beside the version by which the grader knows it."""
+    """Add the term and the day to a lab's metadata, beside the version by which it is known."""
     notebook = nbformat.reads(text, 4)
-    notebook.metadata["warpwise"]["term"] = term
+    about = {"released": date.today().isoformat()} | ({"term": term} if term else {})
+    notebook.metadata["warpwise"] |= about
     return notebook_text(notebook)
 
 
-def handed_out(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield stem, version and text of each lab's notebook.
+def handed_out(root: Path, labs: Sequence[str] = ()) -> Iterator[tuple[str, str, str]]:
+    """Yield stem, version and text of each lab's notebook, or of those that are meant.
 
     Raises LabError if one is missing or was made from another source."""
-    for source in sorted((root / "solutions").glob("*.md")):
-        lab, path = load_lab(source), root / "labs" / f"{source.stem}.ipynb"
+    stems = sorted(path.stem for path in (root / "solutions").glob("*.md"))
+    for stem in chosen(stems, labs):
+        source, path = root / "solutions" / f"{stem}.md", root / "labs" / f"{stem}.ipynb"
+        lab = load_lab(source)
         try:
             text = path.read_text("utf-8")
             version = json.loads(text)["metadata"]["warpwise"]["version"]
@@ -195,67 +202,15 @@ def handed_out(root: Path) -> Iterator[tuple[str, str, str]]:
         yield lab.stem, version, text
 
 
-def _labs(root: Path, folder: Path, term: str) -> dict[str, str]:
+def _labs(root: Path, folder: Path, term: str, labs: Sequence[str]) -> dict[str, str]:
     (folder / "labs").mkdir()
     versions = {}
-    for stem, version, text in handed_out(root):
-        content = stamped(text, term) if term else text
-        (folder / "labs" / f"{stem}.ipynb").write_text(content, "utf-8")
+    for stem, version, text in handed_out(root, labs):
+        (folder / "labs" / f"{stem}.ipynb").write_text(stamped(text, term), "utf-8")
         versions[stem] = version
     if not versions:
         raise LabError(f"there is no lab in {root / 'solutions'}")
     return versions
-
-
-def _book(root: Path, folder: Path) -> None:
-    """Copy the book's sources without the guides for teaching, and the files that its pages read.
-
-    Links to a guide become plain words."""
-    ignore = shutil.ignore_patterns("teaching", "mistakes", "_build", "__pycache__", ".*")
-    shutil.copytree(root / "chapters", folder / "chapters", ignore=ignore)
-    for page in (folder / "chapters").glob("*.md"):
-        _rewrite(page, lambda text: TO_GUIDE.sub(r"\1", text))
-    if (root / "measurements").is_dir():
-        shutil.copytree(root / "measurements", folder / "measurements", ignore=ignore)
-    for path in leaks.mistakes(root):
-        (folder / path.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, folder / path.relative_to(root))
-    contents = without_guides(yaml.safe_load((root / "_toc.yml").read_text("utf-8")))
-    (folder / "_toc.yml").write_text(yaml.safe_dump(contents, sort_keys=False), "utf-8")
-    shutil.copyfile(root / "_config.yml", folder / "_config.yml")
-    icon = FAVICON.search((root / "_config.yml").read_text("utf-8"))
-    if icon and (root / icon[2]).is_file():
-        shutil.copyfile(root / icon[2], folder / Path(icon[2]).name)
-        name = Path(icon[2]).name
-        _rewrite(folder / "_config.yml", lambda text: FAVICON.sub(rf"\g<1>{name}", text))
-
-
-def without_guides(contents: dict[str, Any]) -> dict[str, Any]:
-    """Drop the guides from a book's table of contents, and parts that hold nothing else."""
-    guides, parts = "chapters/teaching/", []
-    for part in contents.get("parts", ()):
-        pages = part.get("chapters", ())
-        pages = [page for page in pages if not str(page.get("file", "")).startswith(guides)]
-        if pages:
-            parts.append(part | {"chapters": pages})
-    return contents | ({"parts": parts} if parts else {})
-
-
-def _site(folder: Path) -> None:
-    """Build the students' book, which has no page of the guides, nor their words in its search."""
-    with tempfile.TemporaryDirectory(prefix="warpwise-site-") as out:
-        # it has no -m, and its script need not be on the path
-        start = "from jupyter_book.cli.main import main; main()"
-        command = [sys.executable, "-c", start, "build", ".", "--path-output", out]
-        command += ["-W", "--keep-going"]
-        both, pipe = subprocess.STDOUT, subprocess.PIPE
-        done = subprocess.run(command, cwd=folder, stdout=pipe, stderr=both, text=True)
-        built = Path(out) / "_build" / "html"
-        if done.returncode or not (built / "index.html").is_file():
-            told = re.findall(r".*(?:WARNING|Error|No module).*", done.stdout)
-            why = (told or ["see what `make book` says"])[-1].strip()[:300]
-            raise LabError(f"the book cannot be built: {why}")
-        shutil.copytree(built, folder / "site")
 
 
 def _environment(root: Path, folder: Path, wheel: str) -> None:
@@ -268,19 +223,6 @@ def _environment(root: Path, folder: Path, wheel: str) -> None:
     (folder / "requirements.txt").write_text("\n".join(lines), "utf-8")
 
 
-def _readme(root: Path, versions: dict[str, str], wheel: str, term: str, site: bool) -> str:
-    title = yaml.safe_load((root / "_config.yml").read_text("utf-8")).get("title", "Labs")
-    rows = "\n".join(f"| `{stem}` | `{version}` |" for stem, version in versions.items())
-    return README.format(
-        title=title,
-        term=f" for {term}" if term else "",
-        first=f"{next(iter(versions))}.ipynb",
-        versions=rows,
-        warpwise=_version(wheel),
-        site=SITE if site else "",
-    )
-
-
 def _version(wheel: str) -> str:
     return wheel.split("-")[1]
 
@@ -291,25 +233,63 @@ def check_term(term: str) -> None:
         raise LabError(f"--term is {one_line}")
 
 
-def _check_target(target: Path, force: bool) -> None:
-    """Raise LabError unless ``target`` is new, empty or, with ``force``, an unchanged release."""
+def _earlier(target: Path) -> Earlier:
+    """Return what an earlier release in a folder says of itself; nothing where there is none."""
+    try:
+        found = json.loads((target / RECORD).read_text("utf-8"))
+        return Earlier(str(found["term"]), dict(found["labs"]), dict(found["files"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Earlier()
+
+
+def _check_target(target: Path, force: bool, earlier: Earlier) -> None:
+    """Raise LabError unless ``target`` is new, empty or an unchanged release.
+
+    A release to which labs are added may have other files beside its own, one that is replaced, by
+    ``force``, may not."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise LabError(f"{target} is not a folder")
     if not target.exists() or not any(target.iterdir()):
         return
-    if not force:
-        choice = "name a new folder, or replace an earlier release with --force"
+    made = earlier.files or _earlier(target).files
+    if not (force or earlier.files):
+        add = ", or add a lab to it with --lab" if made else ""
+        choice = f"name a new folder, or replace an earlier release with --force{add}"
         raise LabError(f"{target} is not empty: {choice}")
-    try:
-        made = json.loads((target / RECORD).read_text("utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    if not made:
         why = "was not made by this command, so --force does not replace it"
-        raise LabError(f"{target} {why}") from error
+        raise LabError(f"{target} {why}")
     now = _digests(target)
-    changed = sorted(path for path in {*now, *made} if now.get(path) != made.get(path))
+    looked_at = made if earlier.files else {*now, *made}
+    changed = sorted(path for path in looked_at if now.get(path) != made.get(path))
     if changed:
-        lost = f"see {changed[0]}: move it away, --force would lose that"
+        lost = f"see {changed[0]}: move it away, this would lose it"
         raise LabError(f"{target} is not as it was released, {lost}")
+
+
+def _carry_over(target: Path, folder: Path, earlier: Earlier) -> None:
+    """Copy what lies in an earlier release and is not its own, such as ``.git``.
+
+    Raises LabError if the new release has something in the same place."""
+    if not earlier.files:
+        return
+    ours = {path.partition("/")[0] for path in earlier.files} | {RECORD}
+    for path in sorted(target.iterdir()):
+        if path.name not in ours:
+            _copy(path, folder / path.name)
+    for name in sorted(_digests(target)):
+        if name.partition("/")[0] in ours and name not in earlier.files:
+            _copy(target / name, folder / name)
+
+
+def _copy(path: Path, target: Path) -> None:
+    if target.exists() or target.is_symlink():
+        raise LabError(f"{path} is in the way of a new file of that name: move it away")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        shutil.copytree(path, target, symlinks=True)
+    else:
+        shutil.copy2(path, target, follow_symlinks=False)
 
 
 def _digests(folder: Path) -> dict[str, str]:
@@ -321,7 +301,3 @@ def _digests(folder: Path) -> dict[str, str]:
 
 def _digest(path: Path) -> str:
     return "a link" if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _rewrite(path: Path, change: Callable[[str], str]) -> None:
-    path.write_text(change(path.read_text("utf-8")), "utf-8")

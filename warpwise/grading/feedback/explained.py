@@ -36,6 +36,7 @@ EXPLAINED = {
     "launch refused": "A GPU would refuse this launch.",
     reasons.MISSING: "The notebook has no answer to this exercise.",
     reasons.NOT_PYTHON: "The code of the exercise is not valid Python.",
+    reasons.OLDER: "This exercise has changed since the notebook was handed out.",
     reasons.NOT_GRADED: "Nothing was graded, because of the problem named above.",
     reasons.ENDED: "The code ended the process that ran it.",
     Reason.ENDLESS: "The code has a loop that can never end.",

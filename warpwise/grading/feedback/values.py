@@ -147,7 +147,7 @@ def _notebook(key: str, record: Record, lab: Lab | None, notes: Sequence[str]) -
         lab.title if lab else record.file,
         record.file,
         f"{record.points:g} of {record.possible:g}" if lab else "",
-        tuple(notes) if record.isolated else (*notes, NOT_ISOLATED),
+        tuple(filter(None, [record.note, *notes, "" if record.isolated else NOT_ISOLATED])),
         sentence(record.problem) if record.problem else "",
         remedy(record.problem) if record.problem else "",
         tuple(parts),

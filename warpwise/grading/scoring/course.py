@@ -32,6 +32,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from warpwise.errors import GradingError
+from warpwise.grading.scoring import toml_words
 from warpwise.simt.compiler.advice import nearest
 
 NAME = "course.toml"
@@ -109,15 +110,72 @@ def load(path: str | Path, stems: Collection[str] | None = None) -> Course:
     GradingError, with the line, for a file that is not TOML, an unknown name, or a value that makes
     no sense."""
     path = Path(path)
+    if stems is None:
+        stems = sorted(source.stem for source in (path.parent / "solutions").glob("[0-9]*.md"))
+    parsed = toml_words.parsed(_text(path))
+    if parsed.slips or parsed.found is None:
+        raise GradingError(f"{path.name}:{parsed.slips[0].line}: {parsed.slips[0].what}")
+    return _Reader(path.name, parsed.text, stems).course(parsed.found)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A file with all that is wrong with it, by line, and the settings that are left.
+
+    There are none, and other mistakes may be hidden, where it cannot be read as TOML."""
+
+    course: Course | None
+    problems: tuple[tuple[int, str], ...]
+    text: str = ""
+
+
+def check(path: Path, stems: Collection[str]) -> Checked:
+    """Read a ``course.toml`` as ``load`` does, and list every mistake in it, not the first alone.
+
+    Raises GradingError for a file that is no text."""
+    parsed = toml_words.parsed(_text(path))
+    found, reader = parsed.found, _Reader(path.name, parsed.text, stems)
+    problems = [(slip.line, slip.what) for slip in parsed.slips]
+    course = None
+    while course is None and found is not None:
+        try:
+            course = reader.course(found)
+        except Mistake as mistake:
+            table = f"[{'.'.join(map(_key, mistake.keys[:-1]))}]: " if mistake.keys[1:] else ""
+            problems.append((line_of(parsed.text, mistake.keys), f"{table}{mistake.what}"))
+            found = _without(found, mistake.keys)
+    return Checked(course, tuple(sorted(problems)), parsed.text)
+
+
+class Mistake(GradingError):
+    """A value that makes no sense, or a name that is none: ``keys`` lead to it."""
+
+    def __init__(self, place: str, keys: tuple[str, ...], what: str):
+        super().__init__(f"{place}: {what}")
+        self.keys, self.what = keys, what
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise GradingError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise GradingError(f"{path.name} is not UTF-8; save it as UTF-8") from error
-    if stems is None:
-        stems = sorted(source.stem for source in (path.parent / "solutions").glob("[0-9]*.md"))
-    return _Reader(path.name, text, stems).course()
+
+
+def _without(found: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return tables without one of their keys; None if it is not there.
+
+    Without its time zone every due time would be wrong too, so another takes its place."""
+    first, *rest = keys
+    if first not in found:
+        return None
+    others = {key: value for key, value in found.items() if key != first}
+    if not rest:
+        return others | ({first: "UTC"} if first == "timezone" else {})
+    inner = _without(found[first], tuple(rest)) if isinstance(found[first], dict) else None
+    return None if inner is None else others | {first: inner}
 
 
 def late_policy(text: str) -> LatePolicy:
@@ -175,11 +233,7 @@ class _Reader:
     stems: Collection[str]
     zone: ZoneInfo | None = None
 
-    def course(self) -> Course:
-        try:
-            found = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
-            raise GradingError(self._syntax(str(error))) from error
+    def course(self, found: dict[str, Any]) -> Course:
         self.known((), found, TOP, "a setting")
         title, term = (self.words((key,), found.get(key, "")) for key in ("title", "term"))
         read = replace(self, zone=self.timezone(found["timezone"])) if "timezone" in found else self
@@ -296,16 +350,9 @@ class _Reader:
                 ("timezone",), f"{name!r} is not a time zone known to this machine; {hint}"
             ) from error
 
-    def wrong(self, keys: tuple[str, ...], what: str) -> GradingError:
+    def wrong(self, keys: tuple[str, ...], what: str) -> Mistake:
         place = f"{self.name}:{line_of(self.text, keys)}" if self.text else self.name
-        return GradingError(f"{place}: {what}")
-
-    def _syntax(self, said: str) -> str:
-        """Put the line before a parser's message, which has none for the end of the file."""
-        what, _, place = said.rpartition(" (at ")
-        line = re.search(r"line (\d+)", place)
-        number = int(line[1]) if line else len(self.text.rstrip("\n").split("\n"))
-        return f"{self.name}:{number}: {what[:1].lower()}{what[1:]}"
+        return Mistake(place, keys, what)
 
 
 def _has(found: object, keys: tuple[str, ...]) -> bool:

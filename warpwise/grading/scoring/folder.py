@@ -54,14 +54,14 @@ def of_run(
     late_policy: str | None = None,
 ) -> Gradebook:
     """Return the gradebook of a run that is loaded already; see ``gradebook``."""
-    settings = _settings(run)
-    root, file = _course(course, settings.get("course"))
+    settings = settings_of(run)
+    root, file = course_files(course, settings.get("course"))
     labs = {path.stem: load_lab(path) for path in sorted((root / "solutions").glob("[0-9]*.md"))}
     used = courses.load(file, labs) if file else Course()
     due, late_policy = due or settings.get("due"), late_policy or settings.get("late_policy")
     used = used.with_due(courses.due(due)) if due else used
     used = used.with_late(courses.late_policy(late_policy)) if late_policy else used
-    students = _roster(roster, settings)
+    students = roster_of(roster, settings)
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
     records: Iterable[Record] = map(store.outline, run.records)
@@ -84,7 +84,7 @@ def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path
 
     Raises GradingError if there is no such student or page."""
     run = store.load(folder)
-    roster = _roster(None, _settings(run))
+    roster = roster_of(None, settings_of(run))
     handed_in = scores.by_student(map(store.outline, run.records), roster)
     names = {record.student for record in run.records}
     if student in names:
@@ -113,17 +113,18 @@ def save(path: str | Path, text: str) -> None:
         raise GradingError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _settings(run: store.Run) -> dict[str, str]:
+def settings_of(run: store.Run) -> dict[str, str]:
     """Return the settings that ``grade`` was given."""
     return {key: str(value) for key, value in (run.about.get("settings") or {}).items() if value}
 
 
-def _roster(given: str | Path | None, settings: Mapping[str, str]) -> Roster | None:
+def roster_of(given: str | Path | None, settings: Mapping[str, str]) -> Roster | None:
+    """Return the roster that is given, or else the one that ``grade`` was given, if any."""
     path = given or settings.get("roster")
     return rosters.load(path) if path else None
 
 
-def _course(given: str | Path | None, graded_with: str | None) -> tuple[Path, Path | None]:
+def course_files(given: str | Path | None, graded_with: str | None) -> tuple[Path, Path | None]:
     """Return the folder that has the labs' sources, and the file of settings, if any."""
     chosen = [Path(path) for path in (given, graded_with) if path]
     if chosen and not chosen[0].exists():

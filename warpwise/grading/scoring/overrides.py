@@ -45,9 +45,27 @@ def load(path: str | Path, labs: Mapping[str, Lab]) -> tuple[Override, ...]:
     """Read the overrides in a file; ``scores`` checks the students.
 
     Raises GradingError, with the line, for an unknown lab or exercise, or wrong points."""
+    found, mistakes = check(path, labs)
+    if mistakes:
+        raise mistakes[0]
+    return found
+
+
+def check(
+    path: str | Path, labs: Mapping[str, Lab]
+) -> tuple[tuple[Override, ...], tuple[GradingError, ...]]:
+    """Read the overrides in a file, and the mistakes in it, one for each row that has one.
+
+    Raises GradingError where it is no such table."""
     table = sheet.read(path)
     _check_columns(table)
-    return tuple(_override(table, line, cells, labs) for line, cells in table.rows)
+    found, mistakes = [], []
+    for line, cells in table.rows:
+        try:
+            found.append(_override(table, line, cells, labs))
+        except GradingError as error:
+            mistakes.append(error)
+    return tuple(found), tuple(mistakes)
 
 
 def _check_columns(table: Sheet) -> None:

@@ -219,6 +219,7 @@ def _score(
         said,
         *_lateness(record, submitted, due, extended, late_days, settings.late),
         "graded without a sandbox" if record and not record.isolated else "",
+        "a notebook of an older version of the lab" if record and record.note else "",
         *(_by_hand(override) for override in fixed.values()),
     ]
     return Score(
