@@ -17,6 +17,7 @@ class Format(StrEnum):
 
     csv = "csv"
     canvas = "canvas"
+    moodle = "moodle"
     gradescope = "gradescope"
     nbgrader = "nbgrader"
 
@@ -51,7 +52,12 @@ def gradebook(
         ),
     ] = None,
 ) -> None:
-    """Write a gradebook for Canvas, Gradescope, nbgrader or a spreadsheet.
+    """Write a gradebook for Canvas, Moodle, Gradescope, nbgrader or a spreadsheet.
+
+    Canvas and Moodle import their files as they are if --roster is what they export: Canvas's
+    gradebook, or the grading worksheet of Moodle's assignment. What has no place there, such as
+    the score of somebody they do not know, is in a second file beside --out, OUT-unknown.csv, with
+    the reason.
 
     Points, weights, due times, late policy and extensions come from course.toml; options given
     here, or earlier to `warpwise grade`, override it. DIR/times.csv (student,lab,submitted) says
@@ -61,16 +67,16 @@ def gradebook(
     note, anyone who handed something in but is not on it. Labs that nobody handed in are left
     out."""
     from warpwise.grading.scoring import folder as graded
-    from warpwise.grading.scoring.export import export
+    from warpwise.grading.scoring.export import table
 
     made = graded.gradebook(folder, course, roster, due, late_policy)
-    text = export(made.scores, format.value, made.labs, made.course, made.roster)
+    found = table(made.scores, format.value, made.labs, made.course, made.roster)
     if out is None:
-        typer.echo(text, nl=False)
+        typer.echo(found.text, nl=False)
     else:
-        graded.save(out, text)
+        graded.save(out, found.text)
         typer.echo(f"{len({score.student for score in made.scores})} students: see {out}")
-    for line in made.warnings:
+    for line in (*made.warnings, *found.remarks, *graded.save_left_out(out, found)):
         typer.echo(f"warpwise: {line}", err=True)
 
 
