@@ -22,6 +22,13 @@ class Format(StrEnum):
     nbgrader = "nbgrader"
 
 
+class Platform(StrEnum):
+    """The platforms that take feedback back in an archive."""
+
+    canvas = "canvas"
+    moodle = "moodle"
+
+
 def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
     app.command()(gradebook)
@@ -83,15 +90,38 @@ def gradebook(
 def feedback(
     folder: Annotated[Path, GRADED],
     student: Annotated[
-        str, typer.Argument(help="The student's id, e-mail address or name.", metavar="STUDENT")
-    ],
+        str | None,
+        typer.Argument(help="The student's id, e-mail address or name.", metavar="STUDENT"),
+    ] = None,
     text: Annotated[
         bool, typer.Option("--text", help="Print the page as plain text instead of its path.")
     ] = False,
+    zip: Annotated[
+        Platform | None, typer.Option(help="Pack the pages of a lab for this platform.")
+    ] = None,
+    lab: Annotated[
+        str | None, typer.Option(help="The lab to pack, if there are several.", metavar="LAB")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The archive to write.", metavar="FILE.zip")
+    ] = None,
 ) -> None:
-    """Print the path of a student's feedback page, or its text."""
+    """Print the path of a student's feedback page, or its text, or pack all pages for a platform.
+
+    Canvas takes the archive with "Upload Submissions", Moodle with "Upload multiple feedback files
+    in a zip": `warpwise feedback graded --zip canvas --lab 08_coalescing --out feedback.zip`. The
+    submissions must have been graded as the platform gave them to download, since it finds a
+    student by the numbers in their names."""
+    from warpwise.errors import GradingError
     from warpwise.grading.scoring.folder import pages
 
+    if zip is not None and student is None and out is not None and not text:
+        _pack(folder, zip, out, lab or "")
+        return
+    if student is None or zip is not None or lab is not None or out is not None:
+        raise GradingError(
+            "name a STUDENT to see a page, or pack all with --zip canvas or moodle and --out FILE.zip"
+        )
     for page in pages(folder, student, ".txt" if text else ".html"):
         typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)
 
@@ -136,6 +166,18 @@ def report(
         typer.echo("no submissions have been graded here yet")
     for path in written:
         typer.echo(f"see {path}")
+
+
+def _pack(folder: Path, platform: Platform, out: Path, lab: str) -> None:
+    from warpwise.grading.feedback_zip import AS_UPLOADED, pack
+
+    packed = pack(folder, platform.value, out, lab)
+    pages = "1 page" if len(packed.names) == 1 else f"{len(packed.names)} pages"
+    typer.echo(f"{pages}: see {out}")
+    if platform is Platform.canvas:
+        typer.echo(f"warpwise: {AS_UPLOADED}", err=True)
+    for file, why in packed.left_out:
+        typer.echo(f"warpwise: not packed: {file!r}: {why}", err=True)
 
 
 def _printable(text: str) -> str:
