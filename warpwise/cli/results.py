@@ -120,7 +120,7 @@ def feedback(
         return
     if student is None or zip is not None or lab is not None or out is not None:
         raise GradingError(
-            "name a STUDENT to see a page, or pack all with --zip canvas or moodle and --out FILE.zip"
+            "name a STUDENT to see a page, or pack all: --zip canvas or moodle, --out FILE.zip"
         )
     for page in pages(folder, student, ".txt" if text else ".html"):
         typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)

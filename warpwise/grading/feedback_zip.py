@@ -107,7 +107,7 @@ def _of_lab(scores: Sequence[Score], lab: str) -> Iterator[Score]:
 
 
 def _place(score: Score, platform: str) -> Place:
-    """Return where a page belongs. Raises GradingError if the platform would not find its student."""
+    """Return where a page belongs. Raises GradingError if its student would not be found."""
     of = f"-{score.lab.replace('_', '-')}" if score.lab else ""
     place = PLACES[platform](score.file.partition("/")[0], f"feedback{of}.html")
     known = score.student.canvas_id

@@ -42,7 +42,10 @@ ASSIGNMENT = re.compile(r"(?P<title>.*)\s\((?P<id>\d+)\)", re.S)
 # Canvas takes a row whose first cell has these words for points, not for a student.
 POINTS = r"(points) (possible)"
 POINTS_ROW = "    Points Possible"
-EXCUSED, NOT_ASSIGNED = "EX", "N/A"
+KEPT = {
+    "EX": "excused in Canvas, and left so",
+    "N/A": "not assigned to this student in Canvas",
+}
 NO_EXPORT = (
     "the roster is not a file from Canvas (Grades, Export), so Canvas will match students by login "
     "or name, and ask which assignment each column is"
@@ -121,7 +124,7 @@ def _rows(
         points = folded(name) == "points possible" and not any(about)
         name = POINTS_ROW if points else _no_points(name)
         row = [
-            number(own[stem].score) if stem in own else cells[column]
+            number(own[stem].score) if stem in own and not _kept(cells[column]) else cells[column]
             for stem, column in columns.items()
         ]
         if any([name, *about, *row]):
@@ -137,11 +140,14 @@ def _left_out(
         if not score.student.canvas_id.isdecimal():
             yield LeftOut(score, "has no ID of Canvas in the roster")
             continue
-        said = cells[score.student.canvas_id][columns[score.lab]].upper()
-        if said == EXCUSED:
-            yield LeftOut(score, "excused in Canvas, and left so")
-        elif said == NOT_ASSIGNED and score.file:
-            yield LeftOut(score, "not assigned to this student in Canvas")
+        why = _kept(cells[score.student.canvas_id][columns[score.lab]])
+        if why and (score.file or score.overridden):
+            yield LeftOut(score, why)
+
+
+def _kept(cell: str) -> str:
+    """Explain why a cell stays what it is in Canvas; "" if a score can replace it."""
+    return KEPT.get(cell.upper(), "")
 
 
 def _remarks(scores: Sequence[Score], table: Sheet, columns: Mapping[str, str]) -> Iterator[str]:

@@ -27,15 +27,18 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Filled:
-    """A table for a platform. ``remarks`` are lines for the instructor."""
+    """A table for a platform. ``remarks`` are lines for the instructor.
+
+    Cells that are in ``as_is`` look like formulas, but are the platform's own words."""
 
     rows: tuple[Sequence[str], ...]
     left_out: tuple[LeftOut, ...] = ()
     remarks: tuple[str, ...] = ()
+    as_is: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        return sheet.written(self.rows)
+        return sheet.written(self.rows, self.as_is)
 
     @property
     def left_out_text(self) -> str:

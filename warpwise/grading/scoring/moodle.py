@@ -38,6 +38,8 @@ KEYS = {"email": "Email address", "sis_id": "ID number", "login": "Username"}
 NAMES = {"first": "First name", "last": "Last name"}
 GRADE, CHANGED, COMMENTS = "grade", "last modified (grade)", "feedback comments"
 MAXIMUM, CAN_CHANGE = "maximum grade", "grade can be changed"
+LOCKED = "the worksheet says that this grade cannot be changed"
+NO_TIME = ("-",)  # Moodle's word for a time that there is not
 MOST = 100  # a grade that the import takes, unless the site allows more
 
 
@@ -71,13 +73,16 @@ def _worksheet(scores: Sequence[Score], roster: Roster, table: Sheet) -> Filled:
             f"{table.name} has no column 'Last modified (grade)', without which Moodle refuses it; "
             "download the grading worksheet again"
         )
-    left_out = (*unplaced(scores), *_locked(placed(scores), table, column))
-    by_number = {score.student.canvas_id: score for score in placed(scores, left_out)}
+    locked = _locked(table, column)
+    by_number = {score.student.canvas_id: score for score in placed(scores)}
+    passed_over = (s for who, s in by_number.items() if who in locked and s.file)
+    left_out = (*unplaced(scores), *(LeftOut(score, LOCKED) for score in passed_over))
     rows = [list(table.columns)]
     for _, cells in table.rows:
-        score = by_number.get(participant(cells[column["identifier"]]))
+        who = participant(cells[column["identifier"]])
+        score = None if who in locked else by_number.get(who)
         rows.append(list((_graded(cells, column, score) if score else cells).values()))
-    return Filled(tuple(rows), left_out, tuple(_remarks(scores, table, column)))
+    return Filled(tuple(rows), left_out, tuple(_remarks(scores, table, column)), NO_TIME)
 
 
 def _graded(cells: Mapping[str, str], column: Mapping[str, str], score: Score) -> dict[str, str]:
@@ -96,16 +101,13 @@ def _comment(score: Score) -> str:
     return note_for_student(score) or f"{points}."
 
 
-def _locked(scores: Sequence[Score], table: Sheet, column: Mapping[str, str]) -> Iterator[LeftOut]:
-    """Yield what Moodle would pass over, since the grade is locked."""
-    locked = {
+def _locked(table: Sheet, column: Mapping[str, str]) -> set[str]:
+    """Return the participants whose grade Moodle would pass over."""
+    return {
         participant(cells[column["identifier"]])
         for _, cells in table.rows
         if CAN_CHANGE in column and folded(cells[column[CAN_CHANGE]]) == "no"
     }
-    for score in scores:
-        if score.student.canvas_id in locked:
-            yield LeftOut(score, "the worksheet says that this grade cannot be changed")
 
 
 def _remarks(scores: Sequence[Score], table: Sheet, column: Mapping[str, str]) -> Iterator[str]:
@@ -132,10 +134,10 @@ def _import(scores: Sequence[Score], labs: Mapping[str, Lab], roster: Roster) ->
             "the roster has none of the columns by which Moodle tells students: "
             + ", ".join(KEYS.values())
         )
-    known = Counter({f: sum(bool(getattr(s, f)) for s in roster.students) for f in fields})
-    key = known.most_common(1)[0][0]
-    shared = Counter(getattr(s, key) for s in roster.students)
-    left_out = (*unplaced(scores), *_untold(placed(scores), key, shared))
+    key = max(fields, key=lambda field: sum(not why for why in _untold(roster, field).values()))
+    untold = _untold(roster, key)
+    nobody = (LeftOut(s, untold[s.student]) for s in placed(scores) if untold[s.student])
+    left_out = (*unplaced(scores), *nobody)
     about = {key: KEYS[key]} | {
         f: heading for f, heading in NAMES.items() if any(getattr(s, f) for s in roster.students)
     }
@@ -149,15 +151,16 @@ def _import(scores: Sequence[Score], labs: Mapping[str, Lab], roster: Roster) ->
     return Filled(tuple(rows), left_out, tuple(remarks))
 
 
-def _untold(scores: Sequence[Score], key: str, shared: Mapping[str, int]) -> Iterator[LeftOut]:
-    for score in scores:
-        if why := _why(score.student, key, shared):
-            yield LeftOut(score, why)
+def _untold(roster: Roster, key: str) -> dict[Student, str]:
+    """Explain for each student why Moodle could not tell them by a field; "" if it can."""
+    shared = Counter(getattr(student, key) for student in roster.students)
+    return {
+        student: _why(getattr(student, key), KEYS[key].lower(), shared)
+        for student in roster.students
+    }
 
 
-def _why(student: Student, key: str, shared: Mapping[str, int]) -> str:
-    """Explain why Moodle could not tell this student by a field; "" if it can."""
-    said, heading = getattr(student, key), KEYS[key].lower()
+def _why(said: str, heading: str, shared: Mapping[str, int]) -> str:
     if not said:
         return f"has no {heading} in the roster"
     if shared[said] > 1:
