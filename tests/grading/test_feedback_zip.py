@@ -172,7 +172,7 @@ def test_who_could_not_be_found_is_left_out_with_a_reason(
 
 
 def test_a_page_that_is_gone_or_a_number_not_on_the_roster_is_left_out(tmp_path: Path):
-    names = [f"{who}_{at}_assignsubmission_file/lab.ipynb" for at, who in enumerate("ABC", 501)]
+    names = [f"{who}_{at}_assignsubmission_file/lab.ipynb" for at, who in enumerate("ABCD", 501)]
     folder = graded(tmp_path / "graded", "moodle", names)
     (folder / "feedback" / f"{file_name('A')}.html").unlink()
     sheet = tmp_path / "sheet.csv"
@@ -182,6 +182,7 @@ def test_a_page_that_is_gone_or_a_number_not_on_the_roster_is_left_out(tmp_path:
                 ["Identifier", "Full name", "Email address", "Grade"],
                 ["Participant 501", "A", "a@uni.edu", ""],
                 ["Participant 7", "B", "b@uni.edu", ""],
+                ["Participant 504", "E", "e@uni.edu", ""],  # so D is a group with that number
             ]
         )
     about = json.loads((folder / "run.json").read_text())
@@ -190,6 +191,7 @@ def test_a_page_that_is_gone_or_a_number_not_on_the_roster_is_left_out(tmp_path:
     assert dict(made.left_out) == {
         names[0]: feedback_zip.NO_PAGE,
         names[1]: feedback_zip.OTHER_NUMBER,
+        names[3]: feedback_zip.OTHER_NUMBER,
     }
     assert list(pages.values()) == [f"page of {names[2]}"]  # not on the roster, but in the download
 

@@ -293,7 +293,7 @@ def test_moodles_worksheet_comes_back_with_grades(tmp_path: Path):
     by_hand = [Override("ben@uni.edu", COALESCING, "", 7.5, "spoke")]
     made = filled(tmp_path, "moodle", "\ufeff" + WORKSHEET, batch, overrides=by_hand)
     assert moodle_reads(made.text) == {
-        "501": ("5", "5 of 16 points."),
+        "501": ("5", "5 of 16 points"),
         "502": ("7.5", "see me"),  # a comment that was there
         "503": ("0", "no submission"),
         "504": ("", ""),
@@ -311,7 +311,7 @@ def test_an_override_is_in_the_comment(tmp_path: Path):
     by_hand = [Override("ada@uni.edu", COALESCING, "", 7.5, "spoke")]
     made = filled(tmp_path, "moodle", WORKSHEET, [record("Ben Bitdiddle")], overrides=by_hand)
     grade, comment = moodle_reads(made.text)["501"]
-    assert grade == "7.5" and comment.startswith("7.5 of 16 points count") and "spoke" in comment
+    assert grade == "7.5" and comment.startswith("7.5 of 16 points (") and "spoke" in comment
 
 
 def test_namesakes_and_blind_marking_are_told_by_the_participants_number(tmp_path: Path):

@@ -69,15 +69,17 @@ def pack(folder: str | Path, platform: str, out: Path, lab: str = "") -> Packed:
     there is no page to pack."""
     run = store.load(folder)
     made = graded.of_run(run)
-    scores = _of_lab(made.scores, lab)
+    owners = {s.canvas_id: s for s in made.roster.students} if made.roster else {}
     students = {record.file: record.student for record in map(store.outline, run.records)}
     pages: dict[str, bytes] = {}
     left_out = []
-    for score in scores:
+    for score in _of_lab(made.scores, lab):
         try:
             place = _place(score, platform)
             if place.name in pages:
                 raise GradingError(TWICE)
+            if owners.get(place.number, score.student) != score.student:
+                raise GradingError(OTHER_NUMBER)
             path = run.folder / "feedback" / f"{file_name(students[score.file])}.html"
             pages[place.name] = _content(path)
         except GradingError as error:
@@ -108,8 +110,8 @@ def _of_lab(scores: Sequence[Score], lab: str) -> Iterator[Score]:
 
 def _place(score: Score, platform: str) -> Place:
     """Return where a page belongs. Raises GradingError if its student would not be found."""
-    of = f"-{score.lab.replace('_', '-')}" if score.lab else ""
-    place = PLACES[platform](score.file.partition("/")[0], f"feedback{of}.html")
+    suffix = f"-{score.lab.replace('_', '-')}" if score.lab else ""
+    place = PLACES[platform](score.file.partition("/")[0], f"feedback{suffix}.html")
     known = score.student.canvas_id
     if known and not score.student.unlisted and known != place.number:
         raise GradingError(OTHER_NUMBER)

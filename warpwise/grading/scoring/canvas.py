@@ -60,7 +60,7 @@ def filled(
     Raises GradingError if a lab fits no assignment of the roster, or several."""
     if roster is None or roster.sheet is None or not is_canvas(roster.sheet.columns):
         return _made(scores, labs)
-    columns = _columns(roster.sheet, labs_of(scores), labs, course)
+    columns = _columns(roster.sheet, labs_of(placed(scores)), labs, course)
     left_out = (*unplaced(scores), *_left_out(placed(scores), roster.sheet, columns))
     rows = tuple(_rows(placed(scores, left_out), roster, roster.sheet, columns))
     remarks = tuple(_remarks(scores, roster.sheet, columns))
@@ -169,7 +169,7 @@ def _remarks(scores: Sequence[Score], table: Sheet, columns: Mapping[str, str]) 
 
 def _made(scores: Sequence[Score], labs: Mapping[str, Lab]) -> Filled:
     """Return rows of Canvas's shape, of a roster that is not Canvas's or none."""
-    graded = labs_of(scores)
+    graded = labs_of(placed(scores))
     rows = [[*CANVAS, *(labs[stem].title for stem in graded)]]
     possible = {score.lab: score.possible for score in scores}
     rows.append([POINTS_ROW, "", "", "", "", *(number(possible[stem]) for stem in graded)])

@@ -58,18 +58,21 @@ def by_student(scores: Iterable[Score]) -> dict[Student, dict[str, Score]]:
 
 
 def placed(scores: Iterable[Score], left_out: Iterable[LeftOut] = ()) -> list[Score]:
-    """Return the scores of known labs by students on the roster, without those left out."""
+    """Return the scores that a platform can have a place for, without those left out."""
     out = {left.score for left in left_out}
-    return [s for s in scores if s.lab and not s.student.unlisted and s not in out]
+    return [score for score in scores if not _why_nowhere(score) and score not in out]
 
 
 def unplaced(scores: Iterable[Score]) -> Iterator[LeftOut]:
-    """Yield what students who are not on the roster handed in, and files of no known lab."""
+    """Yield what was handed in, or set by hand, and has no place on any platform."""
     for score in scores:
-        if score.student.unlisted and (score.file or score.overridden):
-            yield LeftOut(score, score.student.unlisted)
-        elif not (score.student.unlisted or score.lab):
-            yield LeftOut(score, score.note)
+        if (why := _why_nowhere(score)) and (score.file or score.overridden):
+            yield LeftOut(score, why)
+
+
+def _why_nowhere(score: Score) -> str:
+    """Explain why no platform has a place for a score; "" if it can have one."""
+    return score.student.unlisted or ("" if score.lab else score.note)
 
 
 def is_left_out(path: Path) -> bool:

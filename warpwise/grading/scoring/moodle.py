@@ -27,7 +27,6 @@ from warpwise.grading.scoring.filled import (
     points_of,
     unplaced,
 )
-from warpwise.grading.scoring.folder import note_for_student
 from warpwise.grading.scoring.roster import Roster, Student, folded, is_worksheet, participant
 from warpwise.grading.scoring.scores import NO_SUBMISSION, Score
 from warpwise.grading.scoring.sheet import Sheet, defused
@@ -61,7 +60,7 @@ def filled(
 
 
 def _worksheet(scores: Sequence[Score], roster: Roster, table: Sheet) -> Filled:
-    graded = labs_of(scores)
+    graded = labs_of(placed(scores))
     if len(graded) > 1:
         raise GradingError(
             f"{table.name} is the grading worksheet of one assignment, and there are grades of "
@@ -98,7 +97,8 @@ def _comment(score: Score) -> str:
     if not score.file and not score.overridden:
         return NO_SUBMISSION
     points = f"{number(score.score)} of {number(score.possible)} points"
-    return note_for_student(score) or f"{points}."
+    noted = score.overridden or score.penalty or score.late_days
+    return f"{points} ({score.note})" if noted else points
 
 
 def _locked(table: Sheet, column: Mapping[str, str]) -> set[str]:
@@ -115,7 +115,7 @@ def _remarks(scores: Sequence[Score], table: Sheet, column: Mapping[str, str]) -
     if MAXIMUM not in column:
         return
     maxima = {points_of(cells[column[MAXIMUM]]) for _, cells in table.rows} - {None}
-    for stem, ours in {score.lab: score.possible for score in scores if score.lab}.items():
+    for stem, ours in {score.lab: score.possible for score in placed(scores)}.items():
         for said in maxima - {ours}:
             assert said is not None
             yield (
@@ -127,7 +127,7 @@ def _remarks(scores: Sequence[Score], table: Sheet, column: Mapping[str, str]) -
 
 def _import(scores: Sequence[Score], labs: Mapping[str, Lab], roster: Roster) -> Filled:
     """Return a table that tells students by one column, with a column for each lab."""
-    graded = labs_of(scores)
+    graded = labs_of(placed(scores))
     fields = [f for f in KEYS if any(getattr(s, f) for s in roster.students)]
     if not fields:
         raise GradingError(
@@ -146,7 +146,7 @@ def _import(scores: Sequence[Score], labs: Mapping[str, Lab], roster: Roster) ->
         points = [number(theirs[stem].score) if stem in theirs else "" for stem in graded]
         rows.append([*(getattr(student, f) for f in about), *points])
     remarks = [f"in Moodle map from {KEYS[key]!r}, and each lab's column to its grade item"]
-    if any(score.possible > MOST for score in scores):
+    if any(score.possible > MOST for score in placed(scores)):
         remarks.append(f"Moodle refuses grades above {MOST} unless the site allows unlimited ones")
     return Filled(tuple(rows), left_out, tuple(remarks))
 
