@@ -17,8 +17,16 @@ class Format(StrEnum):
 
     csv = "csv"
     canvas = "canvas"
+    moodle = "moodle"
     gradescope = "gradescope"
     nbgrader = "nbgrader"
+
+
+class Platform(StrEnum):
+    """The platforms that take feedback back in an archive."""
+
+    canvas = "canvas"
+    moodle = "moodle"
 
 
 def add(app: typer.Typer) -> None:
@@ -51,7 +59,12 @@ def gradebook(
         ),
     ] = None,
 ) -> None:
-    """Write a gradebook for Canvas, Gradescope, nbgrader or a spreadsheet.
+    """Write a gradebook for Canvas, Moodle, Gradescope, nbgrader or a spreadsheet.
+
+    Canvas and Moodle import their files as they are if --roster is what they export: Canvas's
+    gradebook, or the grading worksheet of Moodle's assignment. What has no place there, such as
+    the score of somebody they do not know, is in a second file beside --out, OUT-unknown.csv, with
+    the reason.
 
     Points, weights, due times, late policy and extensions come from course.toml; options given
     here, or earlier to `warpwise grade`, override it. DIR/times.csv (student,lab,submitted) says
@@ -61,31 +74,54 @@ def gradebook(
     note, anyone who handed something in but is not on it. Labs that nobody handed in are left
     out."""
     from warpwise.grading.scoring import folder as graded
-    from warpwise.grading.scoring.export import export
+    from warpwise.grading.scoring.export import table
 
     made = graded.gradebook(folder, course, roster, due, late_policy)
-    text = export(made.scores, format.value, made.labs, made.course, made.roster)
+    found = table(made.scores, format.value, made.labs, made.course, made.roster)
     if out is None:
-        typer.echo(text, nl=False)
+        typer.echo(found.text, nl=False)
     else:
-        graded.save(out, text)
+        graded.save(out, found.text)
         typer.echo(f"{len({score.student for score in made.scores})} students: see {out}")
-    for line in made.warnings:
+    for line in (*made.warnings, *found.remarks, *graded.save_left_out(out, found)):
         typer.echo(f"warpwise: {line}", err=True)
 
 
 def feedback(
     folder: Annotated[Path, GRADED],
     student: Annotated[
-        str, typer.Argument(help="The student's id, e-mail address or name.", metavar="STUDENT")
-    ],
+        str | None,
+        typer.Argument(help="The student's id, e-mail address or name.", metavar="STUDENT"),
+    ] = None,
     text: Annotated[
         bool, typer.Option("--text", help="Print the page as plain text instead of its path.")
     ] = False,
+    zip: Annotated[
+        Platform | None, typer.Option(help="Pack the pages of a lab for this platform.")
+    ] = None,
+    lab: Annotated[
+        str | None, typer.Option(help="The lab to pack, if there are several.", metavar="LAB")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The archive to write.", metavar="FILE.zip")
+    ] = None,
 ) -> None:
-    """Print the path of a student's feedback page, or its text."""
+    """Print the path of a student's feedback page, or its text, or pack all pages for a platform.
+
+    Canvas takes the archive with "Upload Submissions", Moodle with "Upload multiple feedback files
+    in a zip": `warpwise feedback graded --zip canvas --lab 08_coalescing --out feedback.zip`. The
+    submissions must have been graded as the platform gave them to download, since it finds a
+    student by the numbers in their names."""
+    from warpwise.errors import GradingError
     from warpwise.grading.scoring.folder import pages
 
+    if zip is not None and student is None and out is not None and not text:
+        _pack(folder, zip, out, lab or "")
+        return
+    if student is None or zip is not None or lab is not None or out is not None:
+        raise GradingError(
+            "name a STUDENT to see a page, or pack all: --zip canvas or moodle, --out FILE.zip"
+        )
     for page in pages(folder, student, ".txt" if text else ".html"):
         typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)
 
@@ -130,6 +166,18 @@ def report(
         typer.echo("no submissions have been graded here yet")
     for path in written:
         typer.echo(f"see {path}")
+
+
+def _pack(folder: Path, platform: Platform, out: Path, lab: str) -> None:
+    from warpwise.grading.feedback_zip import AS_UPLOADED, pack
+
+    packed = pack(folder, platform.value, out, lab)
+    pages = "1 page" if len(packed.names) == 1 else f"{len(packed.names)} pages"
+    typer.echo(f"{pages}: see {out}")
+    if platform is Platform.canvas:
+        typer.echo(f"warpwise: {AS_UPLOADED}", err=True)
+    for file, why in packed.left_out:
+        typer.echo(f"warpwise: not packed: {file!r}: {why}", err=True)
 
 
 def _printable(text: str) -> str:

@@ -12,6 +12,7 @@
     points = 20                                 # what the lab's own points are scaled to
     weight = 2                                  # in the course's total
     due = 2026-12-01T23:59:00
+    canvas = "Week 8 (4711)"                    # the assignment's heading in Canvas's export
 
     [extensions."ada@example.edu"]
     08_coalescing = 2026-12-04T23:59:00
@@ -37,7 +38,7 @@ from warpwise.simt.compiler.advice import nearest
 
 NAME = "course.toml"
 TOP = ("title", "term", "timezone", "late", "labs", "extensions")
-OF_A_LAB = ("points", "weight", "due", "late")
+OF_A_LAB = ("points", "weight", "due", "late", "canvas")
 OF_LATE = ("percent_per_day", "days", "grace_minutes")
 EXAMPLE = "2026-12-01T23:59:00+01:00"
 MOST = 1_000_000  # of any number
@@ -60,13 +61,15 @@ class LatePolicy:
 class LabSettings:
     """One lab: ``weight`` is its share of the total, and its own points are scaled to ``points``.
 
-    Without ``points`` they stay as they are."""
+    Without ``points`` they stay as they are. ``canvas`` is its assignment in Canvas, if its title
+    does not tell: the heading in an exported gradebook, the title, or the number in brackets."""
 
     stem: str
     points: float | None = None
     weight: float = 1
     due: datetime | None = None
     late: LatePolicy = LatePolicy()
+    canvas: str = ""
 
 
 @dataclass(frozen=True)
@@ -258,7 +261,11 @@ class _Reader:
         weight = self.number((*keys, "weight"), found.get("weight", 1))
         due = self.moment((*keys, "due"), found["due"]) if "due" in found else None
         own = self.late((*keys, "late"), found.get("late", {}), late)
-        return LabSettings(keys[-1], points, weight, due, own)
+        canvas = found.get("canvas", "")
+        if isinstance(canvas, int) and not isinstance(canvas, bool):
+            canvas = str(canvas)
+        canvas = self.words((*keys, "canvas"), canvas)
+        return LabSettings(keys[-1], points, weight, due, own, canvas)
 
     def late(self, keys: tuple[str, ...], value: object, default: LatePolicy) -> LatePolicy:
         """Read a policy, completed from ``default``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, scores, times
 from warpwise.grading.scoring import roster as rosters
 from warpwise.grading.scoring.course import Course
+from warpwise.grading.scoring.filled import Filled, is_left_out
 from warpwise.grading.scoring.roster import Roster
 from warpwise.grading.scoring.scores import Score
 from warpwise.grading.store import Run, file_name, whole
@@ -111,6 +112,23 @@ def save(path: str | Path, text: str) -> None:
         whole(Path(path), text)
     except OSError as error:
         raise GradingError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def save_left_out(gradebook: Path | None, table: Filled) -> Iterator[str]:
+    """Write what has no place in a gradebook beside it, and yield a line that says so.
+
+    A file of an earlier gradebook goes if everything has its place now. Raises GradingError."""
+    path = gradebook and gradebook.with_name(f"{gradebook.stem}-unknown.csv")
+    if not table.left_out:
+        if path and is_left_out(path):
+            path.unlink()
+        return
+    if path:
+        save(path, table.left_out_text)
+    count = len(table.left_out)
+    what = "1 score has" if count == 1 else f"{count} scores have"
+    where = f"see {path}" if path else "--out writes them, each with its reason, beside its file"
+    yield f"{what} no place in this table: {where}"
 
 
 def settings_of(run: store.Run) -> dict[str, str]:

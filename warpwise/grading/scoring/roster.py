@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,8 @@ from warpwise.grading.scoring.sheet import Sheet
 # Field -> headings. Canvas: Student, ID, SIS User ID, SIS Login ID, Section, and one column for
 # each assignment. Moodle: First name, Last name (before 4.1 Surname), ID number, Email address,
 # Groups, in a grading worksheet Identifier and Full name. Gradescope: First Name, Last Name, SID,
-# Email, Role, Section. nbgrader: id, last_name, first_name, email, lms_user_id.
+# Email, Role, Section. nbgrader: id, last_name, first_name, email, lms_user_id. Canvas can be set
+# to write LastName, FirstName in place of Student.
 COLUMNS = {
     "id": "id",
     "login": "sis login id, login id, login, username, user name",
@@ -27,8 +28,8 @@ COLUMNS = {
     "canvas_id": "canvas id, canvas user id, lms user id, identifier",
     "email": "email, email address, e-mail, e-mail address, mail",
     "name": "name, full name, student, student name",
-    "first": "first, first name, given name",
-    "last": "last, last name, surname, family name",
+    "first": "first, first name, firstname, given name",
+    "last": "last, last name, lastname, surname, family name",
     "section": "section, sections, section name, group, groups",
     "role": "role, roles",
 }
@@ -70,16 +71,19 @@ class Student:
         if first and last:
             names = [self.name, f"{first} {last}", f"{last} {first}", f"{last}, {first}"]
         ids = (self.id, self.login, self.sis_id, self.canvas_id)
+        if self.canvas_id and self.full_name:  # as a namesake is known in Moodle's download
+            names.append(f"{self.full_name} {self.canvas_id}")
         values = (*ids, self.email, self.email.partition("@")[0], *names)
         return frozenset(filter(None, map(folded, values)))
 
 
 @dataclass(frozen=True)
 class Roster:
-    """The students, in the file's order, and the headings of all other columns."""
+    """The students, in the file's order, the headings of all other columns, and the file itself."""
 
     students: tuple[Student, ...]
     columns: tuple[str, ...] = ()
+    sheet: Sheet | None = None
 
     def find(self, name: str) -> Student | None:
         """Return the one student with this id, login, e-mail address, part before the @, or name.
@@ -115,7 +119,7 @@ def load(path: str | Path) -> Roster:
     Raises GradingError, in one line, if it is empty, is not a table, or does not tell its students
     apart."""
     table = sheet.read(path)
-    canvas = [column.casefold() for column in table.columns[:2]] == ["student", "id"]
+    canvas = is_canvas(table.columns)
     fields = [(column, _field(column, canvas)) for column in table.columns]
     _check_columns(table, fields)
     rows = [
@@ -126,13 +130,35 @@ def load(path: str | Path) -> Roster:
     rows = [
         (line, values) for line, values in rows if values.pop("role", "").casefold() not in STAFF
     ]
+    if canvas:  # a student of several sections can have a row in each
+        numbers = [values["canvas_id"] for _, values in rows]
+        rows = [
+            row for at, row in enumerate(rows) if not numbers[at] or numbers[at] not in numbers[:at]
+        ]
     if not rows:
         raise GradingError(f"{table.name} has no students")
     there = {field for _, field in fields}
     key = _key(table, [key for key in ("id", *KEYS) if key in there], rows)
     students = tuple(_named(Student(**values | {"id": values[key]})) for _, values in rows)
     _check_ids(table, [line for line, _ in rows], students)
-    return Roster(students, tuple(column for column, field in fields if not field and column))
+    others = tuple(column for column, field in fields if not field and column)
+    return Roster(students, others, table)
+
+
+def is_canvas(columns: Sequence[str]) -> bool:
+    """True for the columns of a gradebook that Canvas exported."""
+    first = [column.casefold() for column in columns[:3]]
+    return first[:2] == ["student", "id"] or first == ["lastname", "firstname", "id"]
+
+
+def is_worksheet(columns: Sequence[str]) -> bool:
+    """True for the columns of a grading worksheet of Moodle."""
+    return {"identifier", "grade"} <= {column.casefold() for column in columns}
+
+
+def participant(identifier: str) -> str:
+    """Return the number that Moodle's archives give to "Participant 123" of its worksheets."""
+    return re.sub(r"^participant\s+", "", identifier, flags=re.I)
 
 
 def folded(text: str) -> str:
@@ -161,9 +187,10 @@ def _check_columns(table: Sheet, fields: list[tuple[str, str]]) -> None:
 def _values(cells: Mapping[str, str], fields: list[tuple[str, str]]) -> dict[str, str]:
     """Return a row's fields; of several columns for one, such as a section, the first counts."""
     values = {field: cells[column] for column, field in reversed(fields) if field}
-    # Moodle's grading worksheet says "Participant 123" where its archives say 123
-    if "canvas_id" in values:
-        values["canvas_id"] = re.sub(r"^participant\s+", "", values["canvas_id"], flags=re.I)
+    if number := values.get("canvas_id"):
+        values["canvas_id"] = participant(number)
+        if number != values["canvas_id"] and "name" not in values:  # marked blindly
+            values["name"] = number
     return values
 
 
@@ -174,7 +201,8 @@ def _no_student(cells: Mapping[str, str], columns: tuple[str, ...]) -> bool:
         return True
     first = cells[columns[0]].casefold()
     points = first == "points possible" and not any(cells[column] for column in columns[1:2])
-    return points or first == "student, test"
+    second = cells[columns[1]].casefold() if len(columns) > 1 else ""
+    return points or first == "student, test" or (first, second) == ("student", "test")
 
 
 def _key(table: Sheet, fields: list[str], rows: list[tuple[int, dict[str, str]]]) -> str:

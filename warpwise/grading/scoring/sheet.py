@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -69,9 +69,10 @@ def read(path: str | Path) -> Sheet:
     return sheet
 
 
-def written(rows: Iterable[Sequence[str]]) -> str:
-    """Write rows as CSV text, which UTF-8 can hold."""
-    return "".join(_line(row) for row in rows).encode("utf-8", "replace").decode("utf-8")
+def written(rows: Iterable[Sequence[str]], as_is: Collection[str] = ()) -> str:
+    """Write rows as CSV text, which UTF-8 can hold; cells that are in ``as_is`` are not defused."""
+    text = "".join(_line(row, as_is) for row in rows)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def defused(cell: str) -> str:
@@ -81,10 +82,11 @@ def defused(cell: str) -> str:
     return FORMULA.sub(r"\1'\2", cell)
 
 
-def _line(cells: Sequence[str]) -> str:
+def _line(cells: Sequence[str], as_is: Collection[str]) -> str:
     text = io.StringIO()
+    safe = [cell if cell in as_is else defused(cell) for cell in cells]
     # csv quotes a bare \r or \n only if it is in the line terminator
-    csv.writer(text, lineterminator="\r\n").writerow(map(defused, cells))
+    csv.writer(text, lineterminator="\r\n").writerow(safe)
     return text.getvalue().removesuffix("\r\n") + "\n"
 
 
