@@ -63,7 +63,7 @@ def _canvas(
             student.sis_id,
             student.login or ("" if student.canvas_id else student.id),
             student.section or student.unlisted,
-            *(_number(theirs[stem].score) for stem in stems),
+            *(_number(theirs[stem].score) if stem in theirs else "" for stem in stems),
         ]
 
 
@@ -83,7 +83,10 @@ def _gradescope(
             student.section or student.unlisted,
         ]
         for stem in stems:
-            score = theirs[stem]
+            score = theirs.get(stem)
+            if score is None:  # of a lab that was not assigned
+                cells += [""] * len(of_a_lab)
+                continue
             handed_in = late = ""
             if score.submitted:
                 handed_in = f"{score.submitted:%Y-%m-%d %H:%M:%S %z}"
