@@ -212,6 +212,8 @@ def _names(columns: Sequence[str], cells: Mapping[str, str], heading: str) -> tu
         found.setdefault(field, cells[column])
     if _heading(heading) in MOODLE:  # whose first two columns have headings in many languages
         found |= {"canvas_id": cells[columns[0]], "name": cells[columns[1]]}
+    if any(_heading(column) == "user id" for column in columns):
+        found.pop("id", None)  # Canvas's submission has that
     number = "".join(re.findall(r"\d+$", found.get("canvas_id", "")))
     name = found.get("name") or f"{found.get('first', '')} {found.get('last', '')}".strip()
     ids = [found.get(field, "") for field in ("id", "login", "sis_id", "email")]

@@ -130,12 +130,12 @@ def _found(
     found: dict[tuple[Student, str], datetime] = {}
     others: list[str] = []
     for time in read.times:
-        student = next(filter(None, map(people.find, time.names)), None)
+        student = next((s for s in map(people.find, time.names) if s and s in handed_in), None)
         stem = time.lab or lab or ("" if read.own else _only(assigned, read.table.name))
         if stem not in ("", *labs):
             what = f"{stem!r} is not a lab; there are {', '.join(labs)}"
             raise read.table.wrong(time.line, what)
-        if student is None or student not in handed_in:
+        if student is None:
             who = repr(time.names[0]) if time.names else f"line {time.line}"
             if read.own:
                 raise read.table.wrong(time.line, f"{who} has handed nothing in")
