@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from warpwise.errors import GradingError
-from warpwise.grading import archives, collect, members, notebook, platforms
+from warpwise.grading import archives, assignment, collect, members, notebook, platforms
 from warpwise.grading.collect import Submission
 
 LAB, OTHER = "08_coalescing", "01_why_gpus"
@@ -98,8 +98,12 @@ def found(source: Path, unpacked: Path | None = None) -> dict[str, Submission]:
 
 def graded(source: Path, unpacked: Path | None = None) -> dict[str, str]:
     """Map students to the file that counts for the lab."""
-    told = collect.assign_labs(collect.find(source, unpacked).submissions, [OTHER, LAB], None, IDS)
+    told = told_of(collect.find(source, unpacked).submissions)
     return {s.student: s.file for s in told if not s.problem and s.lab == LAB}
+
+
+def told_of(submissions, labs=(OTHER, LAB), wanted: str | None = None) -> tuple[Submission, ...]:
+    return assignment.assign_labs(submissions, labs, wanted, IDS).submissions
 
 
 # Layouts.
@@ -188,7 +192,7 @@ def test_nbgraders_tree(as_handed_over):
         ("bob", "bob/08_coalescing/answers.ipynb", NOON, "nbgrader"),
         ("cid", "cid", None, "nbgrader"),
     }
-    assert told["cid"].problem == "there is no notebook in this folder"
+    assert told["cid"].problem == "handed in nothing: an empty folder or archive"
     if source.is_dir():
         assert found(source / "submitted") == told
 
@@ -198,10 +202,10 @@ def test_an_assignments_folder_names_the_lab(tmp_path: Path):
         tmp_path,
         {
             "submitted/bob/08_coalescing/answers.ipynb": "not read",
-            "submitted/bob/other/x.ipynb": NOTEBOOK,
+            "submitted/bob/other/x.ipynb": NOTEBOOK.replace(LAB, "none"),
         },
     )
-    told = collect.assign_labs(collect.find(tmp_path).submissions, [OTHER, LAB], OTHER, IDS)
+    told = told_of(collect.find(tmp_path).submissions, wanted=OTHER)
     assert [(s.file, s.lab) for s in told] == [("bob/other/x.ipynb", OTHER)]
 
 
@@ -214,8 +218,11 @@ def test_canvas(as_handed_over):
         ("anon_Ab3x9", "", False, "canvas"),
     }
     assert graded(source, unpacked)["4711"] == "lovelaceada_4711_90318_08_coalescing-10.ipynb"
-    for file in ("noycebob_4713_90600_report.pdf", "smithcyd_LATE_4714_text.html"):
-        assert found(source, unpacked)[file].problem == "this is no notebook"
+    for file, name in (
+        ("noycebob_4713_90600_report.pdf", "report.pdf"),
+        ("smithcyd_LATE_4714_text.html", "text.html"),
+    ):
+        assert found(source, unpacked)[file].problem == f"handed in {name}, no notebook"
 
 
 def test_a_plain_folder_whose_names_look_like_canvas(tmp_path: Path):
@@ -345,7 +352,7 @@ def test_the_latest_counts_where_times_are_known(tmp_path: Path):
         "ada": f"ada/b/{LAB}.ipynb",
         "bob": f"bob/a/{LAB}.ipynb",
     }
-    told = collect.assign_labs(collect.find(tmp_path).submissions, [OTHER, LAB], None, IDS)
+    told = told_of(collect.find(tmp_path).submissions)
     assert [s.problem for s in told[:3]] == [
         "",
         *[f"a second notebook for this lab; ada/b/{LAB}.ipynb was graded"] * 2,
@@ -354,9 +361,7 @@ def test_the_latest_counts_where_times_are_known(tmp_path: Path):
 
 def test_the_order_of_files_changes_nothing(tmp_path: Path):
     submissions = collect.find(made(tmp_path, CANVAS)).submissions
-    assert collect.assign_labs(submissions, [LAB], None, IDS) == collect.assign_labs(
-        submissions[::-1], [LAB], None, IDS
-    )
+    assert told_of(submissions, [LAB]) == told_of(submissions[::-1], [LAB])
 
 
 # Archives that students pack.
@@ -391,9 +396,9 @@ def test_archives_of_students_are_opened_once(tmp_path: Path):
         "gus/gus.zip/08_coalescing.ipynb": ("gus", None),  # nor are times in his folder
     }
     assert {s.student: s.problem[:32] for s in told.values() if s.problem} == {
-        "cid": "there is no notebook in this arc",
+        "cid": "handed in cid.zip: again.zip, no",
         "eve": "the archive broken.zip cannot be",
-        "fay": "there is no notebook in this arc",
+        "fay": "handed in fay.tbz2: notes.txt, n",
     }
     assert all(notebook.read(s.path).version == "abc123" for s in told.values() if not s.problem)
     again = found(tmp_path / "class", tmp_path / "unpacked")
@@ -728,7 +733,7 @@ def test_damaged_archives_are_told_and_never_raise_anything_else(tmp_path: Path)
         try:
             source, folder = tmp_path / "class.zip", tmp_path / str(number)
             if number % 2:
-                refused = archives.unpack(source, folder, members.Room())
+                refused, _ = archives.unpack(source, folder, members.Room())
             else:
                 files, refused = archives.unpack_names(source, folder)
                 refused += archives.fill(source, files, lambda path: members.Room())

@@ -17,7 +17,7 @@ from support.wrong_answers import wrong_answer, wrong_answers
 
 from warpwise import cuda, trace
 from warpwise.errors import GradingError
-from warpwise.grading import collect, feedback, grade, notebook, record, shares
+from warpwise.grading import assignment, feedback, grade, notebook, record, shares
 from warpwise.grading.behaviour import ALIKE, FIRST, behaviour
 from warpwise.grading.feedback import html, values
 from warpwise.grading.feedback.explained import SAVE_AGAIN, remedy
@@ -503,11 +503,12 @@ def test_each_malformed_file_gets_advice_of_its_own(tmp_path: Path):
     said |= {
         "link": problem_of(tmp_path / "link"),
         "pipe": problem_of(tmp_path / "pipe"),
-        "unknown": collect.UNKNOWN_LAB,
+        "unknown": assignment.UNKNOWN_LAB,
+        "elsewhere": assignment.ELSEWHERE.format("01_why_gpus", "08_coalescing"),
     }
     said |= {
         "second": "a second notebook for this lab; a.ipynb was graded",
-        "nothing": "there is no notebook in this folder",
+        "nothing": "handed in nothing: an empty folder or archive",
     }
     advice = {name: remedy(problem) for name, problem in said.items()}
     assert all(one != SAVE_AGAIN for one in advice.values()), advice

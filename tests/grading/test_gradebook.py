@@ -542,7 +542,7 @@ def test_a_time_that_is_not_known_is_told_where_one_is_due():
     records = [record("ada"), record("ben", submitted="yesterday")]
     found = scores.scores(records, LABS, Course(due=DUE))
     assert scores.warnings(found, Course(due=DUE)) == (
-        "handed in at a time that is not known, and taken as on time (2): "
+        "handed in at a time that is not known (see --times), and taken as on time (2): "
         "'ada' for 08_coalescing, 'ben' for 08_coalescing",
     )
     assert scores.warnings(scores.scores(records, LABS), Course()) == ()
@@ -939,7 +939,7 @@ def test_the_gradebook_is_printed_and_warnings_go_elsewhere(folder: Path):
     assert done.stderr.splitlines() == [
         "warpwise: handed something in, but not on the roster (1): 'zoe'",
         "warpwise: files of no known lab (1): 'zoe/notes.ipynb'",
-        "warpwise: handed in at a time that is not known, and taken as on time (1): "
+        "warpwise: handed in at a time that is not known (see --times), and taken as on time (1): "
         "'zoe' for 06_fusion",
         f"warpwise: {NO_EXPORT}",
         "warpwise: 2 scores have no place in this table: "
@@ -1007,14 +1007,14 @@ def test_times_in_the_folder_are_applied(folder: Path):
     for rows, said in (
         ("eve,,2026-12-01T22:00Z", "times.csv:2: 'eve' has handed nothing in"),
         ("ada,06,2026-12-01T22:00Z", "times.csv:2: '06' is not a lab"),
-        ("ada,,2026-12-01T22:00", "times.csv:2: '2026-12-01T22:00' is not a time"),
+        ("ada,,2026-12-01T22:00", "times.csv:2: submitted: '2026-12-01T22:00' is not a time"),
         (f"ada,,{late}\nADA,,{late}", "times.csv:3: an earlier line already sets this time"),
     ):
         written(folder, f"student,lab,submitted\n{rows}\n", "times.csv")
         done = run("gradebook", folder)
         assert done.exit_code == 2 and said in done.stderr
     written(folder, "student,time\n", "times.csv")
-    assert "times.csv:1: the columns should be student, lab" in run("gradebook", folder).stderr
+    assert "times.csv:1: no column has times of submission" in run("gradebook", folder).stderr
 
 
 def test_overrides_in_the_folder_are_applied_and_left_alone(folder: Path):

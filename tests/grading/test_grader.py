@@ -23,6 +23,7 @@ from support.wrong_answers import wrong_answer
 
 from warpwise.errors import GradingError
 from warpwise.grading import (
+    assignment,
     collect,
     feedback,
     grade,
@@ -693,22 +694,20 @@ def test_labs_are_recognised_by_name_by_what_a_notebook_says_and_by_its_exercise
     (tmp_path / "bob.ipynb").write_text(json.dumps(made))
     (tmp_path / "cid.ipynb").write_text(json.dumps(made | {"metadata": {}}))
     (tmp_path / "dan.ipynb").write_text(json.dumps({"nbformat": 4, "cells": []}))
-    told = {
-        s.file: s.lab
-        for s in collect.assign_labs(collect.find(tmp_path).submissions, labs, None, ids)
-    }
-    assert told == {
+
+    def told(wanted: str | None) -> dict[str, str]:
+        found = collect.find(tmp_path).submissions
+        assigned = assignment.assign_labs(found, labs, wanted, ids, lambda said: assignment.GRADE)
+        return {s.file: s.lab for s in assigned.submissions}
+
+    assert told(None) == {
         "ada/07_memory.ipynb": "07_memory",
         f"ada/doe_1234_{LAB}-2.ipynb": LAB,
         "bob.ipynb": LAB,
         "cid.ipynb": LAB,
-        "dan.ipynb": "",
+        "dan.ipynb": LAB,  # which cannot be told: then it is of the only lab assigned
     }
-    only = {
-        s.file: s.lab
-        for s in collect.assign_labs(collect.find(tmp_path).submissions, labs, LAB, ids)
-    }
-    assert only == {
+    assert told(LAB) == {
         f"ada/doe_1234_{LAB}-2.ipynb": LAB,
         "bob.ipynb": LAB,
         "cid.ipynb": LAB,
@@ -771,9 +770,9 @@ def test_modules_among_the_submissions_are_not_imported(
     monkeypatch.chdir(class_of_two)
     records = {r.file: r for r in grade(".", tmp_path / "out")}
     assert records.pop("ada.ipynb").points == ALL and records.pop("bob.ipynb").points == 0
-    assert {file: r.problem for file, r in records.items()} == dict.fromkeys(
-        names, "this is no notebook"
-    )
+    assert {file: r.problem for file, r in records.items()} == {
+        name: f"handed in {name}, no notebook" for name in names
+    }
     assert not (tmp_path / "pwned").exists()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
     from warpwise.grading.record import Record
 
 
+class Unexpected(StrEnum):
+    """What to do with notebooks of a lab that was not assigned."""
+
+    grade = "grade"
+    leave_out = "leave-out"
+
+
 def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
     app.command()(grade)
@@ -22,6 +31,11 @@ def add(app: typer.Typer) -> None:
 
 
 GRADED = typer.Argument(help="A folder written by warpwise grade.", metavar="DIR")
+TIMES = typer.Option(
+    help="When work was handed in: a platform's export, or a CSV with student, lab, submitted. "
+    "LAB=FILE where the file does not say the lab; may be repeated.",
+    metavar="[LAB=]FILE",
+)
 ROSTER = typer.Option(help="Class list: a platform's export, or a CSV with id, name and email.")
 JOBS = typer.Option(min=1, help="Number of submissions to grade at a time on this machine.")
 
@@ -43,7 +57,12 @@ def grade(
             help="How SUBMISSIONS lie: plain, canvas, moodle, gradescope, nbgrader; or guessed."
         ),
     ] = None,
+    unexpected: Annotated[
+        Unexpected | None,
+        typer.Option(help="What to do with notebooks of another lab than most; asked if left out."),
+    ] = None,
     roster: Annotated[Path | None, ROSTER] = None,
+    times: Annotated[list[str] | None, TIMES] = None,
     due: Annotated[
         str | None,
         typer.Option(help="Due time, such as 2026-12-01T23:59+01:00; overrides course.toml."),
@@ -94,7 +113,7 @@ def grade(
     SUBMISSIONS is a folder with one notebook or one folder per student, nbgrader's submitted/, or
     a download from Canvas, Moodle or Gradescope, packed or unpacked. Without --layout it is what
     most names look like, as the first line says. An entry that is nobody's stops the run before
-    it begins.
+    it begins, and so does, with a question, a notebook of another lab than most.
 
     Kernels are interpreted, never executed; host functions and the notebook's own checks run in a
     sandbox. Every submission gets a line in grades.csv and a page in feedback/, whatever is wrong
@@ -107,6 +126,7 @@ def grade(
     from warpwise.grading.engine import Execution
     from warpwise.grading.scoring import course as courses
     from warpwise.grading.scoring import roster as rosters
+    from warpwise.grading.scoring import times as known_times
 
     # Mistakes in these are reported before the work, not after it.
     if roster is not None:
@@ -115,6 +135,7 @@ def grade(
         courses.due(due)
     if late_policy is not None:
         courses.late_policy(late_policy)
+    given = known_times.given(times or (), lab and Path(lab).stem)
     settings = {"roster": roster and str(roster.resolve()), "due": due, "late_policy": late_policy}
     execution = Execution(jobs, scheduler, _tls(tls_ca, tls_cert, tls_key), _shard(shard), gpu)
     records = grade_all(
@@ -126,8 +147,9 @@ def grade(
         progress=True,
         course=course,
         execution=execution,
-        settings={name: value for name, value in settings.items() if value},
+        settings={name: value for name, value in settings.items() if value} | given,
         layout=layout,
+        unexpected=unexpected or (_asked if _at_a_terminal() else ""),
     )
     typer.echo(f"{_submissions(len(records))} graded: {_where_results_are(out)}")
     _report_left_over(out, records)
@@ -176,6 +198,22 @@ def regrade(
             was, is_now = (one.problem or f"{one.points:g} points" for one in (before, after))
             typer.echo(f"{after.student!r}  {after.lab}: {was} before, {is_now} now")
     typer.echo(f"{_submissions(len(pairs))} graded again, {changed} with a different result")
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _asked(unexpected: str) -> str:
+    """Ask what to do with unexpected notebooks."""
+    from warpwise.grading.assignment import CHOICES
+
+    typer.echo(unexpected, err=True)
+    for name, what in CHOICES.items():
+        typer.echo(f"  {name}: {what}", err=True)
+    while (answer := str(typer.prompt(" or ".join(CHOICES), err=True)).strip()) not in CHOICES:
+        pass
+    return answer
 
 
 def _report_left_over(out: Path, records: Collection[Record]) -> None:

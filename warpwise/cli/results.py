@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from warpwise.cli.grade import GRADED, ROSTER
+from warpwise.cli.grade import GRADED, ROSTER, TIMES
 from warpwise.cli.table import print_table
 
 
@@ -42,7 +42,12 @@ def gradebook(
         Format, typer.Option(help="Who will read it; csv is one table with everything.")
     ] = Format.csv,
     out: Annotated[Path | None, typer.Option(help="File to write; printed by default.")] = None,
+    lab: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this lab, such as 08_coalescing; may be repeated."),
+    ] = None,
     roster: Annotated[Path | None, ROSTER] = None,
+    times: Annotated[list[str] | None, TIMES] = None,
     course: Annotated[
         Path | None, typer.Option(help="A course.toml, or the folder that contains it.")
     ] = None,
@@ -67,16 +72,17 @@ def gradebook(
     the reason.
 
     Points, weights, due times, late policy and extensions come from course.toml; options given
-    here, or earlier to `warpwise grade`, override it. DIR/times.csv (student,lab,submitted) says
-    when work was handed in that lay in a plain folder. DIR/overrides.csv
+    here, or earlier to `warpwise grade`, override it. When work was handed in is said by the
+    platform's download, by --times, and above all by DIR/times.csv (student,lab,submitted).
+    DIR/overrides.csv
     (student,lab,exercise,points,reason) overrides everything. A late submission loses a percentage
     of its points for each day that has begun. Everyone on the roster appears, and so does, with a
     note, anyone who handed something in but is not on it. Labs that nobody handed in are left
-    out."""
+    out; one that was not assigned is blank for all but those who did, and in no total."""
     from warpwise.grading.scoring import folder as graded
     from warpwise.grading.scoring.export import table
 
-    made = graded.gradebook(folder, course, roster, due, late_policy)
+    made = graded.gradebook(folder, course, roster, due, late_policy, times or (), lab or ())
     found = table(made.scores, format.value, made.labs, made.course, made.roster)
     if out is None:
         typer.echo(found.text, nl=False)

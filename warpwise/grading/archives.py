@@ -38,7 +38,8 @@ METADATA, TIMESTAMP = "submission_metadata.yml", "timestamp.txt"
 MOST_METADATA_BYTES, MOST_TIMESTAMP_BYTES = 256 << 20, 200
 PASSED_OVER = re.compile(r"__MACOSX|\._.*|\.ipynb_checkpoints", re.S)  # what programs leave
 DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-MOST_EMPTY_DEPTH = 3  # a folder without a notebook may be all that a student handed in
+MOST_EMPTY_DEPTH = 6  # what is no notebook may be all that a student handed in
+MOST_OTHERS = 20  # of a student's archive, to be named
 MOST_NAME_BYTES, MOST_PATH_BYTES, MOST_DEPTH = 255, 1000, 20
 TWO_MEMBERS = "the archive has two members of this name"
 
@@ -56,28 +57,37 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(SUFFIXES)
 
 
-def unpack(archive: Path, folder: Path, room: Room) -> tuple[Refused, ...]:
-    """Unpack a student's archive into a new folder; return the members that cannot be unpacked.
+def unpack(archive: Path, folder: Path, room: Room) -> tuple[tuple[Refused, ...], tuple[str, ...]]:
+    """Unpack the notebooks of a student's archive into a new folder.
+
+    Returns the members that cannot be unpacked, and the names of some files that are no notebooks.
 
     Raises Broken if it is no archive or breaks off; what was unpacked by then stays. Raises NoRoom,
     and leaves nothing behind, if it goes beyond its limits or cannot be written."""
     refused: list[Refused] = []
+    others: list[str] = []
     try:
         with _named(archive):
             folder.mkdir(parents=True)
             for _, member in members(archive, OF_A_STUDENT, room):
                 with _refusing(member, refused):
                     parts = _parts(member.name)
-                    wanted = parts and parts[-1].lower().endswith(".ipynb") and not member.folder
-                    if wanted and not any(part.startswith(".") for part in parts):
+                    hidden = any(map(PASSED_OVER.fullmatch, parts)) or any(
+                        part.startswith(".") for part in parts
+                    )
+                    if not parts or hidden or member.folder:
+                        continue
+                    if parts[-1].lower().endswith(".ipynb"):
                         _fill(member, _new_file(member, folder, parts, room), MOST_BYTES)
+                    elif len(others) < MOST_OTHERS:
+                        others.append("/".join(parts))
     except NoRoom:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise NoRoom(_cannot(archive, f"it cannot be written ({error.strerror})")) from error
-    return tuple(refused)
+    return tuple(refused), tuple(others)
 
 
 def unpack_names(archive: Path, folder: Path) -> tuple[dict[int, Path], list[Refused]]:

@@ -8,7 +8,7 @@ download, and for nbgrader in ``submitted/<student>/<assignment>/timestamp.txt``
 that a student handed in may be the student's own, so a plain folder has no times.
 
 Links are not followed, and what is hidden is not opened. A student who handed in something without
-a notebook has a submission too: one with a problem."""
+a notebook has a submission too: one with a problem, which names what there is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading import archives, layouts, notebook, platforms
+from warpwise.grading import archives, layouts, platforms
 from warpwise.grading.archives import TIMESTAMP, Refused
 from warpwise.grading.layouts import (
     MOST_NOTEBOOKS,
@@ -31,6 +31,7 @@ from warpwise.grading.layouts import (
     Layout,
     Submission,
     content_of,
+    files_below,
     is_hidden,
     is_work,
     layout_of,
@@ -40,15 +41,10 @@ from warpwise.grading.layouts import (
     works,
 )
 from warpwise.grading.members import Broken, Room
-from warpwise.grading.platforms import GRADESCOPE, NBGRADER, PLAIN
+from warpwise.grading.platforms import GRADESCOPE, NBGRADER
 
 MOST_ARCHIVES = 10  # of one student
-NO_NOTEBOOK = "there is no notebook in this {}"
-NOT_ONE = "this is no notebook"
-UNKNOWN_LAB = (
-    "which lab this is cannot be told from its name or its content; "
-    "name the file after the lab, or grade with --lab"
-)
+MOST_NAMED = 3
 LISTED = "the export names it and does not hold it"
 PACKED = "this is an archive, and there is no folder to unpack it into"
 
@@ -91,29 +87,6 @@ def find(source: Path, unpacked: Path | None = None, layout: str | None = None) 
         raise GradingError(f"there is no notebook in {source}{why}")
     ordered = sorted(_needed(found), key=lambda s: (s.student, s.file, s.problem))
     return Found(tuple(_numbered(ordered)), laid_out)
-
-
-def assign_labs(
-    submissions: Sequence[Submission],
-    labs: Sequence[str],
-    wanted: str | None,
-    ids: dict[str, set[str]],
-) -> tuple[Submission, ...]:
-    """Give submissions their labs, of these stems and exercise ids, or only the ``wanted`` one.
-
-    The name decides first, then the notebook's own metadata, then the exercises in it. Of several
-    notebooks by one student for one lab the last one counts, if it is known when each was
-    submitted; else the last attempt, then the one whose name is exactly the lab's. The others get a
-    problem."""
-    found = [_with_lab(s, labs, wanted, ids) for s in submissions]
-    found = [s for s in found if wanted is None or s.lab == wanted or s.problem]
-    rivals: dict[tuple[str, str], list[Submission]] = {}
-    for s in found:
-        if not s.problem:
-            rivals.setdefault((s.student, s.lab), []).append(s)
-    graded = {whose: _latest(theirs) for whose, theirs in rivals.items()}
-    found.sort(key=lambda s: (s.student, s.lab, s is not graded.get((s.student, s.lab)), s.file))
-    return tuple(_unless_graded(s, graded.get((s.student, s.lab))) for s in found)
 
 
 # Archives of a class.
@@ -180,25 +153,21 @@ def _shared(work: Submission, first: Submission, other: Submission) -> Submissio
 
 
 def _opened(entry: Submission, unpacked: Path | None, room: Room) -> Iterator[Submission]:
-    """Yield the notebooks of one entry.
-
-    Files that are neither a notebook nor an archive count only where their names say whose they
-    are."""
+    """Yield the notebooks of one entry, or one submission with a problem."""
     name = entry.path.name.lower()
     if entry.problem:
         yield entry
     elif name.endswith(".ipynb") and not entry.path.is_dir():
         yield replace(entry, title=entry.title or entry.path.name)
-    elif entry.path.is_symlink():
-        if entry.path.is_dir() or archives.is_archive(name):
-            kind = "folder" if entry.path.is_dir() else "archive"
-            yield replace(entry, problem=f"the {kind} is a link, which is not followed")
+    elif entry.path.is_symlink() and (entry.path.is_dir() or archives.is_archive(name)):
+        kind = "folder" if entry.path.is_dir() else "archive"
+        yield replace(entry, problem=f"the {kind} is a link, which is not followed")
     elif entry.path.is_dir():
         yield from _of_folder(entry, unpacked, room)
     elif archives.is_archive(name):
         yield from _of_archive(entry, unpacked, room)
-    elif entry.title or entry.platform == PLAIN:
-        yield replace(entry, problem=NOT_ONE)
+    else:
+        yield _without(entry, [entry.title or text_of(entry.path.name)])
 
 
 def _of_folder(entry: Submission, unpacked: Path | None, room: Room) -> Iterator[Submission]:
@@ -217,8 +186,24 @@ def _of_folder(entry: Submission, unpacked: Path | None, room: Room) -> Iterator
         found += _opened(work, unpacked, room)
     graded = [work for work in found if not work.problem]
     broken = [work for work in found if work.problem and archives.is_archive(work.title)]
-    kept = [work for work in found if not graded or work not in broken]
-    yield from kept or [replace(entry, problem=NO_NOTEBOOK.format("folder"))]
+    yield from (work for work in found if not graded or work not in broken)
+    if entry.platform == NBGRADER:
+        yield from _empty_assignments(entry, paths)
+    elif not found:
+        yield _without(entry, files_below(entry.path))
+
+
+def _empty_assignments(student: Submission, works: Sequence[Path]) -> Iterator[Submission]:
+    """Yield nbgrader's assignments in which a student handed in no notebook, or the student."""
+    used = {work.relative_to(student.path).parts[0] for work in works}
+    folders = [e.name for e in layouts.entries_of(student.path) if e.folder and e.name not in used]
+    for name in folders:
+        assignment = replace(student, file=f"{student.file}/{text_of(name)}")
+        submitted = _collected(student.path, student.path / name / TIMESTAMP)
+        names = [file for file in files_below(student.path / name) if file != TIMESTAMP]
+        yield _without(replace(assignment, submitted=submitted), names)
+    if not works and not folders:
+        yield _without(student, files_below(student.path))
 
 
 def _of_archive(entry: Submission, unpacked: Path | None, room: Room) -> Iterator[Submission]:
@@ -230,9 +215,10 @@ def _of_archive(entry: Submission, unpacked: Path | None, room: Room) -> Iterato
         return
     folder = unpacked / "students" / hashlib.sha256(os.fsencode(entry.path)).hexdigest()[:20]
     refused: Sequence[Refused] = ()
-    problem = NO_NOTEBOOK.format("archive")
+    others: Sequence[str] = ()
+    problem = ""
     try:
-        refused = archives.unpack(entry.path, folder, room)
+        refused, others = archives.unpack(entry.path, folder, room)
     except Broken as error:
         problem = str(error)
     paths = works(folder)
@@ -246,7 +232,9 @@ def _of_archive(entry: Submission, unpacked: Path | None, room: Room) -> Iterato
         found = replace(entry, file="/".join([entry.file, *parts]), title=parts[-1])
         yield replace(found, problem=member.why)
     if not paths and not unread:
-        yield replace(entry, title=entry.path.name, problem=problem)
+        packed = replace(entry, title=entry.title or text_of(entry.path.name))
+        inside = [f"{packed.title}: {name}" for name in others]
+        yield replace(packed, problem=problem) if problem else _without(packed, inside)
 
 
 def _below(entry: Submission, folder: Path, path: Path) -> Submission:
@@ -254,15 +242,38 @@ def _below(entry: Submission, folder: Path, path: Path) -> Submission:
     return replace(entry, path=path, file=file, title=text_of(path.name))
 
 
+def _without(entry: Submission, names: Sequence[str]) -> Submission:
+    """Return the submission of somebody who handed in these files, and no notebook."""
+    return replace(entry, instead=tuple(names), problem=_instead(names))
+
+
+def _instead(names: Sequence[str]) -> str:
+    if not names:
+        return "handed in nothing: an empty folder or archive"
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"handed in {', '.join(names[:MOST_NAMED])}{more}, no notebook"
+
+
 def _needed(found: Sequence[Submission]) -> list[Submission]:
-    """Drop entries without a notebook where the student has handed in something else too."""
-    nothing = {NO_NOTEBOOK.format("folder"), NOT_ONE}
-    kept = [s for s in found if s.problem not in nothing]
-    others = {s.student for s in kept}
-    first: dict[str, Submission] = {}
+    """Drop what is no notebook where the student handed in one too; else name it in one line.
+
+    Each of nbgrader's assignments stands for itself."""
+    kept = [s for s in found if s.instead is None]
+    others = {_apart(s) for s in kept}
+    without: defaultdict[tuple[str, str], list[Submission]] = defaultdict(list)
     for submission in found:
-        first.setdefault(submission.student, submission)
-    return kept + [s for student, s in first.items() if student not in others]
+        if submission.instead is not None and _apart(submission) not in others:
+            without[_apart(submission)].append(submission)
+    for theirs in without.values():
+        names = [name for s in theirs for name in s.instead or ()]
+        kept.append(_without(theirs[0], names))
+    return kept
+
+
+def _apart(submission: Submission) -> tuple[str, str]:
+    """Return the student and, for nbgrader, the assignment."""
+    of_nbgrader = submission.platform == NBGRADER
+    return submission.student, "/".join(submission.file.split("/")[1:2]) if of_nbgrader else ""
 
 
 def _numbered(found: Iterable[Submission]) -> Iterator[Submission]:
@@ -284,52 +295,3 @@ def _collected(student: Path, work: Path) -> datetime | None:
         return None
     said = content_of(student / assignment / TIMESTAMP, archives.MOST_TIMESTAMP_BYTES)
     return platforms.moment(said.decode("utf-8", "replace"))
-
-
-# The lab of a notebook.
-
-
-def _with_lab(
-    submission: Submission, labs: Sequence[str], wanted: str | None, ids: dict[str, set[str]]
-) -> Submission:
-    only = wanted or (labs[0] if len(labs) == 1 else "")
-    if submission.problem:
-        return replace(submission, lab=only)
-    name = stem_of(submission.title) if submission.title else submission.path.stem
-    names = [name, *submission.file.split("/")[-2:0:-1]]  # then folders, the innermost first
-    named = next(filter(None, (_named(name, labs) for name in names)), "") or wanted
-    if named:
-        return replace(submission, lab=named)
-    try:
-        content = notebook.read(submission.path)
-    except GradingError as error:
-        return replace(submission, problem=str(error), lab=only)
-    claimed = {cell.exercise for cell in content.cells}
-    fitting = [stem for stem in labs if ids[stem] & claimed]
-    lab = fitting[0] if len(fitting) == 1 else only
-    if content.lab in labs:
-        lab = content.lab
-    return replace(submission, lab=lab, problem="" if lab else UNKNOWN_LAB)
-
-
-def _named(name: str, labs: Sequence[str]) -> str:
-    """The lab whose stem stands in a name, the longest of several."""
-    return max((stem for stem in labs if stem in name), key=len, default="")
-
-
-def _latest(theirs: Sequence[Submission]) -> Submission:
-    """The one of a student's notebooks for a lab that counts."""
-    times = {s.file: s.submitted.timestamp() for s in theirs if s.submitted}
-    times = times if len(times) == len(theirs) else dict.fromkeys(times, 0.0)
-
-    def order(s: Submission) -> tuple[float, int, bool, str]:
-        misnamed = stem_of(s.title or s.path.name) != s.lab
-        return -times.get(s.file, 0.0), -s.attempt, misnamed, s.file
-
-    return min(theirs, key=order)
-
-
-def _unless_graded(submission: Submission, graded: Submission | None) -> Submission:
-    if submission.problem or graded is None or graded is submission:
-        return submission
-    return replace(submission, problem=f"a second notebook for this lab; {graded.file} was graded")

@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from warpwise.errors import GradingError
 from warpwise.grading import (
+    assignment,
     collect,
     gpu,
     gradebook,
@@ -31,12 +32,14 @@ from warpwise.grading import (
     scratch,
     store,
 )
+from warpwise.grading.assignment import Assigned
 from warpwise.grading.grader import Grader, Task
 from warpwise.grading.layouts import Submission
 from warpwise.grading.material import Material
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
-from warpwise.grading.scoring import folder
+from warpwise.grading.scoring import folder, times
+from warpwise.grading.scoring.course import Course
 from warpwise.grading.store import Kept, Records
 
 if TYPE_CHECKING:  # Dask takes long to import, and most runs need none
@@ -118,6 +121,7 @@ def grade(
     settings: Mapping[str, str] | None = None,
     again: Callable[[Record], bool] = lambda record: False,
     layout: str | None = None,
+    unexpected: str | assignment.Choose = "",
 ) -> Records:
     """Grade every notebook in ``submissions``, and return the records, which lie in ``out``.
 
@@ -130,10 +134,12 @@ def grade(
     record. ``course`` is the folder with solutions, labs and hidden tests. ``execution`` takes the
     place of ``jobs``. ``settings`` are kept in ``run.json`` for those who read the folder.
     ``layout`` is one of ``layouts.LAYOUTS``; without it that of a run before, or a guess.
+    ``unexpected`` is one of ``assignment.CHOICES``, for notebooks of labs that were not assigned;
+    or is asked for it, unless a run before was told.
 
     Raises GradingError, before anything is written, if there is nothing to grade, an entry that is
-    nobody's, no such lab, or no way to isolate student code; and where ``out`` cannot be written:
-    then what was graded is kept."""
+    nobody's, unexpected notebooks and no choice, no such lab, or no way to isolate student code;
+    and where ``out`` cannot be written: then what was graded is kept."""
     source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
     mode = sandbox.NONE if unsafe_local else sandbox.isolation()
     with scratch.folder() as unpacked:
@@ -142,27 +148,32 @@ def grade(
         known = layout or _layout_before(target, sources)
         found = collect.find(source, unpacked, known)
         root = material.course_folder(course, source)
-        courses.find(root)
         stems = material.stems(root, lab)
         seed = _seed(target, seed, execution)
         materials = {stem: material.load(root, stem, seed) for stem in stems}
         ids = {stem: {e.id for e in m.lab.exercises} for stem, m in materials.items()}
-        told = collect.assign_labs(
-            found.submissions, material.stems(root), Path(lab).stem if lab else None, ids
-        )
+        stem, choose = Path(lab).stem if lab else None, _choice(target, sources, unexpected)
+        all_stems = material.stems(root)
+        assigned = assignment.assign_labs(found.submissions, all_stems, stem, ids, choose)
+        told = assigned.submissions
         if mode != sandbox.NONE:
             _check_hidden(root, source, target, unpacked)
         digests = {stem: material.digest(root, stem) for stem in stems}
         mine, device = [s for s in told if execution.has(s)], gpu.name() if execution.gpu else ""
         run = _Run(target, seed, mode, materials, mine, again, digests, device)
-        settings, laid_out = dict(settings or {}), {lab or "": found.layout.platform}
+        scoring, laid_out = courses.find(root), {lab or "": found.layout.platform}
+        settings = times.settled(settings or {}, all_stems, assigned.labs, scoring.zone)
+        untimed = _untimed(run, assigned, found.layout.platform, scoring, settings)
         if progress is True and not known:
             print(f"{source} is {found.layout.said}", file=sys.stderr)
+        said = [*([assigned.said] if assigned.choice else []), *untimed]
+        _say(said if progress is True else ())
         with writing(target):
             (target / "records").mkdir(parents=True, exist_ok=True)
-            _begin(run, sources, laid_out, {"course": str(root)} | settings)
+            _begin(run, sources, laid_out, {"course": str(root)} | settings, assigned)
             records = _records(run, execution, progress)
             write(target)
+        _say(untimed if progress is True else ())
         return records
 
 
@@ -256,11 +267,16 @@ def _once_more(run: _Run, submission: Submission) -> None:
 
 
 def _begin(
-    run: _Run, sources: dict[str, str], laid_out: dict[str, str], settings: dict[str, str]
+    run: _Run,
+    sources: dict[str, str],
+    laid_out: dict[str, str],
+    settings: dict[str, str],
+    assigned: Assigned,
 ) -> None:
     """Write ``run.json``, so that the run can be killed and started again from here on.
 
     ``sources`` maps each lab to the folder that it was found in, ``laid_out`` to its layout."""
+    ((lab, source),) = sources.items()
     before = store.about(run.out)
     labs = {stem: m.lab.version for stem, m in run.materials.items()}
     isolated = run.mode != sandbox.NONE
@@ -269,10 +285,27 @@ def _begin(
         "warpwise": gradebook.installed(),
         "isolated": isolated,
     }
-    kept = {"labs": labs, "sources": sources, "layouts": laid_out, "settings": settings}
+    kept: dict[str, dict[str, Any]] = {
+        "labs": labs,
+        "sources": sources,
+        "layouts": laid_out,
+        "settings": settings,
+        "assigned": {lab or source: assigned.labs},
+        "unexpected": {source: assigned.choice} if assigned.choice else {},
+    }
     for name, new in kept.items():
         said[name] = before.get(name, {}) | new
     store.write_about(run.out, said)
+
+
+def _choice(out: Path, sources: dict[str, str], told: str | assignment.Choose) -> assignment.Choose:
+    """Return what says what to do with unexpected notebooks: what was told, now or before."""
+    (source,) = sources.values()
+    known = told if isinstance(told, str) else ""
+    known = known or store.about(out).get("unexpected", {}).get(source, "")
+    if known:
+        return lambda unexpected: known
+    return assignment.refuse if isinstance(told, str) else told
 
 
 def _layout_before(out: Path, sources: dict[str, str]) -> str | None:
@@ -318,6 +351,21 @@ def writing(out: Path) -> Iterator[None]:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         then = "; what was graded is kept: make room and run the same command again" if full else ""
         raise GradingError(f"{out} cannot be written: {error.strerror or error}{then}") from error
+
+
+def _untimed(
+    run: _Run, assigned: Assigned, platform: str, course: Course, settings: Mapping[str, str]
+) -> list[str]:
+    """Return a line, if there are due times and nobody knows when anything was handed in."""
+    if any(s.submitted for s in run.told) or (run.out / times.NAME).exists():
+        return []
+    known = store.about(run.out).get("settings", {}) | dict(settings)
+    return list(filter(None, [times.untimed(platform, known, course, assigned.labs)]))
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(f"warpwise: {line}", file=sys.stderr)
 
 
 def _line(record: Record) -> str:

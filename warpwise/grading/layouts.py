@@ -63,6 +63,7 @@ class Submission:
     platform: str = PLAIN
     title: str = ""
     attempt: int = 0
+    instead: tuple[str, ...] | None = None  #: names of what was handed in without a notebook
 
 
 @dataclass(frozen=True)
@@ -287,6 +288,18 @@ def works(folder: Path) -> list[Path]:
         folders[:] = sorted(f for f in folders if not is_hidden(f))
         found += [Path(here) / f for f in sorted(files) if is_work(f) and not is_hidden(f)]
         if len(found) > MOST_NOTEBOOKS or number > MOST_FOLDERS:
+            break
+    return found
+
+
+def files_below(folder: Path) -> list[str]:
+    """List the names of the files below a folder, as text, up to too many; none that is hidden."""
+    found: list[str] = []
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not is_hidden(f))
+        names = [f for f in sorted(files) if not is_hidden(f)]
+        found += [text_of((Path(here) / f).relative_to(folder).as_posix()) for f in names]
+        if len(found) > MOST_NOTEBOOKS:
             break
     return found
 

@@ -23,7 +23,7 @@ def merge(out: str | Path, parts: Sequence[str | Path]) -> Records:
     runs = [store.load(folder) for folder in dict.fromkeys(folders)]
     kept = _joined(runs)
     about = dict(runs[0].about)
-    for name in ("labs", "sources", "layouts", "settings"):
+    for name in ("labs", "sources", "layouts", "settings", "assigned", "unexpected"):
         of_runs = (run.about.get(name, {}) for run in reversed(runs))
         about[name] = {key: value for one in of_runs for key, value in one.items()}
     with writing(out):

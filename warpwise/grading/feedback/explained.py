@@ -59,6 +59,17 @@ FRESH = (
 #: The problem of a file that could not be graded, as a pattern, and what to do about it. The first
 #: that fits counts.
 REMEDIES = (
+    # first, since it quotes names that students chose
+    (
+        r"^handed in (nothing:|.*, no notebook$)",
+        "Only notebooks, whose names end in .ipynb, are graded. Save yours in JupyterLab, and hand "
+        "that file in.",
+    ),
+    (
+        r"^this is the notebook of",
+        "Hand in the notebook of the lab that was asked for, and this one where its own lab is "
+        "collected.",
+    ),
     (
         r"JSON breaks off",
         "The file was cut off, most often while it was saved or uploaded. " + SAVE_AGAIN,
@@ -91,11 +102,6 @@ REMEDIES = (
     (
         r"regular file|cannot be opened",
         "What was handed in is not a file that can be read. Hand in the notebook itself.",
-    ),
-    (
-        r"no notebook",
-        "Only files whose names end in .ipynb are graded. Check that the notebook is in the "
-        "folder, and hand it in again.",
     ),
     (
         r"second (notebook|submission)|two (notebooks|submissions)|another (notebook|submission)",

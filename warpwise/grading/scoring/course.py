@@ -82,6 +82,7 @@ class Course:
     extensions: Mapping[tuple[str, str], datetime] = field(default_factory=dict)
     late: LatePolicy = LatePolicy()  #: of labs that are not in ``labs``
     due: datetime | None = None  #: of labs that are not in ``labs``
+    zone: ZoneInfo | None = None  #: of times that do not say their own
 
     def lab(self, stem: str) -> LabSettings:
         """Return the settings of a lab, whether or not the file names it."""
@@ -245,7 +246,8 @@ class _Reader:
             stem: read.lab(("labs", stem), value, late)
             for stem, value in read.labs(("labs",), found.get("labs", {}))
         }
-        return Course(title, term, labs, read.extensions(found.get("extensions", {})), late)
+        extensions = read.extensions(found.get("extensions", {}))
+        return Course(title, term, labs, extensions, late, zone=read.zone)
 
     def labs(self, keys: tuple[str, ...], value: object) -> list[tuple[str, object]]:
         """Return the entries of a table whose names are labs."""

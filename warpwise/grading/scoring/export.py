@@ -71,7 +71,10 @@ def _gradescope(
             student.section or student.unlisted,
         ]
         for stem in stems:
-            score = theirs[stem]
+            score = theirs.get(stem)
+            if score is None:  # of a lab that was not assigned
+                cells += [""] * len(of_a_lab)
+                continue
             handed_in = late = ""
             if score.submitted:
                 handed_in = f"{score.submitted:%Y-%m-%d %H:%M:%S %z}"

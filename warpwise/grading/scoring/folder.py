@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading import store
-from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
-from warpwise.grading.scoring import overrides, scores, times
+from warpwise.grading.scoring import overrides, scores
 from warpwise.grading.scoring import roster as rosters
+from warpwise.grading.scoring import times as known_times
 from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.filled import Filled, is_left_out
 from warpwise.grading.scoring.roster import Roster
@@ -38,13 +38,16 @@ def gradebook(
     roster: str | Path | None = None,
     due: str | None = None,
     late_policy: str | None = None,
+    times: Iterable[str] = (),
+    only: Collection[str] = (),
 ) -> Gradebook:
     """Return the gradebook of a folder that ``grade`` wrote, with the times and overrides in it.
 
     ``course`` is a course folder or a ``course.toml``; ``due`` and ``late_policy`` are as on the
-    command line and apply to every lab. The default of each is what ``grade`` was given. Raises
+    command line and apply to every lab; ``times`` are files, as there. With ``only`` the scores are
+    those of these labs. The default of each is what ``grade`` was given. Raises
     GradingError or LabError for whatever cannot be read or makes no sense."""
-    return of_run(store.load(folder), course, roster, due, late_policy)
+    return of_run(store.load(folder), course, roster, due, late_policy, times, only)
 
 
 def of_run(
@@ -53,6 +56,8 @@ def of_run(
     roster: str | Path | None = None,
     due: str | None = None,
     late_policy: str | None = None,
+    times: Iterable[str] = (),
+    only: Collection[str] = (),
 ) -> Gradebook:
     """Return the gradebook of a run that is loaded already; see ``gradebook``."""
     settings = settings_of(run)
@@ -65,12 +70,18 @@ def of_run(
     students = roster_of(roster, settings)
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
-    records: Iterable[Record] = map(store.outline, run.records)
-    known = run.folder / times.NAME
-    if known.exists():
-        records = times.applied(records, known, labs, students)
-    made = scores.scores(records, labs, used, students, fixed)
-    return Gradebook(made, labs, used, students, scores.warnings(made, used, students))
+    records, assigned = list(map(store.outline, run.records)), _assigned(run)
+    stems, said = sorted(labs), tuple[str, ...]()
+    _check_only(only, {record.lab for record in records} | (assigned or set()))
+    settings |= known_times.given(times, None, stems)
+    files = known_times.files(settings, run.folder)
+    if files:
+        shared = sorted(assigned or {record.lab for record in records} - {""})
+        records, said = known_times.applied(records, files, stems, shared, students, used.zone)
+    made = scores.scores(records, labs, used, students, fixed, assigned)
+    warned = scores.warnings(made, used, students) + said
+    made = tuple(score for score in made if not only or score.lab in only)
+    return Gradebook(made, labs, used, students, warned)
 
 
 def note_for_student(score: Score) -> str:
@@ -134,6 +145,19 @@ def save_left_out(gradebook: Path | None, table: Filled) -> Iterator[str]:
 def settings_of(run: store.Run) -> dict[str, str]:
     """Return the settings that ``grade`` was given."""
     return {key: str(value) for key, value in (run.about.get("settings") or {}).items() if value}
+
+
+def _check_only(only: Collection[str], labs: Collection[str]) -> None:
+    for lab in only:
+        if lab not in labs:
+            there_are = ", ".join(sorted(filter(None, labs))) or "none"
+            raise GradingError(f"there is nothing of {lab!r} here; there are {there_are}")
+
+
+def _assigned(run: store.Run) -> set[str] | None:
+    """Return the labs that were assigned; None in a folder that says nothing of them."""
+    said = run.about.get("assigned")
+    return None if said is None else {stem for stems in said.values() for stem in stems}
 
 
 def roster_of(given: str | Path | None, settings: Mapping[str, str]) -> Roster | None:

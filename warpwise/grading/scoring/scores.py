@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -20,6 +20,7 @@ from warpwise.labs.source import Lab
 from warpwise.simt.compiler.advice import nearest
 
 NO_SUBMISSION = "no submission"
+NOT_ASSIGNED = "not assigned: in no total"
 MOST_NAMED = 5
 _DOUBLE = "graded notebooks under one student"
 
@@ -29,7 +30,8 @@ class Score:
     """One student's score for one lab, in the course's points.
 
     ``score`` is ``raw`` less ``penalty``, or set by an override. ``late_days`` counts the days that
-    have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known."""
+    have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known.
+    ``counts`` is False for a lab that was not assigned, which is in no total."""
 
     student: Student
     lab: str
@@ -43,6 +45,7 @@ class Score:
     note: str = ""
     file: str = ""
     overridden: bool = False
+    counts: bool = True
 
 
 def scores(
@@ -51,9 +54,12 @@ def scores(
     course: Course | None = None,
     roster: Roster | None = None,
     overrides: Sequence[Override] = (),
+    assigned: Collection[str] | None = None,
 ) -> tuple[Score, ...]:
     """Return a score for every student and every lab that anybody has a record or override of.
 
+    Of labs that are not ``assigned``, if those are known, only students who handed one in, or have
+    an override, have a score; it counts only by an override.
     Students come in the roster's order, then those who are not on it, each with their labs in
     order. Without a roster the students are those of the records, whose order makes no difference.
     Raises GradingError for a record of a lab that is not in ``labs``, and for an override of an
@@ -74,10 +80,14 @@ def scores(
     made = []
     for student in students.students:
         theirs = handed_in.get(student, {})
+        missing = _missing(theirs.get("", ()))
         for stem in stems:
             key, own = (student, stem), theirs.get(stem, ())
             due, by_hand = extended.get(key), fixed.get(key, {})
-            made.append(_score(student, labs[stem], own, course.lab(stem), due, by_hand))
+            counts = assigned is None or stem in assigned or bool(by_hand)
+            if counts or own:
+                score = _score(student, labs[stem], own, course.lab(stem), due, by_hand, missing)
+                made.append(score if counts else _uncounted(score))
         for record in theirs.get("", ()):
             note = _notes(student, [record.problem])
             made.append(Score(student, "", note=note, file=record.file))
@@ -121,7 +131,7 @@ def percentages(scores: Iterable[Score], course: Course) -> dict[Student, float]
     gained: defaultdict[Student, float] = defaultdict(float)
     weights: defaultdict[Student, float] = defaultdict(float)
     for score in scores:
-        if score.lab and score.possible:
+        if score.lab and score.possible and score.counts:
             weight = course.lab(score.lab).weight
             gained[score.student] += weight * score.score / score.possible
             weights[score.student] += weight
@@ -148,14 +158,14 @@ def warnings(
         "more than one graded notebook": [
             f"{s.student.id!r} for {s.lab} ({s.file!r} counts)" for s in scores if _DOUBLE in s.note
         ],
-        "handed in at a time that is not known, and taken as on time": [
+        "handed in at a time that is not known (see --times), and taken as on time": [
             f"{s.student.id!r} for {s.lab}" for s in scores if s.file and s.due and not s.submitted
         ],
         "extensions of unknown students": [
             repr(name) for name, _ in course.extensions if roster and not students.find(name)
         ],
     }
-    return tuple(_listed(what, names) for what, names in found.items() if names)
+    return tuple(listed(what, names) for what, names in found.items() if names)
 
 
 def rounded(number: float) -> float:
@@ -201,10 +211,12 @@ def _score(
     settings: LabSettings,
     extended: datetime | None,
     fixed: Mapping[str, Override],
+    missing: str,
 ) -> Score:
+    """Return a student's score for a lab; ``missing`` is the note where there is no record."""
     record, doubled = _scored_record(student, records)
     due = extended or settings.due
-    submitted, said = _submitted(record) if record else (None, NO_SUBMISSION)
+    submitted, said = _submitted(record) if record else (None, missing)
     late_days = _late_days(submitted, due, settings.late) if submitted and due else 0
     possible = _points(None, lab, {})[1] if settings.points is None else settings.points
     own, own_possible = _points(record, lab, fixed)
@@ -236,6 +248,19 @@ def _score(
         file=record.file if record else "",
         overridden=bool(fixed),
     )
+
+
+def _uncounted(score: Score) -> Score:
+    note = f"{score.note}; {NOT_ASSIGNED}" if score.note else NOT_ASSIGNED
+    return replace(score, counts=False, note=note)
+
+
+def _missing(lost: Sequence[Record]) -> str:
+    """Return the note on a lab of which there is no record, but perhaps some of no known lab."""
+    if not lost:
+        return NO_SUBMISSION
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    return f"{NO_SUBMISSION} known to be of this lab; there is {lost[0].file!r}{more}"
 
 
 def _scored_record(student: Student, records: Sequence[Record]) -> tuple[Record | None, str]:
@@ -337,7 +362,7 @@ def _notes(student: Student, notes: Sequence[str]) -> str:
     return "; ".join(filter(None, [student.unlisted, *notes]))
 
 
-def _listed(what: str, names: Iterable[str]) -> str:
+def listed(what: str, names: Iterable[str]) -> str:
     """Count names and give the first of them, each once."""
     once = list(dict.fromkeys(names))
     more = f" and {len(once) - MOST_NAMED} more" if len(once) > MOST_NAMED else ""
