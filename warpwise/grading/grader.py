@@ -118,8 +118,9 @@ class Grader:
         return simulate.simulate(*about, answers, material.given, self.simulation.get())
 
     def _called(self, material: Material, exercise: Exercise, text: str) -> Finding:
-        calls = hidden.calls(material.tests, exercise.id, material.seed)
-        return judge_function(text, exercise.name, calls, self.mode)
+        about = (material.tests, exercise.id, material.seed)
+        more = partial(hidden.more_calls, *about)
+        return judge_function(text, exercise.name, hidden.calls(*about), self.mode, more)
 
 
 class Served:

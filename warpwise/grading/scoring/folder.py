@@ -72,13 +72,6 @@ def of_run(
     return Gradebook(made, labs, used, students, scores.warnings(made, used, students))
 
 
-def note_for_student(score: Score) -> str:
-    """Explain a score that is not simply the sum of the exercises' points; "" if it is."""
-    if not (score.overridden or score.penalty or score.late_days):
-        return ""
-    return f"{score.score:g} of {score.possible:g} points count in the gradebook ({score.note})."
-
-
 def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path, ...]:
     """Return the paths of a student's pages, given any name that the roster knows.
 
