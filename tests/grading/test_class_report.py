@@ -495,6 +495,7 @@ def test_numbers_of_a_class():
     assert [(x.counter, len(x.records), x.value, x.limit, x.times) for x in transpose.exceeded] == [
         ("global_bytes_moved", 2, 400, 100, 4)
     ]
+    assert copy.only_over_budget == transpose.only_over_budget == ()
     assert lab.median_seconds == 1.5 and lab.slowest[-1].student == "elif"
 
 
@@ -765,3 +766,15 @@ def test_graded_class_has_a_report(graded):
     status, said = run(graded)
     assert status == 0, said
     assert "cuda.syncthreads()" in (graded / "report.html").read_text("utf-8")
+
+
+def test_right_in_every_case_but_over_budget_is_counted_by_itself():
+    judged = replace(over("barriers", 2, 1), tried=9)
+    results = [Result("copy_matrix", 2, one) for one in (judged, over("barriers", 2, 1))]
+    records = [Record(f"s{i}", f"s{i}", LAB, (one,)) for i, one in enumerate(results)]
+    (lab,) = overview(records, {LAB: load_lab(LAB)})
+    (copy, *_) = lab.exercises
+    assert [record.student for record in copy.only_over_budget] == ["s0"]
+    said = "right in every hidden case, but over budget"
+    assert any(row[0] == said for table in whole([lab], ()) for row in table.rows)
+    assert said in " ".join(page([lab], (), ()).lower().split())

@@ -18,7 +18,7 @@ from support.wrong_answers import wrong_answer, wrong_answers
 from warpwise import cuda, trace
 from warpwise.errors import GradingError
 from warpwise.grading import assignment, feedback, grade, notebook, record, shares
-from warpwise.grading.behaviour import ALIKE, FIRST, behaviour
+from warpwise.grading.behaviour import EVERY, FIRST, UNCLEAR, Probe, behaviour, explanations
 from warpwise.grading.feedback import html, values
 from warpwise.grading.feedback.explained import SAVE_AGAIN, remedy
 from warpwise.grading.record import Counter, Finding, Record, Result
@@ -125,9 +125,10 @@ def test_behaviour_has_no_number_but_those_of_warp_and_block(stem: str):
             for n in dimensions(case.threads, "threads")
         }
         for failed in range(len(drawn)):
-            said = behaviour(drawn, failed)
-            assert numbers(said) <= {"32", *blocks}, said
-            assert said.startswith("fails ") and len(said) < 250, said
+            right = drawn[:failed] + drawn[failed + 1 :]
+            for one in explanations([drawn[failed]], right):
+                assert numbers(one.words) <= {"32", *blocks}, one.words
+                assert one.words.startswith("fails ") and len(one.words) < 250, one.words
 
 
 @cuda.jit
@@ -180,63 +181,109 @@ def call(*args) -> Call:
 
 
 MASKED = np.array([[1, 2, -np.inf], [-np.inf] * 3, [0, 1, 2]], np.float32)
-BEHAVIOURS = [
+DESCENDING = np.array([0.5, 0.4, 0.1])
+EXPLAINED = [
     (
-        [launch(64), launch(128), launch(130)],
-        "",
-        "fails where the number of elements is not a multiple of the block's 64 threads",
+        [launch(64), launch(128)],
+        [launch(130), launch(70)],
+        "the number of elements is not a multiple of the block's 64 threads",
     ),
-    ([launch(33), launch(1)], "", "fails where there is only one element"),
+    ([launch(33), launch(64)], [launch(1)], "there is only one element"),
     (
-        [launch((64, 64)), launch((64, 50))],
-        "",
-        "fails where the number of columns is not a multiple of the block's 64 threads",
+        [launch((64, 64)), launch((32, 64))],
+        [launch((64, 50))],
+        "the number of columns is not a multiple of the block's 64 threads",
     ),
-    ([launch((64, 64)), launch((50, 64))], "", "the number of rows is not a multiple of 32"),
+    ([launch((64, 64))], [launch((50, 64))], "the number of rows is not a multiple of 32"),
+    ([launch((3, 3))], [launch((3, 3), MASKED)], "a whole row is infinite"),
     (
-        [launch((3, 3)), launch((3, 3), MASKED)],
-        "",
-        "fails where a whole row is infinite and there is a minus infinity",
-    ),
-    (
-        [launch(9), launch(9, np.linspace(90, 100, 9, dtype=np.float32))],
-        "",
-        "values are so large that exp overflows",
+        [launch(9)],
+        [launch(9, np.linspace(90, 100, 9, dtype=np.float32))],
+        "values are so large that exp overflows or vanishes",
     ),
     (
-        [call(np.array([3, 1, 2])), call(np.array([1, 1, 2]))],
-        "",
-        "fails where neighbours in an ascending array are equal",
+        [call(np.array([3, 1, 2]))],
+        [call(np.array([1, 1, 2]))],
+        "neighbours in an ascending array are equal",
     ),
-    ([call(np.array([0.5, 0.7, 2])), call(np.array([0.5, 0.5, 2]))], "", ALIKE),
-    ([launch(9), launch(9, np.full(9, np.nan, np.float32))], "", "fails where there is a nan"),
+    ([launch(9)], [launch(9, np.full(9, np.nan, np.float32))], "there is a nan"),
+    ([call(2, 3), call(2, 4)], [call(2, 0)], "the second argument is zero"),
+    ([call(np.ones(3))], [call(np.ones(0))], "an array has no element"),
     (
-        [launch((40, 40)), launch((50, 60), budget={"barriers": 1})],
-        "over budget: barriers",
-        f"{FIRST} with a budget on barriers",
+        [launch((64, 64)), launch((128, 128))],
+        [launch((64, 50)), launch((50, 64))],
+        "the number of columns or of rows is not a multiple of 32",
     ),
-    ([launch(40), launch(41)], "not a kernel feature", "fails where the number of elements is odd"),
-    ([launch(40), launch(44)], "", ALIKE),
-    ([launch(40)], "not a kernel feature", FIRST),
-    ([call(2, 3), call(2, 0)], "", "fails where the second argument is zero"),
-    ([call(4, 8), call(4, 5)], "", "fails where the second argument is odd"),
-    ([call(np.ones(3)), call(np.ones(0))], "", "fails where an array has no element"),
+    (
+        [launch((1, 1))],
+        [launch((1, 5)), launch((5, 1))],
+        "there is more than one column or more than one row",
+    ),
+    ([call(4, 8), call(6, 8)], [call(4, 5), call(4, 7)], "the second argument is odd"),
+    (
+        [call(np.array([0.1, 0.4])), call(np.array([0.2, 0.3]))],
+        [call(DESCENDING), call(2 * DESCENDING)],
+        "values descend",
+    ),
+    # what fits by chance
+    ([call(4, 8)], [call(4, 5)], None),
+    ([call(np.array([0.5, 0.7, 2]))], [call(np.array([0.5, 0.5, 2]))], None),
+    ([launch(40), launch(41)], [launch(44)], None),
+    ([launch(64), launch(130)], [launch(70)], None),  # a right one has the feature too
 ]
 
 
 @pytest.mark.parametrize(
-    ("drawn", "reason", "said"), BEHAVIOURS, ids=[said[-30:] for *_, said in BEHAVIOURS]
+    ("right", "failed", "said"),
+    EXPLAINED,
+    ids=[(said or "nothing")[-30:] for *_, said in EXPLAINED],
 )
-def test_behaviour_names_what_only_the_failed_case_has(drawn, reason, said):
-    assert said in behaviour(drawn, len(drawn) - 1, reason)
+def test_an_explanation_holds_for_every_failed_case_and_for_no_right_one(right, failed, said):
+    found = [one.words for one in explanations(failed, right)]
+    assert said is None or f"fails where {said}" in found[:3]
+    assert said is not None or not found
 
 
-def test_behaviour_names_two_features_together_if_neither_is_new():
-    wide, tall = launch((64, 96)), launch((50, 40))
-    assert behaviour([wide, tall, launch((50, 96))], 2) == (
-        "fails where the number of columns is larger than a block and the number of rows "
-        "is not a multiple of 32"
+def ragged(case: Launch) -> bool:
+    return case.want[0].size % 64 != 0
+
+
+def probe(passes, *fresh: Launch) -> Probe:
+    """Return a probe of these cases, judged by a rule."""
+    return Probe(lambda: fresh, lambda cases: map(passes, cases))
+
+
+NEW = [launch(n) for n in (192, 256, 77, 200)]
+HALF = [launch(64), launch(130), launch(128), launch(70)], [True, False, True, False]
+OF_64 = "fails where the number of elements is not a multiple of the block's 64 threads"
+
+
+def test_a_behaviour_is_claimed_only_if_new_cases_confirm_it():
+    assert behaviour(*HALF, "wrong result", probe(lambda case: not ragged(case), *NEW)) == OF_64
+    for passes in (lambda case: True, lambda case: False, ragged):
+        assert behaviour(*HALF, "wrong result", probe(passes, *NEW)) == UNCLEAR
+    assert behaviour(*HALF, "wrong result") == UNCLEAR
+    assert behaviour(*HALF, "wrong result", probe(lambda case: not ragged(case), *NEW[:2])) == (
+        UNCLEAR
     )
+
+
+def test_new_cases_tell_one_explanation_from_another():
+    """Both failed cases are larger than a block and ragged; a new one is only one of the two."""
+    cases, passed = [launch(64), launch(32), launch(130), launch(70)], [True, True, False, False]
+    larger = probe(lambda case: case.want[0].size <= 64, launch(50), launch(128), launch(64))
+    assert behaviour(cases, passed, "", larger).startswith(
+        "fails where the number of elements is larger than a block"
+    )
+
+
+def test_a_failure_in_every_case_has_nothing_to_set_it_apart():
+    cases = [launch(64), launch(40, budget={"barriers": 1}), launch(50, budget={"barriers": 1})]
+    assert behaviour(cases, [False] * 3, "wrong result") == EVERY
+    of_budget = behaviour(cases, [True, False, False], "over budget: barriers")
+    assert of_budget == f"{EVERY} with a budget on barriers"
+    assert behaviour(cases, [False], "too slow") == FIRST
+    assert behaviour(cases, [True, False], "too slow", probe(ragged, *NEW)) == UNCLEAR
 
 
 # Student-safe verdict messages.
@@ -537,7 +584,7 @@ def test_a_graded_submission_keeps_behaviour_and_picture(sandbox, tmp_path: Path
     (found,) = grade(tmp_path / "s", tmp_path / "out", lab="08_coalescing", seed=SMALL)
     failed = next(result.finding for result in found.results if not result.finding.passed)
     assert (
-        failed.behaviour.startswith("fails already in the first case with a budget on")
+        failed.behaviour.startswith("fails in every case with a budget on")
         and "<svg" in failed.picture
     )
     page = next((tmp_path / "out" / "feedback").glob("*.html")).read_text("utf-8")

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +25,7 @@ from typing import Any
 from warpwise.errors import GradingError
 from warpwise.grading import container, hidden, notebook, sandbox, simulate
 from warpwise.grading.functions import judge_function
+from warpwise.grading.outcome import hidden_cases, partly
 from warpwise.grading.record import NOT_GRADED, UNTOUCHED, Counter, Finding, Record, Result, missing
 from warpwise.grading.shares import against
 from warpwise.labs.exercise import Reason
@@ -60,6 +62,7 @@ class Packed:
     seed: int
     given: tuple[str, ...]
     exercises: tuple[Exercise, ...]
+    over_budget: float = 0  #: percent of its points that a right result over budget earns
 
 
 def main() -> None:
@@ -162,8 +165,9 @@ def _finding(
 ) -> Finding:
     if simulated.finding is not None:
         return simulated.finding
-    calls = hidden.calls(tests, exercise.id, lab.seed)
-    return judge_function(simulated.text, exercise.name, calls, sandbox.CONTAINER)
+    about = (tests, exercise.id, lab.seed)
+    asked = (simulated.text, exercise.name, hidden.calls(*about), sandbox.CONTAINER)
+    return judge_function(*asked, partial(hidden.more_calls, *about))
 
 
 def report(lab: Packed, record: Record) -> dict[str, Any]:
@@ -175,9 +179,10 @@ def report(lab: Packed, record: Record) -> dict[str, Any]:
     if record.problem:
         told = f"<p><strong>This could not be graded:</strong> {escape(record.problem)}.</p>{told}"
     scored = record.scored
-    tests = [_test(exercises[r.exercise], r, r in scored) for r in record.results]
+    share = lab.over_budget
+    tests = [_test(exercises[r.exercise], r, r in scored, share) for r in record.results]
     return {
-        "score": record.points,
+        "score": record.earned(share),
         "output": told,
         "output_format": "html",
         "visibility": "visible",
@@ -186,7 +191,7 @@ def report(lab: Packed, record: Record) -> dict[str, Any]:
     }
 
 
-def _test(exercise: Exercise, result: Result, counts: bool) -> dict[str, Any]:
+def _test(exercise: Exercise, result: Result, counts: bool, share: float) -> dict[str, Any]:
     shown = {
         "name": exercise.title or exercise.id,
         "name_format": "text",
@@ -198,9 +203,11 @@ def _test(exercise: Exercise, result: Result, counts: bool) -> dict[str, Any]:
             return shown | {"output": "<p>Not chosen.</p>"}
         told = "<p>This does not count: another exercise of the choice does.</p>"
         return shown | {"output": told + "".join(explain(exercise, result.finding))}
-    passed = "passed" if result.points else "failed"
-    points = {"score": result.points, "max_score": result.possible, "status": passed}
-    return shown | points | {"output": "".join(explain(exercise, result.finding))}
+    passed, earned = "passed" if result.points else "failed", result.earned(share)
+    points = {"score": earned, "max_score": result.possible, "status": passed}
+    part = partly(share, result) if earned > result.points else ""
+    told = f"<p>{part}</p>" if part else ""
+    return shown | points | {"output": told + "".join(explain(exercise, result.finding))}
 
 
 def explain(exercise: Exercise, finding: Finding) -> Iterator[str]:
@@ -209,9 +216,8 @@ def explain(exercise: Exercise, finding: Finding) -> Iterator[str]:
         yield f"<p>{escape(exercise.objective)}</p>"
     reason = finding.reason.replace("_", " ")
     yield f"<p><strong>{escape(reason[:1].upper() + reason[1:])}.</strong>"
-    if finding.behaviour:
-        thing = "function" if exercise.kind == "host" else "kernel"
-        yield f" The {thing} {escape(finding.behaviour)}."
+    if tried := hidden_cases(finding):
+        yield f" Hidden tests: {escape(tried)}."
     yield "</p>"
     if finding.detail:
         yield f"<pre>{escape(finding.detail)}</pre>"

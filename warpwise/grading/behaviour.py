@@ -1,242 +1,148 @@
-"""Features that set the hidden case that failed apart from those before it, without its numbers.
+"""What sets the hidden cases that fail apart from those that are right, without their numbers.
 
-A case has features, such as "the number of columns is not a multiple of 32". Those that the failed
-case has and none of the right ones are named, at most two. Left out: why it fails, which only the
-kernel could tell."""
+Cases have ``features``, such as "the number of columns is not a multiple of 32". An explanation is
+one feature, or one of two, that every failed case has and no right one. Several mostly fit by
+chance, so it is claimed only if probes confirm it: new cases of the same generator, some with the
+feature and some without. Left out: why a kernel fails, which only the kernel could tell."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from math import prod
-from typing import Any
 
-import numpy as np
+from warpwise.grading.features import FORMS, details, features
+from warpwise.labs.exercise import Call, Case, Launch, Reason
 
-from warpwise.labs.exercise import Case, InOut, Launch, Out, Reason, shape_of
-from warpwise.metrics import WARP_SIZE
-from warpwise.simt.launch import dimensions
-
-ALIKE = "fails for some inputs and not for others that look alike"
-MOST_NAMED = 2
-MOST_EQUAL = 8  # values that may be equal by chance
-WHATEVER_THE_INPUT = (
-    Reason.NOT_DEFINED,
-    Reason.NOT_PYTHON,
-    "not a kernel feature",
-    "types do not fit",
-)
-EXP_OVERFLOWS = 88  # float32: exp of more is infinite
+EVERY = "fails in every case"
 FIRST = "fails already in the first case"
-# Spreads between zero and the mean, from which on a sum of squares loses the variance's digits.
-FAR = 100
-COMMON = {"float32", "float64", "int32", "int64", "bool"}
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+EVERY_TRIED = "fails in every case that was tried"
+UNCLEAR = "fails in some cases, and what sets them apart is not clear"
+MOST_PROBES = 4
+LEAST_FOR_DETAILS = 2
+BOTH_AXES = {
+    "the number of columns is ": "the number of columns or of rows is ",
+    "there is more than one column": "there is more than one column or more than one row",
+    "there is only one column": "there is only one column or only one row",
+}
 
 
-def behaviour(cases: Sequence[Case], failed: int, reason: str = "") -> str:
-    """Say when an exercise fails, as the end of "The kernel ...".
+@dataclass(frozen=True)
+class Explanation:
+    """One or two features, of which every case that fails has one."""
 
-    ``failed`` is the place of the failed case; all before it were right. ``reason`` is that of its
-    verdict: for a counter over budget only cases with this budget are compared, and a failure that
-    no input can change is not explained by one."""
-    of_a_launch = reason.startswith(Reason.OVER_BUDGET) and reason != Reason.TOO_MUCH_MEMORY
-    counter = reason.removeprefix(Reason.OVER_BUDGET) if of_a_launch else ""
-    if reason in WHATEVER_THE_INPUT and not failed:
-        return FIRST
-    right = [
-        case for case in cases[:failed] if not counter or counter in getattr(case, "budget", {})
-    ]
+    features: tuple[str, ...]
+
+    def covers(self, seen: Collection[str]) -> bool:
+        """True if a case with these features is expected to fail."""
+        return any(feature in seen for feature in self.features)
+
+    @property
+    def of_both_axes(self) -> bool:
+        """True if the two are one feature, of the rows and of the columns."""
+        return len({feature.replace("column", "row") for feature in self.features}) == 1
+
+    @property
+    def words(self) -> str:
+        """The end of "The kernel ..."."""
+        if len(self.features) == 2 and self.of_both_axes:
+            first = min(self.features)  # of the columns
+            for one, both in BOTH_AXES.items():
+                if first.startswith(one):
+                    return f"fails where {both}{first.removeprefix(one)}"
+        return "fails where " + " or ".join(self.features)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A way to try an answer on more cases: ``draw`` makes them.
+
+    ``judge`` says of each whether the answer passes, when asked, and of fewer if time runs out."""
+
+    draw: Callable[[], Sequence[Case]]
+    judge: Callable[[Sequence[Case]], Iterable[bool]]
+
+
+def behaviour(
+    cases: Sequence[Case], passed: Sequence[bool], reason: str = "", probe: Probe | None = None
+) -> str:
+    """Say when an answer fails, as the end of "The kernel ...".
+
+    ``passed`` is the outcome of the first so many cases, at least one of which failed, and
+    ``reason`` that of the failure that the student is told. Of cases within budget, only those
+    that have one count as right."""
+    tried = list(zip(cases, passed, strict=False))
+    failed = [case for case, ok in tried if not ok]
+    right = [case for case, ok in tried if ok and _has_budget(case, reason)]
     if not right:
-        first = FIRST
-        if counter and failed:
-            first += f" with a budget on {counter.replace('_', ' ')}"
-        every = [set(features(case)) for case in cases]
-        rare = _named(
-            feature
-            for feature in features(cases[failed])
-            if 2 * sum(feature in one for one in every) < len(every)
-        )
-        return f"{first}, where {rare}" if rare else first
-    for tell in (features, details):  # details only where nothing else sets the case apart
-        own, seen = list(tell(cases[failed])), [set(tell(case)) for case in right]
-        alone = _named(feature for feature in own if not any(feature in one for one in seen))
-        if alone:
-            return f"fails where {alone}"
-        for pair in combinations(own, 2):
-            if not any(set(pair) <= one for one in seen):
-                return f"fails where {' and '.join(pair)}"
-    return ALIKE
+        if len(tried) < len(cases):
+            return FIRST if len(tried) == 1 else EVERY_TRIED
+        budget = reason.removeprefix(Reason.OVER_BUDGET).replace("_", " ")
+        return EVERY if len(failed) == len(cases) else f"{EVERY} with a budget on {budget}"
+    if probe is None or len(tried) < len(cases) or reason == Reason.TOO_MUCH_MEMORY:
+        return UNCLEAR
+    live = list(explanations(failed, right))
+    if not live:
+        return UNCLEAR
+    known = {frozenset(_all(case)) for case in (*failed, *right)}
+    chosen = _telling(live, [case for case in probe.draw() if _has_budget(case, reason)], known)
+    met = set[bool]()
+    for case, ok in zip(chosen, probe.judge(chosen), strict=False):
+        met.add(ok)
+        live = [one for one in live if one.covers(_all(case)) != ok]
+        if not live:
+            break
+    return live[0].words if live and len(met) == 2 else UNCLEAR
 
 
-def _named(found: Iterable[str]) -> str:
-    """Join at most two features, of different subjects, such as "the number of rows"."""
-    of: dict[str, str] = {}
-    for feature in found:
-        subject = feature.partition(" is ")[0] if feature.startswith("the ") else feature
-        of.setdefault(subject, feature)
-    return " and ".join(list(of.values())[:MOST_NAMED])
+def explanations(failed: Sequence[Case], right: Sequence[Case]) -> Iterator[Explanation]:
+    """Yield what fits all outcomes, the most telling first.
 
-
-def features(case: Case) -> Iterator[str]:
-    """Yield the features of a case, the most telling first, each as the end of "where ..."."""
-    arrays = _arrays(case)
-    for array in arrays:
-        yield from _rare_values(array)
-    yield from _of_sizes(case)
-    for which, number in _scalars(case):
-        if number in (0, 1):
-            yield f"{which} is {'one' if number else 'zero'}"
-        elif number < 0:
-            yield f"{which} is negative"
-        elif not np.isfinite(number):
-            yield f"{which} is not finite"
-    yield from (f"an array is {dtype}" for dtype in sorted({a.dtype.name for a in arrays} - COMMON))
-
-
-def details(case: Case) -> Iterator[str]:
-    """Yield features that seldom matter."""
-    for which, number in _scalars(case):
-        if isinstance(number, (int, np.integer)) and number > 1:
-            if number % 2:
-                yield f"{which} is odd"
-            if number & (number - 1):
-                yield f"{which} is not a power of two"
-            if number > WARP_SIZE:
-                yield f"{which} is larger than {WARP_SIZE}"
-    for array in _arrays(case):
-        yield from _plain_values(array)
-    extents = _extents(case)
-    yield from (f"the number of {what} is odd" for what, size in extents if size % 2 and size > 1)
-    for what, size in extents:
-        if size & (size - 1):
-            yield f"the number of {what} is not a power of two"
-
-
-def _arrays(case: Case) -> list[np.ndarray]:
-    """Return the arrays among the arguments."""
-    given = (argument.start if isinstance(argument, InOut) else argument for argument in case.args)
-    return [argument for argument in given if isinstance(argument, np.ndarray)]
-
-
-def _scalars(case: Case) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments that are numbers, each with a name: "the first argument"."""
-    for place, argument in enumerate(case.args):
-        if isinstance(argument, (int, float, np.number, np.bool_)):
-            known = place < len(ORDINALS)
-            yield f"the {ORDINALS[place]} argument" if known else "an argument", argument
-
-
-def _extents(case: Case) -> list[tuple[str, int]]:
-    """Return the sizes that matter, each with a name.
-
-    These are columns and rows of the first array that has both, or else the elements of the largest
-    array."""
-    shapes = _shapes(case)
-    wide = next((shape for shape in shapes if len(shape) >= 2), None)
-    if wide:
-        return [("columns", wide[-1]), ("rows", wide[-2])]
-    return [("elements", max(map(prod, shapes)))] if shapes else []
-
-
-def _shapes(case: Case) -> list[tuple[int, ...]]:
-    """Return the shapes of the arrays, and of the outputs."""
-    outputs = [shape_of(argument) for argument in case.args if isinstance(argument, Out)]
-    return [array.shape for array in _arrays(case)] + outputs
-
-
-def _of_sizes(case: Case) -> Iterator[str]:
-    if any(prod(shape) == 0 for shape in _shapes(case)):
-        yield "an array has no element"
-    block, grid = _block_and_grid(case)
-    extents = _extents(case)
-    for axis, (what, size) in enumerate(extents):
-        yield from _of_extent(what, size, block[axis], block[axis] * grid[axis])
-    if len(extents) == 2:
-        yield _of_form(extents[1][1], extents[0][1])
-    if isinstance(case, Launch):
-        yield "there is only one block" if prod(grid) == 1 else "there are several blocks"
-
-
-def _of_form(rows: int, columns: int) -> str:
-    if rows == columns:
-        return "there are as many rows as columns"
-    more, fewer = ("rows", "columns") if rows > columns else ("columns", "rows")
-    return f"there are more {more} than {fewer}"
-
-
-def _block_and_grid(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return threads and blocks along x, y and z; ones for a call."""
-    if not isinstance(case, Launch):
-        return (1, 1, 1), (1, 1, 1)
-    return dimensions(case.threads, "threads"), dimensions(case.blocks, "blocks")
-
-
-def _of_extent(what: str, size: int, block: int, grid: int) -> Iterator[str]:
-    """Yield features of one size; ``block`` and ``grid`` are their numbers of threads along it."""
-    if size == 1:
-        yield f"there is only one {what.removesuffix('s')}"
-    what = f"the number of {what}"
-    if block > 1 and size > grid:
-        yield f"{what} is larger than the number of threads along it"
-    if block > 1 and size % block:
-        yield f"{what} is not a multiple of the block's {block} threads"
-    if size % WARP_SIZE:
-        yield f"{what} is not a multiple of {WARP_SIZE}"
-    if block > 1 and size > block:
-        yield f"{what} is larger than a block"
-    if size > WARP_SIZE:
-        yield f"{what} is larger than a warp"
-    if size % WARP_SIZE == 0:
-        yield f"{what} is a multiple of {WARP_SIZE}"
-    if 1 < size < WARP_SIZE:
-        yield f"{what} is smaller than a warp"
-
-
-def _rare_values(array: np.ndarray) -> Iterator[str]:
-    """Yield what few arrays hold, and kernels go wrong on."""
-    if array.dtype.kind == "b" and array.size:
-        if not array.any():
-            yield "no value of an array is true"
-        if array.all():
-            yield "all values of an array are true"
-    if array.dtype.kind not in "iuf" or not array.size:
+    Of pairs that is one feature of both axes; how rows and columns compare is in none. Details,
+    which fit by chance more often, count by themselves alone, and not against a single
+    case."""
+    elsewhere = set[str]().union(*map(_all, right))
+    seen = [_all(case) for case in failed]
+    for feature in dict.fromkeys(features(failed[0])):
+        if feature not in elsewhere and all(feature in one for one in seen):
+            yield Explanation((feature,))
+    alone = dict.fromkeys(f for case in failed for f in features(case) if f not in elsewhere)
+    some = [f for f in alone if f not in FORMS and not all(f in one for one in seen)]
+    pairs = sorted(map(Explanation, combinations(some, 2)), key=lambda pair: not pair.of_both_axes)
+    yield from (pair for pair in pairs if all(pair.covers(one) for one in seen))
+    if min(len(failed), len(right)) < LEAST_FOR_DETAILS:
         return
-    if array.dtype.kind == "f" and array.ndim and np.isinf(array).all(axis=-1).any():
-        yield "a whole row is infinite" if array.ndim > 1 else "all values are infinite"
-    if array.dtype.kind == "f":
-        if np.isnan(array).any():
-            yield "there is a nan"
-        if np.isneginf(array).any():
-            yield "there is a minus infinity"
-        if np.isposinf(array).any():
-            yield "there is an infinity"
-    numbers = array[np.isfinite(array)].astype(np.float64)
-    if array.dtype.kind == "f" and numbers.size and np.abs(numbers).max() > EXP_OVERFLOWS:
-        yield "values are so large that exp overflows or vanishes"
-    if numbers.size > MOST_EQUAL and (numbers == numbers[0]).all():
-        yield "all values of an array are equal"
-    elif array.dtype.kind == "f" and numbers.size > 1 and abs(numbers.mean()) > FAR * numbers.std():
-        yield "values lie far from zero and close together"
-    steps = np.diff(array) if array.dtype.kind in "iu" and array.ndim == 1 else numbers[:0]
-    if (steps >= 0).all() and (steps == 0).any() and (steps > 0).any():
-        yield "neighbours in an ascending array are equal"
+    for detail in dict.fromkeys(details(failed[0])):
+        if detail not in elsewhere and all(detail in one for one in seen):
+            yield Explanation((detail,))
 
 
-def _plain_values(array: np.ndarray) -> Iterator[str]:
-    """Yield what many arrays hold: signs and order."""
-    if array.dtype.kind not in "iuf":
-        return
-    numbers = array[np.isfinite(array)].astype(np.float64)
-    if not numbers.size:
-        return
-    if array.dtype.kind == "f" and numbers.size == array.size:
-        steps = np.diff(array, axis=-1)
-        if steps.size and (steps > 0).all():
-            yield "values ascend"
-        if steps.size and (steps < 0).all():
-            yield "values descend"
-    if (numbers < 0).any():
-        yield "all values are negative" if (numbers < 0).all() else "some values are negative"
-    if (numbers == 0).any():
-        yield "some values are zero"
+def _telling(
+    live: Sequence[Explanation], fresh: Sequence[Case], known: Collection[frozenset[str]]
+) -> list[Case]:
+    """Choose cases by which the first explanation can be told from the others.
+
+    It covers half of them. New combinations of features are preferred."""
+    first, *others = live
+    seen = [_all(case) for case in fresh]
+
+    def order(at: int) -> tuple[int, bool]:
+        same = first.covers(seen[at])
+        return -sum(one.covers(seen[at]) != same for one in others), seen[at] in known
+
+    places = sorted(range(len(fresh)), key=order)
+    sides = ([at for at in places if first.covers(seen[at]) is side] for side in (True, False))
+    return [fresh[at] for side in sides for at in side[: MOST_PROBES // 2]]
+
+
+def _all(case: Case) -> frozenset[str]:
+    return frozenset((*features(case), *details(case)))
+
+
+def _has_budget(case: Case, reason: str) -> bool:
+    """True if a case could fail for this reason."""
+    if reason == Reason.TOO_MUCH_MEMORY:
+        return isinstance(case, Call) and case.most_bytes is not None
+    if not reason.startswith(Reason.OVER_BUDGET):
+        return True
+    return isinstance(case, Launch) and reason.removeprefix(Reason.OVER_BUDGET) in case.budget

@@ -40,6 +40,7 @@ from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import folder, times
 from warpwise.grading.scoring.course import Course
+from warpwise.grading.scoring.standing import standings
 from warpwise.grading.store import Kept, Records
 
 if TYPE_CHECKING:  # Dask takes long to import, and most runs need none
@@ -185,8 +186,7 @@ def write(out: Path) -> None:
     scored = folder.of_run(run)
     labs = {stem: scored.labs[stem] for stem in sorted(run.about["labs"])}
     store.write_about(out, run.about | {"isolated": all(record.isolated for record in run.records)})
-    notes = {score.file: folder.note_for_student(score) for score in scored.scores if score.file}
-    gradebook.write(run, labs, {file: note for file, note in notes.items() if note})
+    gradebook.write(run, labs, standings(scored.scores, scored.course))
 
 
 def _records(run: _Run, execution: Execution, progress: Progress) -> Records:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from warpwise.grading import parts, sandbox, watch
+from warpwise.grading.behaviour import Probe
 from warpwise.grading.inside.functions import NAME_BYTES
 from warpwise.grading.record import ENDED, STOPPED, Finding
 from warpwise.grading.simulate import summary
@@ -30,7 +31,7 @@ from warpwise.labs.advice import (
     TOO_SLOW,
 )
 from warpwise.labs.calls import judge_value
-from warpwise.labs.exercise import Call, Reason, Verdict
+from warpwise.labs.exercise import Call, Case, Reason, Verdict
 from warpwise.messages import (
     NOTHING,
     Joined,
@@ -65,11 +66,30 @@ ANY_ERROR = "call the function yourself, with small numbers and with zero"
 
 
 def judge_function(
-    text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None = None
+    text: str,
+    name: str,
+    calls: Sequence[Call],
+    mode: str,
+    draw: Callable[[], Sequence[Call]] = tuple,
+    warm: Warm | None = None,
 ) -> Finding:
     """Judge a host function, given as text, isolated in this mode (see ``sandbox.isolation``).
 
-    ``warm`` is a sandbox that was started for many functions: see ``sandbox.warm``."""
+    ``draw`` makes more calls, by which an explanation of a failure is confirmed. ``warm`` is a
+    sandbox that was started for many functions: see ``sandbox.warm``."""
+
+    def again(fresh: Sequence[Case]) -> list[bool]:
+        asked = [case for case in fresh if isinstance(case, Call)]
+        found = _verdicts(text, name, asked, mode, warm) if asked else []
+        return [verdict.passed for verdict in found]
+
+    return summary(_verdicts(text, name, calls, mode, warm), calls, Probe(draw, again))
+
+
+def _verdicts(
+    text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None
+) -> list[Verdict]:
+    """Judge the calls, up to that in which the process ended."""
     stay = 3 * watch.POLL_SECONDS if any(call.most_bytes is not None for call in calls) else 0
     asked = [_asked(call) for call in calls]
     job = {"text": text, "name": name, "calls": asked, "stay_seconds": stay}
@@ -77,19 +97,20 @@ def judge_function(
     verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:
-        verdict, rest = _verdict(rest, call, done)
+        verdict, left = _verdict(rest, call, done)
         verdicts.append(verdict)
-        if not verdict.passed:
+        if left is None:
             break
+        rest = left
     strictest = _strictest(calls)
     # after the last answer; or in a call without a limit, by what a child still holds
     late = verdicts[-1].passed or (
         strictest is not None and verdicts[-1].reason == STOPPED["memory"]
     )
-    if done.stopped == "memory" and late:
+    if done.stopped == "memory" and late and all(verdict.passed for verdict in verdicts[:-1]):
         blamed = len(calls) - 1 if strictest is None else strictest
         verdicts[min(blamed, len(verdicts) - 1) :] = [_too_much(calls[blamed])]
-    return summary(verdicts, calls)
+    return verdicts
 
 
 def _strictest(calls: Sequence[Call]) -> int | None:
@@ -124,10 +145,11 @@ def encode(argument: Any) -> Any:
     return argument.item() if isinstance(argument, np.generic) else argument
 
 
-def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes]:
+def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes | None]:
     """Judge one call by the frame that should stand first, and return the frames after it.
 
-    For frames see ``inside/functions.py``."""
+    None instead of these if the process ended in this call. For frames see
+    ``inside/functions.py``."""
     kind, rest = frames[:1], frames[1:]
     if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
         name = rest[:NAME_BYTES].decode("utf-8", "replace").rstrip()
@@ -137,7 +159,7 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
         value = values if type(call.want) is tuple else values[0]
         return judge_value(value, call), rest
     if done.stopped == "memory" and call.most_bytes is not None:
-        return _too_much(call), b""
+        return _too_much(call), None
     reason, usual = STOPPED[done.stopped], parts.FUNCTIONS.limits
     details = {
         Reason.TOO_SLOW: message(
@@ -145,7 +167,7 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
         ),
         Reason.TIMED_OUT: message("gave no answer in {most:g} s", most=Limit(usual.wall_seconds)),
     }
-    return _failed(call, reason, details.get(reason, NOTHING), ADVICE.get(reason, "")), b""
+    return _failed(call, reason, details.get(reason, NOTHING), ADVICE.get(reason, "")), None
 
 
 def _failed(call: Call, reason: str, detail: Message, advice: str) -> Verdict:

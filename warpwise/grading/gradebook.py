@@ -14,6 +14,7 @@ from warpwise.grading import feedback
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import sheet
 from warpwise.grading.scoring.sheet import defused as defused
+from warpwise.grading.scoring.standing import Standings
 from warpwise.grading.store import Run, file_name, whole
 from warpwise.labs.source import Lab
 
@@ -21,10 +22,8 @@ FIRST_COLUMNS = ("student", "file", "lab", "points", "possible", "isolated", "pr
 GPU_COLUMNS = ("student", "lab", "exercise", "gpu", "outcome", "us", "solution_us", "least_us")
 
 
-def write(run: Run, labs: Mapping[str, Lab], notes: Mapping[str, str]) -> None:
-    """Write the gradebook and the pages of a run.
-
-    ``notes`` are lines about submissions, by file. Raises OSError."""
+def write(run: Run, labs: Mapping[str, Lab], standings: Standings) -> None:
+    """Write the gradebook and the pages of a run, which show the ``standings``. Raises OSError."""
     pages, columns = run.folder / "feedback", _columns(labs)
     named, rows, on_gpu = set[str](), [columns], [list(GPU_COLUMNS)]
     pages.mkdir(exist_ok=True)
@@ -34,9 +33,8 @@ def write(run: Run, labs: Mapping[str, Lab], notes: Mapping[str, str]) -> None:
         named.add(name)
         rows += (_row(record, columns) for record in theirs)
         on_gpu += _measured(theirs)
-        said = {record.lab: [notes[record.file]] for record in theirs if record.file in notes}
         for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
-            whole(pages / f"{name}{suffix}", make(student, theirs, labs, said))
+            whole(pages / f"{name}{suffix}", make(student, theirs, labs, standings=standings))
     _remove_others(pages, named)
     whole(run.folder / "grades.csv", sheet.written(rows))
     if len(on_gpu) > 1:

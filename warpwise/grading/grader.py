@@ -130,9 +130,11 @@ class Grader:
         return simulate.simulate(*about, answers, material.given, self.simulation.get())
 
     def _called(self, material: Material, exercise: Exercise, text: str) -> Finding:
-        calls = hidden.calls(material.tests, exercise.id, material.seed)
+        about = (material.tests, exercise.id, material.seed)
+        more = partial(hidden.more_calls, *about)
         warm = self.functions.get() if self.functions else None
-        return judge_function(text, exercise.name, calls, self.mode, warm)
+        calls = hidden.calls(*about)
+        return judge_function(text, exercise.name, calls, self.mode, more, warm)
 
 
 class Served:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading import feedback, material
+from warpwise.grading.scoring import course as courses
 from warpwise.labs import release
 from warpwise.labs.source import Lab
 
@@ -53,7 +54,8 @@ def bundle(
     with tempfile.TemporaryDirectory(prefix="warpwise-") as folder:
         wheel = release.build_wheel(root, Path(folder))
         files["requirements.txt"] = requirements(root, wheel)
-        files["lab.json"] = lab_json(parts.lab, parts.given, seed)
+        over_budget = courses.find(root).lab(stem).over_budget
+        files["lab.json"] = lab_json(parts.lab, parts.given, seed, over_budget)
         files |= {name: (HERE / script).read_text("utf-8") for name, script in SCRIPTS.items()}
         _write(target, files, Path(folder) / wheel)
     points = sum(exercise.points for exercise in parts.lab.exercises)
@@ -61,7 +63,7 @@ def bundle(
     return f"{target} written: {stem}, version {parts.lab.version}, {count}"
 
 
-def lab_json(lab: Lab, given: tuple[str, ...], seed: int) -> str:
+def lab_json(lab: Lab, given: tuple[str, ...], seed: int, over_budget: float = 0) -> str:
     """Write a lab for the grader there: see ``autograder.Packed``."""
     asked = feedback.questions(lab)
     exercises = [
@@ -75,6 +77,7 @@ def lab_json(lab: Lab, given: tuple[str, ...], seed: int) -> str:
         "seed": seed,
         "given": given,
         "exercises": exercises,
+        "over_budget": over_budget,
     }
     return json.dumps(about, indent=1) + "\n"
 

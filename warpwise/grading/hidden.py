@@ -42,11 +42,21 @@ def cases(module: ModuleType, exercise: str, seed: int) -> tuple[Case, ...]:
     """Draw the cases of one exercise: the same for the same seed, whatever other exercises draw.
 
     Raises GradingError if there are none."""
+    return _drawn(module, exercise, (seed, zlib.crc32(exercise.encode())))
+
+
+@lru_cache(maxsize=16)
+def more_cases(module: ModuleType, exercise: str, seed: int) -> tuple[Case, ...]:
+    """Draw other cases of the same kinds, by which ``behaviour`` is confirmed."""
+    return _drawn(module, exercise, (seed, zlib.crc32(exercise.encode()), 1))
+
+
+def _drawn(module: ModuleType, exercise: str, seed: tuple[int, ...]) -> tuple[Case, ...]:
     name = f"{exercise}(rng)"
     draw: Callable[[np.random.Generator], Iterable[Case]] | None = getattr(module, exercise, None)
     if not callable(draw):
         raise GradingError(f"{module.__file__} has no function {name}")
-    rng = np.random.default_rng([seed, zlib.crc32(exercise.encode())])
+    rng = np.random.default_rng(seed)
     try:
         drawn = tuple(draw(rng))
     except Exception as error:
@@ -60,7 +70,15 @@ def cases(module: ModuleType, exercise: str, seed: int) -> tuple[Case, ...]:
 
 def calls(module: ModuleType, exercise: str, seed: int) -> tuple[Call, ...]:
     """Draw the cases of an exercise that asks for a host function. Raises GradingError."""
-    drawn = cases(module, exercise, seed)
+    return _calls(module, exercise, cases(module, exercise, seed))
+
+
+def more_calls(module: ModuleType, exercise: str, seed: int) -> tuple[Call, ...]:
+    """Draw other calls, as ``more_cases``. Raises GradingError."""
+    return _calls(module, exercise, more_cases(module, exercise, seed))
+
+
+def _calls(module: ModuleType, exercise: str, drawn: tuple[Case, ...]) -> tuple[Call, ...]:
     found = tuple(case for case in drawn if isinstance(case, Call))
     if len(found) < len(drawn):
         raise GradingError(f"{module.__file__}: {exercise}(rng) must yield calls only")

@@ -58,10 +58,10 @@ class Finding:
 
     ``detail`` and ``advice`` are hidden renderings of messages: they tell nothing of the case.
 
-    ``case`` is the label of the hidden case that failed, for the instructor's eyes only;
-    ``behaviour`` says in words what sets it apart from the cases that were right. ``tried`` of
-    ``cases`` were judged, all but a failed last one right. ``picture`` is a self-contained still of
-    the student's kernel, as HTML."""
+    ``tried`` of ``cases`` were judged; grading stopped at the last of these where they are fewer.
+    ``failed`` are the labels of those that failed, and ``case`` that of the one that is told, for
+    the instructor's eyes only; ``behaviour`` says in words what sets them apart from the cases that
+    were right. ``picture`` is a self-contained still of the student's kernel, as HTML."""
 
     passed: bool
     reason: str
@@ -73,6 +73,22 @@ class Finding:
     counters: tuple[Counter, ...] = ()
     behaviour: str = ""
     picture: str = field(default="", repr=False)
+    failed: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> int:
+        """The number of cases that were right.
+
+        Records of earlier versions have no labels: they stopped at the first that failed."""
+        return self.tried - (len(self.failed) or not self.passed) if self.tried else 0
+
+    @property
+    def only_over_budget(self) -> bool:
+        """True if every case was judged and the result right, but some cost more than allowed.
+
+        Counters alone: a function that held too much memory was ended, so its result is unknown."""
+        counted = self.reason.startswith(Reason.OVER_BUDGET)
+        return counted and self.reason != Reason.TOO_MUCH_MEMORY and 0 < self.cases == self.tried
 
 
 def missing(name: str) -> Finding:
@@ -130,6 +146,17 @@ class Result:
         """All points or none: every hidden case has to pass, within budget."""
         return self.possible if self.finding.passed and self.finding.reason == Reason.PASSED else 0
 
+    def earned(self, over_budget: float) -> float:
+        """The points where a right result over budget earns this percentage of them."""
+        share = over_budget / 100 if self.finding.only_over_budget else 0
+        return self.points or share * self.possible
+
+
+def _merit(result: Result) -> tuple[float, bool, bool]:
+    """Order the results of a choice: right but over budget is better than wrong."""
+    finding = result.finding
+    return result.points, finding.only_over_budget, finding.reason not in UNTOUCHED
+
 
 @dataclass(frozen=True)
 class Record:
@@ -156,6 +183,10 @@ class Record:
     def points(self) -> float:
         return sum(result.points for result in self.scored)
 
+    def earned(self, over_budget: float) -> float:
+        """The points where right results over budget earn this percentage of theirs."""
+        return sum(result.earned(over_budget) for result in self.scored)
+
     @property
     def possible(self) -> float:
         return sum(result.possible for result in self.scored)
@@ -163,9 +194,7 @@ class Record:
     @property
     def scored(self) -> tuple[Result, ...]:
         """The results that count; of a choice that is the best one, the first of equals."""
-        ascending = sorted(
-            reversed(self.results), key=lambda r: (r.points, r.finding.reason not in UNTOUCHED)
-        )
+        ascending = sorted(reversed(self.results), key=_merit)
         best = {result.choice: result for result in ascending}
         return tuple(r for r in self.results if not r.choice or r is best[r.choice])
 

@@ -1,29 +1,32 @@
 """Interpret a student's kernels on the hidden cases, in a process of their own.
 
-    python -P -m warpwise.grading.simulate < job      write a line of JSON per exercise
+    python -P -m warpwise.grading.simulate < job      write lines of JSON, one per exercise
     python -P -m warpwise.grading.simulate SOCKET     serve jobs, each in a fork (``serve``)
 
 Everything that runs here is ours: kernels are text that is interpreted. So its verdicts can be
 believed; it has limits of steps, CPU time and memory because a kernel may ask for more than it
-should. It also cuts out the text of host functions, since that takes a parser; they run elsewhere,
-in the sandbox."""
+should. Lines before that of an exercise say how far it came. It also cuts out the text of host
+functions, since that takes a parser; they run elsewhere, in the sandbox."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from warpwise.errors import WarpwiseError
 from warpwise.grading import extract, hidden, store, watch
-from warpwise.grading.behaviour import behaviour
+from warpwise.grading.behaviour import Probe, behaviour
 from warpwise.grading.fingerprints import fingerprint
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
@@ -31,11 +34,13 @@ from warpwise.grading.warm import Warm
 from warpwise.labs import still
 from warpwise.labs.budgets import counter_value
 from warpwise.labs.exercise import Case, Launch, Reason, Verdict
-from warpwise.labs.judge import judge
+from warpwise.labs.judge import judged
 from warpwise.simt import Kernel
 
 LIMITS = watch.Limits(cpu_seconds=20, memory_bytes=2 << 30, result_bytes=1 << 20)
 RLIMITS = {"CPU": 40, "AS": 6 << 30, "FSIZE": 0, "NOFILE": 64, "CORE": 0}
+SPARE_SECONDS = 5.0  #: of processor time, within which a wrong answer meets further cases
+HOPELESS = (Reason.ENDLESS, Reason.TOO_SLOW)
 MOST_CHARACTERS = 2000  #: of a detail; a line of the student's own may be long
 PACKAGES = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.simulate")
@@ -61,8 +66,10 @@ def simulate(
 ) -> dict[str, Simulated]:
     """Judge each answer, by exercise id.
 
-    An exercise that ends the process is wrong for that reason, and the others are judged in a new
-    one. ``warm`` is a process that was started for many submissions: see ``serving``."""
+    Each has all of the limits: one that ends the process is tried again in one of its own if others
+    came before it. If it ends this too, it is wrong for that reason, unless a case had failed for
+    another before; the rest are judged in a new process. ``warm`` is one that was started for many
+    submissions: see ``serving``."""
     found: dict[str, Simulated] = {}
     waiting = list(answers)
     about = {"course": str(course), "stem": stem, "seed": seed}
@@ -75,13 +82,27 @@ def simulate(
         else:
             done = watch.run(COMMAND, job, limits, env=environment())
         lines = [json.loads(line) for line in done.result.splitlines() if line.endswith(b"}")]
-        found |= {line["id"]: _simulated(line) for line in lines}
-        waiting = waiting[len(lines) :]
-        if waiting:
+        whole = [line for line in lines if "prints" in line]
+        found |= {line["id"]: _simulated(line) for line in whole}
+        waiting = waiting[len(whole) :]
+        if waiting and not whole:
             told = {"cpu": f"used more than {limits.cpu_seconds:g} s of processor time"}
             why = told.get(done.stopped, "the simulation was ended")
-            found[waiting.pop(0).id] = Simulated(Finding(False, STOPPED[done.stopped], why))
+            ended, stopped = waiting.pop(0).id, Finding(False, STOPPED[done.stopped], why)
+            steps = [line for line in lines if line["id"] == ended]
+            found[ended] = Simulated(_interrupted(stopped, steps))
     return found
+
+
+def _interrupted(stopped: Finding, steps: Sequence[dict[str, Any]]) -> Finding:
+    """Return the finding on an answer whose process was ended, from what it said of its cases."""
+    begun = [line for line in steps if "case" in line]
+    if not begun:
+        return stopped
+    label, counts = begun[-1]["case"], {"tried": begun[-1]["tried"], "cases": begun[-1]["cases"]}
+    before = [store.finding(line["so_far"]) for line in steps if "so_far" in line]
+    found = before[-1] if before else replace(stopped, case=label)
+    return replace(found, **counts, failed=(*found.failed, label))
 
 
 def serving() -> Warm:
@@ -134,21 +155,48 @@ def _play() -> None:
     confine({"rlimits": RLIMITS})
     for fields in job["answers"]:
         answer = Answer(**fields)
+        say = partial(_say, sys.stdout, answer.id)
         with contextlib.redirect_stdout(None):  # what a kernel prints must not pass for a finding
-            found = judge_answer(answer, tests, job["seed"], job["given"])
-        print(json.dumps({"id": answer.id, "prints": fingerprint(answer.text)} | found), flush=True)
+            course = (tests, job["seed"], job["given"])
+            until = time.process_time() + SPARE_SECONDS
+            found = judge_answer(answer, *course, Progress(say, until))
+        say({"prints": fingerprint(answer.text)} | found)
+
+
+def _say(stream: TextIO, exercise: str, line: dict[str, Any]) -> None:
+    print(json.dumps({"id": exercise} | line), file=stream, flush=True)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What to tell on the way, and the processor time from which on a wrong answer is let be.
+
+    There are no more cases then, once one gave a wrong result, and no probes. An answer that is
+    only over budget goes on, since it may earn a share of its points for being right."""
+
+    say: Callable[[dict[str, Any]], None] = lambda line: None
+    until: float = math.inf
+
+    @property
+    def over(self) -> bool:
+        return time.process_time() > self.until
 
 
 def judge_answer(
-    answer: Answer, tests: ModuleType, seed: int, given: Sequence[str]
+    answer: Answer,
+    tests: ModuleType,
+    seed: int,
+    given: Sequence[str],
+    progress: Progress = Progress(),
 ) -> dict[str, Any]:
     """Return ``{"text": ...}`` for a host function, and ``{"finding": ...}`` otherwise."""
     try:
         read = _read(answer, given)
         if isinstance(read, str) and read:
             return {"text": read}
+        about = (tests, answer.id, seed)
         found = (
-            finding(read, hidden.cases(tests, answer.id, seed))
+            finding(read, hidden.cases(*about), partial(hidden.more_cases, *about), progress)
             if isinstance(read, Kernel)
             else Finding(False, Reason.NOT_DONE)
         )
@@ -176,36 +224,75 @@ def _read(answer: Answer, given: Sequence[str]) -> Kernel | str:
         raise _UnreadableError(str(error)) from error
 
 
-def finding(kernel: Kernel, cases: Sequence[Case]) -> Finding:
-    """Judge a kernel on its cases, with a picture if it fails."""
-    verdicts = judge(kernel, cases)
-    found = summary(verdicts, cases)
+def finding(
+    kernel: Kernel,
+    cases: Sequence[Case],
+    draw: Callable[[], Sequence[Case]] = tuple,
+    progress: Progress = Progress(),
+) -> Finding:
+    """Judge a kernel on its cases, with a picture if it fails.
+
+    ``draw`` makes more cases, by which an explanation of the failure is confirmed. A kernel that
+    used up its steps would do so again, so no case follows one of these."""
+    verdicts: list[Verdict] = []
+    for verdict in judged(kernel, _announced(cases, progress)):
+        verdicts.append(verdict)
+        if not verdict.passed:
+            progress.say({"so_far": asdict(summary(verdicts, cases))})
+            wrong = not verdicts[telling(verdicts)].reason.startswith(Reason.OVER_BUDGET)
+            if verdict.reason in HOPELESS or (wrong and progress.over):
+                break
+
+    def again(fresh: Sequence[Case]) -> Iterator[bool]:
+        in_time = takewhile(lambda case: not progress.over, fresh)
+        return (verdict.passed for verdict in judged(kernel, in_time))
+
+    found = summary(verdicts, cases, Probe(draw, again))
     return found if found.passed else replace(found, picture=picture(verdicts))
 
 
-def summary(verdicts: Sequence[Verdict], cases: Sequence[Case]) -> Finding:
-    """Summarize the verdicts on an exercise's cases, of which the last is the first that failed.
+def _announced(cases: Sequence[Case], progress: Progress) -> Iterator[Case]:
+    for number, case in enumerate(cases, 1):
+        progress.say({"case": case.label, "tried": number, "cases": len(cases)})
+        yield case
 
-    Of its messages only the hidden renderings go on from here: into records and feedback."""
-    last, counters = verdicts[-1], tuple(worst(verdicts, cases))
-    passed = len(verdicts) == len(cases) and all(verdict.passed for verdict in verdicts)
-    detail, advice = last.message.hidden()[:MOST_CHARACTERS], last.remedy.hidden()
-    found = Finding(passed, last.reason, detail, advice, cases=len(cases), counters=counters)
-    if last.reason == Reason.NOT_DONE:
+
+def summary(
+    verdicts: Sequence[Verdict], cases: Sequence[Case], probe: Probe | None = None
+) -> Finding:
+    """Summarize the verdicts on the first so many of an exercise's cases.
+
+    Of messages only the hidden renderings go on from here: into records and feedback."""
+    told, counters = verdicts[telling(verdicts)], tuple(worst(verdicts, cases))
+    failed = tuple(verdict.case for verdict in verdicts if not verdict.passed)
+    passed = len(verdicts) == len(cases) and not failed
+    detail, advice = told.message.hidden()[:MOST_CHARACTERS], told.remedy.hidden()
+    found = Finding(passed, told.reason, detail, advice, cases=len(cases), counters=counters)
+    if told.reason == Reason.NOT_DONE:
         return found
     found = replace(found, tried=len(verdicts))
     if passed:
         return found
-    apart = behaviour(cases, len(verdicts) - 1, last.reason)
-    return replace(found, case=last.case, behaviour=apart)
+    apart = behaviour(cases, [verdict.passed for verdict in verdicts], told.reason, probe)
+    return replace(found, case=told.case, behaviour=apart, failed=failed)
+
+
+def telling(verdicts: Sequence[Verdict]) -> int:
+    """Return the place of the verdict that a student is told.
+
+    It is the first that failed, but a wrong result comes before a right one over budget."""
+    over = [verdict.reason.startswith(Reason.OVER_BUDGET) for verdict in verdicts]
+    failed = [at for at, verdict in enumerate(verdicts) if not verdict.passed]
+    return min(failed, key=lambda at: (over[at], at), default=len(verdicts) - 1)
 
 
 def picture(verdicts: Sequence[Verdict]) -> str:
-    """Draw the failed case, or the last one that was right if an error left no trace."""
-    traces = [verdict.trace for verdict in verdicts if verdict.trace is not None]
+    """Draw the case that is told, or one before it that left a trace if an error left none."""
+    told = telling(verdicts)
+    traces = [verdict.trace for verdict in verdicts[: told + 1] if verdict.trace is not None]
     trace = traces[-1] if traces else None
     try:
-        return still.picture(trace, verdicts[-1].reason) if trace else ""
+        return still.picture(trace, verdicts[told].reason) if trace else ""
     except Exception:  # a verdict needs no picture
         return ""
 

@@ -142,15 +142,18 @@ def whole(path: Path, text: str, private: bool = False) -> None:
 def outline(record: Record) -> Record:
     """Return a record with its points and reasons alone: what a gradebook is made from."""
     results = tuple(
-        _outline(r.exercise, r.possible, r.finding.passed, r.finding.reason, r.choice)
-        for r in record.results
+        _outline(r.exercise, r.possible, _bare(r.finding), r.choice) for r in record.results
     )
     return replace(record, results=results)
 
 
+def _bare(finding: Finding) -> Finding:
+    return Finding(finding.passed, finding.reason, tried=finding.tried, cases=finding.cases)
+
+
 @lru_cache(maxsize=4096)  # most students have one of few outcomes
-def _outline(exercise: str, possible: float, passed: bool, reason: str, choice: str) -> Result:
-    return Result(exercise, possible, Finding(passed, reason), choice=choice)
+def _outline(exercise: str, possible: float, finding: Finding, choice: str) -> Result:
+    return Result(exercise, possible, finding, choice=choice)
 
 
 def record(fields: dict[str, Any]) -> Record:
@@ -167,7 +170,8 @@ def result(fields: dict[str, Any]) -> Result:
 
 def finding(fields: dict[str, Any]) -> Finding:
     """Make a finding from its JSON form."""
-    return Finding(**fields | {"counters": tuple(Counter(**c) for c in fields["counters"])})
+    counters = tuple(Counter(**c) for c in fields["counters"])
+    return Finding(**fields | {"counters": counters, "failed": tuple(fields.get("failed", ()))})
 
 
 def file_name(student: str) -> str:

@@ -6,7 +6,7 @@ functions safely (the grader's sandbox does) and deciding points."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -77,17 +77,24 @@ Mistake = tuple[str, Message, Message]  # reason, detail, advice
 
 def judge(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> tuple[Verdict, ...]:
     """Judge a kernel or a function, case by case, up to and including the first that fails."""
-    if is_stub(target):
-        return (Verdict(False, Reason.NOT_DONE),)
     verdicts = []
-    for case in cases:
-        if isinstance(case, Launch):
-            verdicts.append(judge_launch(target, case, max_steps))
-        else:
-            verdicts.append(judge_call(target, case))
-        if not verdicts[-1].passed:
+    for verdict in judged(target, cases, max_steps):
+        verdicts.append(verdict)
+        if not verdict.passed:
             break
     return tuple(verdicts)
+
+
+def judged(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> Iterator[Verdict]:
+    """Yield a verdict on each case when it is asked for; only one on an exercise not begun."""
+    if is_stub(target):
+        yield Verdict(False, Reason.NOT_DONE)
+        return
+    for case in cases:
+        if isinstance(case, Launch):
+            yield judge_launch(target, case, max_steps)
+        else:
+            yield judge_call(target, case)
 
 
 def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Verdict:

@@ -33,6 +33,7 @@ MOST_ROWS = 600  #: records from which the steps are made
 MOST_REQUESTS = 256  #: among which the worst is looked for
 #: sectors between any two that are not neighbours: so far that the picture leaves the gap out
 FAR = 1_000_000
+NOTHING_WASTED = "Fewer would not do."
 SLOTS = re.compile(r"Issue slots [\d,]+ to [\d,]+ of [\d,]+")
 STEP = re.compile(r"^.*?, step \d+\. Line")
 LANES = ("warp_efficiency", "divergent_branches", "branches", "warp_instructions", "barriers")
@@ -88,7 +89,7 @@ def _sectors(trace: Trace, reason: str) -> str:
     fewer = f"{quantity(request.ideal, 'sector')} could hold what it uses."
     touches = f"{quantity(request.sectors, 'sector')} of {SECTOR_BYTES} bytes"
     said = f"{lead}. The request touches {touches} and uses {request.efficiency:.0%} of them."
-    ideal = fewer if request.wasted else "Fewer would not do."
+    ideal = fewer if request.wasted else NOTHING_WASTED
     return _figure("requests", svg, f"{said} {ideal}", trace, line)
 
 

@@ -49,7 +49,8 @@ class ExerciseOverview:
     """One exercise over all submissions that could be graded.
 
     ``alike`` share the most common answer, but for names and layout; empty where no two share one.
-    ``only_shown`` pass their own check and fail hidden tests."""
+    ``only_over_budget`` are right in every hidden case; ``only_shown`` pass their own check and
+    fail hidden tests."""
 
     id: str
     title: str
@@ -59,6 +60,7 @@ class ExerciseOverview:
     reasons: tuple[Group, ...]
     exceeded: tuple[Exceeded, ...]
     behaviours: tuple[Group, ...]
+    only_over_budget: tuple[Record, ...]
     only_shown: tuple[Record, ...]
     alike: tuple[Record, ...]
 
@@ -142,6 +144,7 @@ def _exercise(id: str, title: str, graded: Sequence[Record]) -> ExerciseOverview
             for record, result in failed
             if result.finding.behaviour
         ),
+        tuple(record for record, result in failed if result.finding.only_over_budget),
         tuple(record for record, result in failed if result.visible.outcome == SHOWN_PASSED),
         _alike(tried),
     )

@@ -112,6 +112,8 @@ def _findings(e: ExerciseOverview) -> Iterator[tuple[str, Sequence[Record]]]:
     for over in e.exceeded:
         counter = over.counter.replace("_", " ")
         yield f"{counter} over budget: {how_far(over)} (median)", over.records
+    if e.only_over_budget:
+        yield "right in every hidden case, but over budget", e.only_over_budget
     if e.only_shown:
         yield "passes its own check, fails hidden tests", e.only_shown
     if e.alike:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from warpwise.grading import record as reasons
 from warpwise.grading.record import Finding
@@ -116,6 +117,30 @@ REMEDIES = (
         "to do.",
     ),
 )
+
+
+#: A topic as the reason, the message or the advice of a finding has it, and as the title of a lab's
+#: hint has it. The first topic that both have decides.
+TOPICS = (
+    (r"bank", r"bank"),
+    (r"barrier|race|syncthreads", r"barrier|between two"),
+    (r"neighbour", r"neighbour"),
+    (r"request_store|store_", r"\bstor"),
+    (r"request_load|load_", r"\bload"),
+    (r"divergent|branches|warp_efficiency", r"branch"),
+    (r"lane missing", r"every lane"),
+    (r"out of bounds|guard|not a multiple of|larger than the number of threads", r"edge|ends?$"),
+    (r"fp64", r"float32"),
+)
+
+
+def fitting(finding: Finding, hints: Sequence[str]) -> str:
+    """Return the title of the hint that is about a finding's mistake; "" if none says so."""
+    said = " ".join((finding.reason, finding.detail, finding.advice, finding.behaviour))
+    for topic, title in () if finding.passed else TOPICS:
+        if re.search(topic, said):
+            return next((hint for hint in hints if re.search(title, hint)), "")
+    return ""
 
 
 def explained(finding: Finding) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from warpwise.grading.feedback.values import FOOTER, Bar, Notes, notebooks
+from warpwise.grading.feedback.values import FOOTER, Bar, Notes, named, notebooks
 from warpwise.grading.record import Record
+from warpwise.grading.scoring.standing import Standings
 from warpwise.grading.templates import environment
 from warpwise.labs.source import Lab
 
@@ -21,12 +22,17 @@ LIMIT_AT = 60  #: percent of a bar's length at which feedback.css marks the budg
 
 
 def page(
-    student: str, records: Sequence[Record], labs: Mapping[str, Lab], notes: Notes | None = None
+    student: str,
+    records: Sequence[Record],
+    labs: Mapping[str, Lab],
+    notes: Notes | None = None,
+    standings: Standings | None = None,
 ) -> str:
     """Return the page of one student, with all their labs."""
-    found = notebooks(records, labs, notes)
     return TEMPLATES.get_template("feedback.html.j2").render(
-        student=student, notebooks=found, footer=FOOTER
+        student=named(student, records, standings),
+        notebooks=notebooks(records, labs, notes, standings),
+        footer=FOOTER,
     )
 
 

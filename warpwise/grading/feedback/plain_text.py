@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from html import unescape
 from textwrap import wrap
+from typing import Any
 
-from warpwise.grading.feedback.values import FOOTER, Notebook, Notes, Part, notebooks
+from warpwise.grading.feedback.code import Listing, caption
+from warpwise.grading.feedback.values import FOOTER, Notebook, Notes, Part, named, notebooks
 from warpwise.grading.record import Record
+from warpwise.grading.scoring.standing import Standings
 from warpwise.labs.source import Lab
 
 COLUMNS = 80
-CAPTION = re.compile(r"<figcaption>(.*?)</figcaption>", re.S)
+MARKED = " (> marks what is named above)"
+AS_THEY_ARE: Any = {"drop_whitespace": False, "replace_whitespace": False, "tabsize": 4}
 
 
 def text(
-    student: str, records: Sequence[Record], labs: Mapping[str, Lab], notes: Notes | None = None
+    student: str,
+    records: Sequence[Record],
+    labs: Mapping[str, Lab],
+    notes: Notes | None = None,
+    standings: Standings | None = None,
 ) -> str:
     """Return all that ``html.page`` says as plain text, 80 columns wide."""
-    title = f"Feedback for {student}"
+    title = f"Feedback for {named(student, records, standings)}"
     lines = [*_wrapped(title), "=" * min(len(title), COLUMNS)]
-    for notebook in notebooks(records, labs, notes):
+    for notebook in notebooks(records, labs, notes, standings):
         lines += ["", *_notebook(notebook)]
     return "\n".join(map(_clean, [*lines, "", *_wrapped(FOOTER)])) + "\n"
 
@@ -31,6 +38,8 @@ def _notebook(notebook: Notebook) -> Iterator[str]:
     yield "-" * min(len(notebook.title), COLUMNS)
     yield from _wrapped(f"File {notebook.file}")
     yield from _wrapped(f"{notebook.score} points" if notebook.score else "")
+    for name, said in notebook.standing:
+        yield from _wrapped(f"{name}: {said}.")
     if notebook.problem:
         yield from _wrapped(f"This notebook could not be graded. {notebook.problem}")
         yield from _wrapped(f"What to do: {notebook.remedy}")
@@ -46,8 +55,7 @@ def _notebook(notebook: Notebook) -> Iterator[str]:
 def _part(part: Part) -> Iterator[str]:
     yield from _wrapped(f"{_plain(part.question.title)}: {part.points}")
     yield from _wrapped(_plain(part.question.objective), 2)
-    verdict = "Right" if part.passed else "Not right"
-    yield from _wrapped(f"{verdict}: {part.result}. {part.explained}", 2)
+    yield from _wrapped(f"{part.verdict}: {part.result}. {part.explained}", 2)
     yield from _wrapped(f"Hidden tests: {part.hidden}." if part.hidden else "", 2)
     yield from _wrapped(f"Your own check {part.check}.", 2)
     yield from _wrapped(f"On a GPU, {part.gpu}." if part.gpu else "", 2)
@@ -55,11 +63,24 @@ def _part(part: Part) -> Iterator[str]:
         yield from _wrapped(line.strip(), 6 + len(line) - len(line.lstrip()))
     for bar in part.bars:
         yield from _wrapped(f"{bar.name}: {bar.words}.{' OVER' if bar.over else ''}", 4)
-    for caption in CAPTION.findall(part.picture):
-        yield from _wrapped(unescape(re.sub(r"<[^>]+>", "", caption)), 2)
+    yield from _wrapped(caption(part.picture), 2)
     yield from _wrapped(f"Hint: {part.advice}" if part.advice else "", 2)
-    if part.question.hint and not part.passed:
-        yield from _wrapped(f'In the lab, below this exercise: "{_plain(part.question.hint)}".', 2)
+    if part.hint:
+        yield from _wrapped(f'In the lab, below this exercise: "{_plain(part.hint)}".', 2)
+    yield from _code(part.code)
+
+
+def _code(code: Listing) -> Iterator[str]:
+    if code.lines:
+        yield from _wrapped(f"Your code{MARKED if code.marked else ''}:", 2)
+    if code.before:
+        yield f"    ... {code.before} lines before"
+    for line in code.lines:
+        head = f"  {'>' if line.marked else ' '}{line.number:>4}  "
+        pieces = wrap(line.text, COLUMNS - len(head), **AS_THEY_ARE) or [""]
+        yield from (f"{head if not i else ' ' * len(head)}{one}" for i, one in enumerate(pieces))
+    if code.after:
+        yield f"    ... {code.after} more lines"
 
 
 def _wrapped(text: str, indent: int = 0) -> list[str]:

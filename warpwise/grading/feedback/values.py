@@ -8,18 +8,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from warpwise.grading.feedback.explained import explained, remedy
+from warpwise.grading.feedback.code import Listing, listing
+from warpwise.grading.feedback.explained import explained, fitting, remedy
+from warpwise.grading.outcome import hidden_cases, partly
 from warpwise.grading.record import (
     NOT_REACHED,
     SHOWN_PASSED,
     UNTOUCHED,
     Counter,
-    Finding,
     OnGpu,
     Record,
     Result,
     Visible,
 )
+from warpwise.grading.scoring.standing import Standing, Standings
 from warpwise.grading.shares import against, share
 from warpwise.labs.source import Lab, role
 from warpwise.model.bound import duration
@@ -27,8 +29,8 @@ from warpwise.model.bound import duration
 Notes = Mapping[str, Sequence[str]]  #: lines about a lab, such as a penalty, by its stem
 
 FOOTER = (
-    "An exercise earns its points when every hidden test passes within budget. Hidden tests use "
-    "other sizes and other data than the checks in the notebook. Counters are modelled, not "
+    "An exercise earns all its points when every hidden test passes within budget. Hidden tests "
+    "use other sizes and other data than the checks in the notebook. Counters are modelled, not "
     "measured."
 )
 NOT_ISOLATED = "Not isolated: these points were computed without a sandbox and need a second look."
@@ -43,11 +45,11 @@ HINT = re.compile(r"<summary>\s*(.+?)\s*</summary>", re.S)
 
 @dataclass(frozen=True)
 class Question:
-    """An exercise as its lab introduces it: heading, objective, and title of its first hint."""
+    """An exercise as its lab introduces it: heading, objective, and titles of its hints."""
 
     title: str
     objective: str = ""
-    hint: str = ""
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Part:
     score: str  #: such as "2 of 3"
     counts: bool  #: False where another exercise of a choice counts instead
     passed: bool
+    verdict: str  #: Right, Partly right, Not right
     result: str
     explained: str
     hidden: str
@@ -77,7 +80,9 @@ class Part:
     detail: str
     bars: tuple[Bar, ...]
     advice: str
+    hint: str  #: the title of the lab's hint on this mistake
     picture: str
+    code: Listing
 
     @property
     def points(self) -> str:
@@ -94,6 +99,7 @@ class Notebook:
     title: str
     file: str
     score: str  #: such as "7 of 9", empty for a lab that is not known
+    standing: tuple[tuple[str, str], ...]  #: what counts in the gradebook, and why
     notes: tuple[str, ...]
     problem: str
     remedy: str
@@ -102,36 +108,51 @@ class Notebook:
 
 
 def notebooks(
-    records: Sequence[Record], labs: Mapping[str, Lab], notes: Notes | None = None
+    records: Sequence[Record],
+    labs: Mapping[str, Lab],
+    notes: Notes | None = None,
+    standings: Standings | None = None,
 ) -> tuple[Notebook, ...]:
     """Return the feedback on each submission of one student."""
-    return tuple(
-        _notebook(f"lab-{i}", r, labs.get(r.lab), (notes or {}).get(r.lab, ()))
-        for i, r in enumerate(records, 1)
-    )
+    found = []
+    for i, record in enumerate(records, 1):
+        own = (standings or {}).get((record.file, record.lab), Standing("", ()))
+        said = (notes or {}).get(record.lab, ())
+        found.append(_notebook(f"lab-{i}", record, labs.get(record.lab), said, own))
+    return tuple(found)
+
+
+def named(student: str, records: Sequence[Record], standings: Standings | None = None) -> str:
+    """Return a student's name, as the roster or the platform has it, with the id."""
+    known = standings or {}
+    names = [known[r.file, r.lab].name for r in records if (r.file, r.lab) in known]
+    name = next(filter(None, [*names, *(record.name for record in records)]), "")
+    return f"{name} ({student})" if name and name != student else student
 
 
 def questions(lab: Lab) -> dict[str, Question]:
     """Return the question of each exercise, by its id, from the Markdown before its cell.
 
     A heading of level 2 begins a question; one of level 3 below it changes only the title."""
-    found, title, objective, hint = {}, "", "", ""
+    found, title, objective = {}, "", ""
+    hints: list[str] = []
     for cell in lab.cells:
         if cell.cell_type == "markdown":
             for heading in HEADING.finditer(cell.source):
                 title = heading[2].strip()
                 if heading[1] == "##":
-                    objective = hint = ""
+                    objective, hints = "", []
             for sentence in OBJECTIVE.finditer(cell.source):
                 objective = " ".join(sentence[1].split())
-            first = HINT.search(cell.source)
-            hint = hint or (first[1] if first else "")
+            hints += HINT.findall(cell.source)
         elif role(cell) == "exercise":
-            found[cell.metadata["warpwise"]["id"]] = Question(title, objective, hint)
+            found[cell.metadata["warpwise"]["id"]] = Question(title, objective, tuple(hints))
     return found
 
 
-def _notebook(key: str, record: Record, lab: Lab | None, notes: Sequence[str]) -> Notebook:
+def _notebook(
+    key: str, record: Record, lab: Lab | None, notes: Sequence[str], standing: Standing
+) -> Notebook:
     asked = questions(lab) if lab else {}
     parts: list[Part] = []
     not_chosen: list[str] = []
@@ -139,14 +160,16 @@ def _notebook(key: str, record: Record, lab: Lab | None, notes: Sequence[str]) -
         question = asked.get(result.exercise, Question(result.exercise))
         counts = result in record.scored
         if counts or result.finding.reason not in UNTOUCHED:
-            parts.append(_part(f"{key}-{len(parts) + 1}", result, question, counts))
+            own = f"{key}-{len(parts) + 1}"
+            parts.append(_part(own, result, question, counts, standing.over_budget))
         else:
             not_chosen.append(question.title)
     return Notebook(
         key,
         lab.title if lab else record.file,
         record.file,
-        f"{record.points:g} of {record.possible:g}" if lab else "",
+        f"{record.earned(standing.over_budget):g} of {record.possible:g}" if lab else "",
+        standing.rows,
         tuple(filter(None, [record.note, *notes, "" if record.isolated else NOT_ISOLATED])),
         sentence(record.problem) if record.problem else "",
         remedy(record.problem) if record.problem else "",
@@ -155,34 +178,27 @@ def _notebook(key: str, record: Record, lab: Lab | None, notes: Sequence[str]) -
     )
 
 
-def _part(key: str, result: Result, question: Question, counts: bool) -> Part:
-    finding = result.finding
+def _part(key: str, result: Result, question: Question, counts: bool, over_budget: float) -> Part:
+    finding, earned = result.finding, result.earned(over_budget)
     return Part(
         key,
         question,
-        f"{result.points:g} of {result.possible:g}",
+        f"{earned:g} of {result.possible:g}",
         counts,
         result.points > 0,
+        "Right" if result.points else "Partly right" if earned else "Not right",
         readable(finding.reason),
-        explained(finding),
-        _hidden(finding),
+        partly(over_budget, result) if earned > result.points else explained(finding),
+        hidden_cases(finding),
         _check(result.visible),
         _on_gpu(result.gpu) if result.gpu else "",
         finding.detail,
         tuple(map(_bar, finding.counters)),
         sentence(finding.advice) if finding.advice else "",
+        fitting(finding, question.hints),
         finding.picture,
+        listing(result),
     )
-
-
-def _hidden(finding: Finding) -> str:
-    """Count the hidden cases that were right, and say what sets the failed one apart."""
-    if not finding.tried:
-        return ""
-    if finding.passed:
-        return f"all {finding.cases} right"
-    failed = f": it {finding.behaviour}" if finding.behaviour else ", then one is not"
-    return f"{finding.tried - 1} of {finding.cases} right{failed}"
 
 
 def _check(visible: Visible) -> str:

@@ -14,9 +14,9 @@ from warpwise.errors import GradingError
 from warpwise.grading import store
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
-from warpwise.grading.scoring import overrides, schedule, scores, times
+from warpwise.grading.scoring import overrides, schedule, scores
 from warpwise.grading.scoring.course import Course, line_of
-from warpwise.grading.scoring.folder import course_files, roster_of, settings_of
+from warpwise.grading.scoring.folder import course_files, roster_of, settings_of, timed
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, folded
 from warpwise.labs.source import Lab, load_lab
@@ -59,11 +59,11 @@ def check(
             warnings += _early_extensions(file.name, read.text, used)
     by_hand = None
     if run:
-        records = tuple(map(store.outline, run.records))
+        records = list(map(store.outline, run.records))
         by_hand, found, odd = _overrides(run.folder, labs, used, _students(records, listed))
         problems += found
         warnings += odd
-        problems += _times(run.folder, records, labs, listed)
+        _tried(problems, lambda: timed(run, records, settings, sorted(labs), listed, used))
     return Check(file, used, labs, tuple(problems), tuple(warnings), by_hand)
 
 
@@ -139,16 +139,6 @@ def _above(found: Sequence[Override], labs: Mapping[str, Lab], course: Course) -
         if row.points > most:
             what = f"{row.lab}/{row.exercise}" if row.exercise else row.lab
             yield str(row.wrong(f"{row.points:g} points are more than the {most:g} of {what}"))
-
-
-def _times(
-    folder: Path, records: Sequence[Record], labs: Mapping[str, Lab], listed: Roster | None
-) -> list[str]:
-    problems: list[str] = []
-    path = folder / times.NAME
-    if path.exists():
-        _tried(problems, lambda: times.applied(records, path, labs, listed))
-    return problems
 
 
 def _near(student: str, students: Roster) -> str:

@@ -8,6 +8,9 @@
     days = 3
     grace_minutes = 15
 
+    [partial]
+    over_budget = 50                            # percent for a right result over budget; 0
+
     [labs.08_coalescing]
     points = 20                                 # what the lab's own points are scaled to
     weight = 2                                  # in the course's total
@@ -37,9 +40,10 @@ from warpwise.grading.scoring import toml_words
 from warpwise.simt.compiler.advice import nearest
 
 NAME = "course.toml"
-TOP = ("title", "term", "timezone", "late", "labs", "extensions")
-OF_A_LAB = ("points", "weight", "due", "late", "canvas")
+TOP = ("title", "term", "timezone", "late", "partial", "labs", "extensions")
+OF_A_LAB = ("points", "weight", "due", "late", "partial", "canvas")
 OF_LATE = ("percent_per_day", "days", "grace_minutes")
+OF_PARTIAL = ("over_budget",)
 EXAMPLE = "2026-12-01T23:59:00+01:00"
 MOST = 1_000_000  # of any number
 YEARS = range(1970, 9999)
@@ -61,14 +65,17 @@ class LatePolicy:
 class LabSettings:
     """One lab: ``weight`` is its share of the total, and its own points are scaled to ``points``.
 
-    Without ``points`` they stay as they are. ``canvas`` is its assignment in Canvas, if its title
-    does not tell: the heading in an exported gradebook, the title, or the number in brackets."""
+    Without ``points`` they stay as they are. ``over_budget`` is the percentage of its points that
+    an exercise earns if all its results are right and only budgets are exceeded. ``canvas`` is its
+    assignment in Canvas, if its title does not tell: the heading in an exported gradebook, the
+    title, or the number in brackets."""
 
     stem: str
     points: float | None = None
     weight: float = 1
     due: datetime | None = None
     late: LatePolicy = LatePolicy()
+    over_budget: float = 0
     canvas: str = ""
 
 
@@ -83,10 +90,12 @@ class Course:
     late: LatePolicy = LatePolicy()  #: of labs that are not in ``labs``
     due: datetime | None = None  #: of labs that are not in ``labs``
     zone: ZoneInfo | None = None  #: of times that do not say their own
+    over_budget: float = 0  #: of labs that are not in ``labs``
 
     def lab(self, stem: str) -> LabSettings:
         """Return the settings of a lab, whether or not the file names it."""
-        return self.labs.get(stem) or LabSettings(stem, due=self.due, late=self.late)
+        usual = LabSettings(stem, due=self.due, late=self.late, over_budget=self.over_budget)
+        return self.labs.get(stem) or usual
 
     def with_due(self, due: datetime) -> Course:
         """Return the course with one due time for every lab; extensions stay."""
@@ -242,18 +251,23 @@ class _Reader:
         title, term = (self.words((key,), found.get(key, "")) for key in ("title", "term"))
         read = replace(self, zone=self.timezone(found["timezone"])) if "timezone" in found else self
         late = read.late(("late",), found.get("late", {}), LatePolicy())
+        partial = read.partial(("partial",), found.get("partial", {}), 0)
         labs = {
-            stem: read.lab(("labs", stem), value, late)
+            stem: read.lab(("labs", stem), value, late, partial)
             for stem, value in read.labs(("labs",), found.get("labs", {}))
         }
         extensions = read.extensions(found.get("extensions", {}))
-        return Course(title, term, labs, extensions, late, zone=read.zone)
+        return Course(
+            title, term, labs, extensions, late, zone=read.zone, over_budget=partial
+        )
 
     def labs(self, keys: tuple[str, ...], value: object) -> list[tuple[str, object]]:
         """Return the entries of a table whose names are labs."""
         return list(self.known(keys, value, self.stems, "a lab").items())
 
-    def lab(self, keys: tuple[str, ...], value: object, late: LatePolicy) -> LabSettings:
+    def lab(
+        self, keys: tuple[str, ...], value: object, late: LatePolicy, partial: float
+    ) -> LabSettings:
         found = self.known(keys, value, OF_A_LAB, "a setting of a lab")
         points = None
         if "points" in found:
@@ -263,11 +277,18 @@ class _Reader:
         weight = self.number((*keys, "weight"), found.get("weight", 1))
         due = self.moment((*keys, "due"), found["due"]) if "due" in found else None
         own = self.late((*keys, "late"), found.get("late", {}), late)
+        share = self.partial((*keys, "partial"), found.get("partial", {}), partial)
         canvas = found.get("canvas", "")
         if isinstance(canvas, int) and not isinstance(canvas, bool):
             canvas = str(canvas)
         canvas = self.words((*keys, "canvas"), canvas)
-        return LabSettings(keys[-1], points, weight, due, own, canvas)
+        return LabSettings(keys[-1], points, weight, due, own, share, canvas)
+
+    def partial(self, keys: tuple[str, ...], value: object, default: float) -> float:
+        """Read the percentage that a right result over budget earns."""
+        found = self.known(keys, value, OF_PARTIAL, "a setting of partial credit")
+        share = found.get("over_budget", default)
+        return self.number((*keys, "over_budget"), share, most=100)
 
     def late(self, keys: tuple[str, ...], value: object, default: LatePolicy) -> LatePolicy:
         """Read a policy, completed from ``default``."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading import store
+from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, scores
 from warpwise.grading.scoring import roster as rosters
@@ -71,24 +72,32 @@ def of_run(
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
     records, assigned = list(map(store.outline, run.records)), _assigned(run)
-    stems, said = sorted(labs), tuple[str, ...]()
+    stems = sorted(labs)
     _check_only(only, {record.lab for record in records} | (assigned or set()))
     settings |= known_times.given(times, None, stems)
-    files = known_times.files(settings, run.folder)
-    if files:
-        shared = sorted(assigned or {record.lab for record in records} - {""})
-        records, said = known_times.applied(records, files, stems, shared, students, used.zone)
+    records, said = timed(run, records, settings, stems, students, used)
     made = scores.scores(records, labs, used, students, fixed, assigned)
     warned = scores.warnings(made, used, students) + said
     made = tuple(score for score in made if not only or score.lab in only)
     return Gradebook(made, labs, used, students, warned)
 
 
-def note_for_student(score: Score) -> str:
-    """Explain a score that is not simply the sum of the exercises' points; "" if it is."""
-    if not (score.overridden or score.penalty or score.late_days):
-        return ""
-    return f"{score.score:g} of {score.possible:g} points count in the gradebook ({score.note})."
+def timed(
+    run: Run,
+    records: list[Record],
+    settings: Mapping[str, str],
+    labs: Sequence[str],
+    students: Roster | None,
+    course: Course,
+) -> tuple[list[Record], tuple[str, ...]]:
+    """Return the records with the times in the run's files, and warnings about those.
+
+    Raises GradingError as ``times.applied`` does."""
+    files = known_times.files(settings, run.folder)
+    if not files:
+        return records, ()
+    shared = sorted(_assigned(run) or {record.lab for record in records} - {""})
+    return known_times.applied(records, files, labs, shared, students, course.zone)
 
 
 def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path, ...]:

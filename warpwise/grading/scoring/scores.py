@@ -46,6 +46,8 @@ class Score:
     file: str = ""
     overridden: bool = False
     counts: bool = True
+    extended: bool = False
+    by_hand: tuple[str, ...] = ()  #: what was set so, and why
 
 
 def scores(
@@ -219,12 +221,13 @@ def _score(
     submitted, said = _submitted(record) if record else (None, missing)
     late_days = _late_days(submitted, due, settings.late) if submitted and due else 0
     possible = _points(None, lab, {})[1] if settings.points is None else settings.points
-    own, own_possible = _points(record, lab, fixed)
+    own, own_possible = _points(record, lab, fixed, settings.over_budget)
     raw = rounded(own * possible / own_possible) if own_possible else 0.0
     penalty = rounded(raw * _share_lost(late_days, settings.late))
     score = rounded(raw - penalty)
     if "" in fixed:
         penalty, score = 0.0, rounded(fixed[""].points)
+    by_hand = tuple(_by_hand(override) for override in fixed.values())
     notes = [
         record.problem if record else "",
         doubled,
@@ -232,7 +235,8 @@ def _score(
         *_lateness(record, submitted, due, extended, late_days, settings.late),
         "graded without a sandbox" if record and not record.isolated else "",
         "a notebook of an older version of the lab" if record and record.note else "",
-        *(_by_hand(override) for override in fixed.values()),
+        _over_budget(record, fixed, settings.over_budget),
+        *by_hand,
     ]
     return Score(
         student,
@@ -247,6 +251,8 @@ def _score(
         note=_notes(student, notes),
         file=record.file if record else "",
         overridden=bool(fixed),
+        extended=extended is not None,
+        by_hand=by_hand,
     )
 
 
@@ -280,11 +286,14 @@ def _scored_record(student: Student, records: Sequence[Record]) -> tuple[Record 
     return last, several
 
 
-def _points(record: Record | None, lab: Lab, fixed: Mapping[str, Override]) -> tuple[float, float]:
+def _points(
+    record: Record | None, lab: Lab, fixed: Mapping[str, Override], over_budget: float = 0
+) -> tuple[float, float]:
     """Sum the points that the exercises have, with overrides, and those they can have.
 
-    Of a choice the best counts."""
-    rows = [(r.exercise, r.points, r.possible, r.choice) for r in record.results] if record else []
+    Of a choice the best counts. ``over_budget`` is the percentage for a right result over it."""
+    results = record.results if record else ()
+    rows = [(r.exercise, r.earned(over_budget), r.possible, r.choice) for r in results]
     there = {exercise for exercise, *_ in rows}
     rows += [
         (e.id, 0, e.points, e.choice)
@@ -299,6 +308,13 @@ def _points(record: Record | None, lab: Lab, fixed: Mapping[str, Override]) -> t
         gained[group] = max(points, gained.get(group, 0))
         possible[group] = max(most, possible.get(group, 0))
     return sum(gained.values()), sum(possible.values())
+
+
+def _over_budget(record: Record | None, fixed: Mapping[str, Override], over_budget: float) -> str:
+    """Name the exercises that earn a share of their points for a right result over budget."""
+    scored = record.scored if record and over_budget else ()
+    names = [r.exercise for r in scored if r.finding.only_over_budget and r.exercise not in fixed]
+    return f"{', '.join(names)} right but over budget: {over_budget:g} %" if names else ""
 
 
 def _submitted(record: Record) -> tuple[datetime | None, str]:
@@ -337,9 +353,9 @@ def _lateness(
     if extended:
         yield "extension"
     if late_days:
-        yield f"{_days(late_days)} late"
+        yield f"{days(late_days)} late"
         if late.days is not None and late_days > late.days:
-            yield f"nothing counts after {_days(late.days)}"
+            yield f"nothing counts after {days(late.days)}"
     elif record and due and not submitted:
         if record.late:
             yield "late according to the platform, but the time is not known: no penalty"
@@ -349,7 +365,7 @@ def _lateness(
         yield "late according to the platform, but no due time is set: no penalty"
 
 
-def _days(count: int) -> str:
+def days(count: int) -> str:
     return f"{count} day" if count == 1 else f"{count} days"
 
 
