@@ -48,6 +48,7 @@ from warpwise.grading.class_report.similar import (
     pairs,
     telling,
 )
+from warpwise.grading.class_report.text import whole
 from warpwise.grading.record import Counter, Finding, Record, Result
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import (
