@@ -13,11 +13,14 @@ import typer
 from typer import Context
 from typer.core import TyperGroup
 
-from warpwise.cli import grade, measure, release, results
+from warpwise.cli import again, grade, measure, release, results
 from warpwise.cli.table import print_table
 from warpwise.errors import WarpwiseError
 
-INSTRUCTORS = ("grade", "merge", "regrade", "gradebook", "feedback", "report", "release", "bundle")
+INSTRUCTORS = (
+    *("grade", "merge", "regrade", "history", "gradebook", "feedback", "report"),
+    *("release", "bundle"),
+)
 DEFAULT_CC = ["9.0"]
 EXTRAS = dict.fromkeys(INSTRUCTORS, "grading") | {
     "check": "labs",
@@ -185,5 +188,5 @@ def labs_build(
         typer.echo(line)
 
 
-for commands in (grade, results, release, measure):
+for commands in (grade, again, results, release, measure):
     commands.add(app)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from warpwise.cli.grade import GRADED, ROSTER
+from warpwise.cli.grade import GRADED, ROSTER, finished
 from warpwise.cli.table import print_table
 
 
@@ -50,6 +50,10 @@ def gradebook(
             help="Late policy of every lab, such as percent_per_day=10,days=3,grace_minutes=15."
         ),
     ] = None,
+    unfinished: Annotated[
+        bool,
+        typer.Option("--unfinished", help="Write a platform's format of an unfinished run too."),
+    ] = False,
 ) -> None:
     """Write a gradebook for Canvas, Gradescope, nbgrader or a spreadsheet.
 
@@ -59,12 +63,22 @@ def gradebook(
     (student,lab,exercise,points,reason) overrides everything. A late submission loses a percentage
     of its points for each day that has begun. Everyone on the roster appears, and so does, with a
     note, anyone who handed something in but is not on it. Labs that nobody handed in are left
-    out."""
+    out.
+
+    While submissions are still to be graded, their cells are blank and the csv format begins with a
+    row UNFINISHED; a platform's format is written only with --unfinished. The exit status is then
+    1."""
+    from warpwise.errors import GradingError
+    from warpwise.grading import unfinished as runs
     from warpwise.grading.scoring import folder as graded
     from warpwise.grading.scoring.export import export
 
     made = graded.gradebook(folder, course, roster, due, late_policy)
+    if made.unfinished and format != Format.csv and not unfinished:
+        left_blank = "--unfinished writes the file, with these cells blank"
+        raise GradingError(f"{made.unfinished}; {left_blank}")
     text = export(made.scores, format.value, made.labs, made.course, made.roster)
+    text = runs.marked(text, made.unfinished) if format == Format.csv else text
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -72,6 +86,8 @@ def gradebook(
         typer.echo(f"{len({score.student for score in made.scores})} students: see {out}")
     for line in made.warnings:
         typer.echo(f"warpwise: {line}", err=True)
+    if not finished(folder):
+        raise typer.Exit(1)
 
 
 def feedback(
@@ -83,11 +99,15 @@ def feedback(
         bool, typer.Option("--text", help="Print the page as plain text instead of its path.")
     ] = False,
 ) -> None:
-    """Print the path of a student's feedback page, or its text."""
+    """Print the path of a student's feedback page, or its text.
+
+    Exits with status 1 while submissions are still to be graded."""
     from warpwise.grading.scoring.folder import pages
 
     for page in pages(folder, student, ".txt" if text else ".html"):
         typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)
+    if not finished(folder):
+        raise typer.Exit(1)
 
 
 def report(
@@ -113,7 +133,8 @@ def report(
     Writes a page and prints a summary. For each exercise it shows how many pass, which counters are
     over budget and by how much, and when hidden tests fail; then which submissions have much of a
     program in common, with both texts side by side. Similar does not mean copied. The page names
-    students: it is for instructors only."""
+    students: it is for instructors only. Exits with status 1 while submissions are still to be
+    graded, and says so on the page."""
     from warpwise.grading.class_report import text as class_text
     from warpwise.grading.class_report.build import class_report, write
 
@@ -130,6 +151,8 @@ def report(
         typer.echo("no submissions have been graded here yet")
     for path in written:
         typer.echo(f"see {path}")
+    if not finished(folder):
+        raise typer.Exit(1)
 
 
 def _printable(text: str) -> str:

@@ -13,6 +13,7 @@ from warpwise.metrics import MORE_IS_BETTER
 MISSING = "no answer"
 NOT_PYTHON = "not Python"
 NOT_GRADED = "not graded"
+NOT_YET = "not graded yet"  # the problem of a submission whose turn has not come
 ENDED = "ended the process"
 TOO_MUCH_MEMORY = "too much memory"
 TOO_MUCH_OUTPUT = "too much output"

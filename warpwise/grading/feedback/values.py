@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from warpwise.grading.feedback.explained import explained, remedy
 from warpwise.grading.record import (
     NOT_REACHED,
+    NOT_YET,
     SHOWN_PASSED,
     UNTOUCHED,
     Counter,
@@ -31,6 +32,7 @@ FOOTER = (
     "other sizes and other data than the checks in the notebook. Counters are modelled, not "
     "measured."
 )
+WAITS = "Not graded yet: the grader has not finished. This page is not final."
 NOT_ISOLATED = "Not isolated: these points were computed without a sandbox and need a second look."
 CACHED = (
     "; less than the GPU's bandwidth and arithmetic allow, so the data came from a cache or not "
@@ -132,7 +134,7 @@ def questions(lab: Lab) -> dict[str, Question]:
 
 
 def _notebook(key: str, record: Record, lab: Lab | None, notes: Sequence[str]) -> Notebook:
-    asked = questions(lab) if lab else {}
+    asked, waits = questions(lab) if lab else {}, record.problem == NOT_YET
     parts: list[Part] = []
     not_chosen: list[str] = []
     for result in () if record.problem else record.results:
@@ -146,10 +148,10 @@ def _notebook(key: str, record: Record, lab: Lab | None, notes: Sequence[str]) -
         key,
         lab.title if lab else record.file,
         record.file,
-        f"{record.points:g} of {record.possible:g}" if lab else "",
-        tuple(notes) if record.isolated else (*notes, NOT_ISOLATED),
-        sentence(record.problem) if record.problem else "",
-        remedy(record.problem) if record.problem else "",
+        f"{record.points:g} of {record.possible:g}" if lab and not waits else "",
+        (*([WAITS] if waits else []), *notes, *([] if record.isolated else [NOT_ISOLATED])),
+        sentence(record.problem) if record.problem and not waits else "",
+        remedy(record.problem) if record.problem and not waits else "",
         tuple(parts),
         tuple(not_chosen),
     )

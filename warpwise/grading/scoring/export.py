@@ -63,7 +63,7 @@ def _canvas(
             student.sis_id,
             student.login or ("" if student.canvas_id else student.id),
             student.section or student.unlisted,
-            *(_number(theirs[stem].score) for stem in stems),
+            *(_points(theirs[stem], theirs[stem].score) for stem in stems),
         ]
 
 
@@ -88,7 +88,7 @@ def _gradescope(
             if score.submitted:
                 handed_in = f"{score.submitted:%Y-%m-%d %H:%M:%S %z}"
                 late = _hours(_lateness(score))
-            cells += [_number(score.score), _number(score.possible), handed_in, late]
+            cells += [_points(score, score.score), _number(score.possible), handed_in, late]
         yield [*cells, _hours(sum(map(_lateness, theirs.values()), timedelta()))]
 
 
@@ -101,8 +101,9 @@ def _nbgrader(
             student = score.student
             times = [_utc(score.due), _utc(score.submitted)]
             names = [student.id, student.last, student.first or student.name, student.email]
-            numbers = (score.raw, score.penalty, score.score, score.possible)
-            yield [stem, *times, *names, *(str(float(number)) for number in numbers)]
+            numbers = [str(float(n)) for n in (score.raw, score.penalty, score.score)]
+            numbers = ["", "", ""] if score.not_yet else numbers
+            yield [stem, *times, *names, *numbers, str(float(score.possible))]
 
 
 def _plain(
@@ -114,7 +115,7 @@ def _plain(
         student = score.student
         about = [student.id, student.full_name, student.email, student.section, score.lab]
         numbers = (score.raw, score.possible, score.penalty, score.score)
-        points = [_number(number) if score.lab else "" for number in numbers]
+        points = [_points(score, number) if score.lab else "" for number in numbers]
         times = [moment.isoformat() if moment else "" for moment in (score.submitted, score.due)]
         rest = [str(score.late_days), "yes" if score.overridden else "", score.note, score.file]
         total = _number(totals[student]) if student in totals else ""
@@ -149,6 +150,11 @@ def _heading(lab: Lab, roster: Roster | None) -> str:
         if folded(re.sub(r"\s*\(\d+\)$", "", column)) in (folded(lab.title), folded(lab.stem)):
             return column
     return lab.title
+
+
+def _points(score: Score, number: float) -> str:
+    """Write a number of a score, which is blank while the submission is not graded yet."""
+    return "" if score.not_yet else _number(number)
 
 
 def _number(number: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading import store
+from warpwise.grading import store, unfinished
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, scores, times
@@ -22,13 +22,16 @@ from warpwise.simt.compiler.advice import nearest
 
 @dataclass(frozen=True)
 class Gradebook:
-    """The scores of a graded folder, and their sources. ``warnings`` are for the instructor."""
+    """The scores of a graded folder, and their sources. ``warnings`` are for the instructor.
+
+    ``unfinished`` says what is not graded yet; it is empty once everything is."""
 
     scores: tuple[Score, ...]
     labs: Mapping[str, Lab]
     course: Course
     roster: Roster | None
     warnings: tuple[str, ...]
+    unfinished: str = ""
 
 
 def gradebook(
@@ -64,17 +67,18 @@ def of_run(
     students = _roster(roster, settings)
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
-    records: Iterable[Record] = map(store.outline, run.records)
+    records = _records(run)
     known = run.folder / times.NAME
     if known.exists():
         records = times.applied(records, known, labs, students)
     made = scores.scores(records, labs, used, students, fixed)
-    return Gradebook(made, labs, used, students, scores.warnings(made, used, students))
+    warnings, left = scores.warnings(made, used, students), unfinished.said(run.folder)
+    return Gradebook(made, labs, used, students, warnings, left)
 
 
 def note_for_student(score: Score) -> str:
     """Explain a score that is not simply the sum of the exercises' points; "" if it is."""
-    if not (score.overridden or score.penalty or score.late_days):
+    if score.not_yet or not (score.overridden or score.penalty or score.late_days):
         return ""
     return f"{score.score:g} of {score.possible:g} points count in the gradebook ({score.note})."
 
@@ -84,25 +88,35 @@ def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path
 
     Raises GradingError if there is no such student or page."""
     run = store.load(folder)
-    roster = _roster(None, _settings(run))
-    handed_in = scores.by_student(map(store.outline, run.records), roster)
-    names = {record.student for record in run.records}
-    if student in names:
-        names = {student}
-    else:
-        everyone = scores.everyone(handed_in, roster)
-        found = everyone.find(student)
-        if found is None:
-            raise GradingError(_nobody(run.folder, student, everyone))
-        theirs = handed_in.get(found, {}).values()
-        names = {record.student for records in theirs for record in records}
-        if not names:
-            raise GradingError(f"{student!r} handed nothing in, so there is no page")
+    names = submitters(run, student)
+    if not names:
+        raise GradingError(f"{student!r} handed nothing in, so there is no page")
     paths = tuple(run.folder / "feedback" / f"{file_name(name)}{suffix}" for name in sorted(names))
     for path in paths:
         if not path.is_file():
             raise GradingError(f"{path} is missing; grade again to write the pages")
     return paths
+
+
+def submitters(run: Run, student: str) -> frozenset[str]:
+    """Return what a student's records call them, given any name that the roster knows.
+
+    Raises GradingError if there is no such student."""
+    records, roster = tuple(_records(run)), _roster(None, _settings(run))
+    if student in {record.student for record in records}:
+        return frozenset([student])
+    handed_in = scores.by_student(records, roster)
+    everyone = scores.everyone(handed_in, roster)
+    found = everyone.find(student)
+    if found is None:
+        raise GradingError(_nobody(run.folder, student, everyone))
+    theirs = handed_in.get(found, {}).values()
+    return frozenset(record.student for records in theirs for record in records)
+
+
+def _records(run: Run) -> Iterable[Record]:
+    """Yield the run's records in outline, with stand-ins for what is not graded yet."""
+    return (store.outline(kept.record) for kept in unfinished.kept(run))
 
 
 def save(path: str | Path, text: str) -> None:

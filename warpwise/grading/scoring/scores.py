@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from warpwise.errors import GradingError
-from warpwise.grading.record import Record
+from warpwise.grading.record import NOT_YET, Record
 from warpwise.grading.scoring.course import YEARS, Course, LabSettings, LatePolicy
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, Student, folded
@@ -29,7 +29,9 @@ class Score:
     """One student's score for one lab, in the course's points.
 
     ``score`` is ``raw`` less ``penalty``, or set by an override. ``late_days`` counts the days that
-    have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known."""
+    have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known.
+    ``not_yet`` is True while a submission for it is still to be graded; then the numbers mean
+    nothing."""
 
     student: Student
     lab: str
@@ -43,6 +45,7 @@ class Score:
     note: str = ""
     file: str = ""
     overridden: bool = False
+    not_yet: bool = False
 
 
 def scores(
@@ -80,7 +83,8 @@ def scores(
             made.append(_score(student, labs[stem], own, course.lab(stem), due, by_hand))
         for record in theirs.get("", ()):
             note = _notes(student, [record.problem])
-            made.append(Score(student, "", note=note, file=record.file))
+            not_yet = record.problem == NOT_YET
+            made.append(Score(student, "", note=note, file=record.file, not_yet=not_yet))
     return tuple(made)
 
 
@@ -117,11 +121,15 @@ def everyone(handed_in: Collection[Student], roster: Roster | None) -> Roster:
 
 
 def percentages(scores: Iterable[Score], course: Course) -> dict[Student, float]:
-    """Return each student's total: the mean of their labs' percentages, weighted by lab."""
+    """Return each student's total: the mean of their labs' percentages, weighted by lab.
+
+    Who has a submission that is not graded yet has none."""
+    scores = tuple(scores)
+    waiting = {score.student for score in scores if score.not_yet}
     gained: defaultdict[Student, float] = defaultdict(float)
     weights: defaultdict[Student, float] = defaultdict(float)
     for score in scores:
-        if score.lab and score.possible:
+        if score.lab and score.possible and score.student not in waiting:
             weight = course.lab(score.lab).weight
             gained[score.student] += weight * score.score / score.possible
             weights[score.student] += weight
@@ -202,6 +210,7 @@ def _score(
     extended: datetime | None,
     fixed: Mapping[str, Override],
 ) -> Score:
+    not_yet = any(record.problem == NOT_YET for record in records)
     record, doubled = _scored_record(student, records)
     due = extended or settings.due
     submitted, said = _submitted(record) if record else (None, NO_SUBMISSION)
@@ -214,7 +223,7 @@ def _score(
     if "" in fixed:
         penalty, score = 0.0, rounded(fixed[""].points)
     notes = [
-        record.problem if record else "",
+        NOT_YET if not_yet else record.problem if record else "",
         doubled,
         said,
         *_lateness(record, submitted, due, extended, late_days, settings.late),
@@ -234,6 +243,7 @@ def _score(
         note=_notes(student, notes),
         file=record.file if record else "",
         overridden=bool(fixed),
+        not_yet=not_yet,
     )
 
 

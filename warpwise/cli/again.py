@@ -1,0 +1,179 @@
+"""Grades that change: the question before they do, ``regrade``, and ``history``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from warpwise.cli.grade import GRADED, JOBS, WHY, YES, finished, submissions_in_words
+from warpwise.cli.table import print_table
+
+if TYPE_CHECKING:
+    from warpwise.grading.changes import Change, Confirm
+    from warpwise.grading.history import Step
+    from warpwise.grading.record import Record
+    from warpwise.grading.store import Run
+
+STUDENT = typer.Option(help="Only this student: id, e-mail address or name; may be repeated.")
+LAB = typer.Option(help="Only this lab, such as 08_coalescing.")
+
+
+def add(app: typer.Typer) -> None:
+    """Put these commands into the command line."""
+    app.command()(regrade)
+    app.command()(history)
+
+
+def regrade(
+    folder: Annotated[Path, GRADED],
+    student: Annotated[list[str] | None, STUDENT] = None,
+    lab: Annotated[str | None, LAB] = None,
+    jobs: Annotated[int, JOBS] = 1,
+    yes: Annotated[bool, YES] = False,
+    why: Annotated[str, WHY] = "",
+) -> None:
+    """Grade submissions again with the same seed, and show what changed.
+
+    With --student, those alone, whatever else has changed, and without a question:
+
+    warpwise regrade graded --student ada --why "your second cell counts"
+
+    Without --student everyone, or everyone's --lab, is graded again, and nothing is replaced before
+    you agree, here or with --yes. The submissions must still be where they were. Overrides are
+    kept, and so are the old grades: see `warpwise history`. After hidden tests or a lab have
+    changed, `warpwise grade` grades again whatever they affect."""
+    from warpwise.grading import store
+    from warpwise.grading.engine import Execution
+    from warpwise.grading.regrade import outdated
+    from warpwise.grading.regrade import regrade as grade_again
+
+    run = store.load(folder)
+    wanted = _wanted(run, student or (), lab)
+    grade_again(
+        folder,
+        wanted,
+        execution=Execution(jobs),
+        progress=True,
+        confirm=confirmed(yes or bool(student)),
+        why=why,
+    )
+    count, changed = outdated(folder)
+    if count:
+        records = "1 other record was" if count == 1 else f"{count} other records were"
+        typer.echo(
+            f"{records} graded before this changed: {changed}; "
+            "`warpwise grade` brings them up to date",
+            err=True,
+        )
+    if not finished(folder):
+        raise typer.Exit(1)
+
+
+def history(
+    folder: Annotated[Path, GRADED],
+    student: Annotated[list[str] | None, STUDENT] = None,
+    lab: Annotated[str | None, LAB] = None,
+) -> None:
+    """Show which grades changed, when and why.
+
+    DIR/history.csv has the same, exercise by exercise:
+
+    warpwise history graded --student ada"""
+    from warpwise.grading import history as grades
+    from warpwise.grading import store
+
+    run = store.load(folder)
+    wanted = _wanted(run, student or (), lab)
+    steps = [s for kept in run.records.kept() for s in grades.steps(kept) if wanted(s.record)]
+    rows = [
+        (step.before.when, _who(step.record), step.record.lab, *_grades(step), _reasons(step))
+        for step in sorted(steps, key=lambda step: step.before.when)
+    ]
+    if rows:
+        print_table(("when", "student", "lab", "before", "after", "why"), rows)
+    else:
+        typer.echo("no submission was graded twice here")
+
+
+def confirmed(yes: bool) -> Confirm:
+    """Return what shows changes and has an instructor agree, or agrees by itself.
+
+    Without a terminal nobody can agree."""
+
+    def confirm(changes: Sequence[Change]) -> bool:
+        _show(changes)
+        asked = sum(change.asked and change.differs for change in changes)
+        if yes or not asked:
+            return True
+        grades = "this grade" if asked == 1 else f"these {asked} grades"
+        try:
+            return sys.stdin.isatty() and typer.confirm(f"Replace {grades}?")
+        except typer.Abort:
+            return False
+
+    return confirm
+
+
+def _show(changes: Sequence[Change]) -> None:
+    """Print who has other points than before, why, and how many go up and down."""
+    differing = [change.step for change in changes if change.differs]
+    if differing:
+        rows = ((_who(s.record), s.record.lab, *_grades(s), _reasons(s)) for s in differing)
+        print_table(("student", "lab", "before", "after", "why"), rows)
+    ways = Counter(_way(change) for change in changes)
+    counts = ", ".join(f"{ways[way]} {way}" for way in ("up", "down", "the same"))
+    typer.echo(f"{submissions_in_words(len(changes))} graded again: {counts}")
+
+
+def _way(change: Change) -> str:
+    before, after = change.step.before.points, change.step.after.points
+    return "up" if after > before else "down" if after < before else "the same"
+
+
+def _grades(step: Step) -> tuple[str, str]:
+    from warpwise.grading.history import outcome
+
+    return _printable(outcome(step.before)), _printable(outcome(step.after))
+
+
+def _reasons(step: Step) -> str:
+    return "; ".join(filter(None, [step.before.why, _printable(step.before.said)]))
+
+
+def _who(record: Record) -> str:
+    named = f"{record.student} ({record.name})" if record.name else record.student
+    return _printable(named)
+
+
+def _printable(text: str) -> str:
+    """Return a text without what would move a terminal's cursor."""
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+
+
+def _wanted(run: Run, students: Sequence[str], lab: str | None) -> Callable[[Record], bool]:
+    """Return what chooses records. Raises GradingError for an unknown student or lab."""
+    from warpwise.errors import GradingError
+    from warpwise.grading.scoring.folder import submitters
+    from warpwise.simt.compiler.advice import nearest
+
+    labs = sorted({record.lab for record in run.records} - {""})
+    if lab is not None and lab not in labs:
+        near = nearest(lab, labs)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(labs) or 'none'}"
+        raise GradingError(f"nothing of lab {lab!r} was graded in {run.folder}; {hint}")
+    names = {name for student in students for name in submitters(run, student)}
+    if students and not names:
+        named = ", ".join(map(repr, students))
+        raise GradingError(f"{named} handed nothing in, so there is nothing to grade again")
+
+    def wanted(record: Record) -> bool:
+        return (not students or record.student in names) and lab in (None, record.lab)
+
+    return wanted
