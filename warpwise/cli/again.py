@@ -81,7 +81,7 @@ def history(
 ) -> None:
     """Show which grades changed, when and why.
 
-    DIR/history.csv has the same, exercise by exercise:
+    DIR/history.csv has every grade that was replaced, exercise by exercise:
 
     warpwise history graded --student ada"""
     from warpwise.grading import history as grades
@@ -90,14 +90,15 @@ def history(
     run = store.load(folder)
     wanted = _wanted(run, student or (), lab)
     steps = [s for kept in run.records.kept() for s in grades.steps(kept) if wanted(s.record)]
+    shown = [step for step in steps if grades.differs(step) or step.before.said]
     rows = [
         (step.before.when, _who(step.record), step.record.lab, *_grades(step), _reasons(step))
-        for step in sorted(steps, key=lambda step: step.before.when)
+        for step in sorted(shown, key=lambda step: step.before.when)
     ]
     if rows:
         print_table(("when", "student", "lab", "before", "after", "why"), rows)
-    else:
-        typer.echo("no submission was graded twice here")
+    same = len(steps) - len(shown)
+    typer.echo(f"{len(rows)} changes; {submissions_in_words(same)} graded again came out the same")
 
 
 def confirmed(yes: bool) -> Confirm:

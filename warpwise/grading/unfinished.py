@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
@@ -145,8 +146,9 @@ def said(folder: Path) -> str:
     sources = store.about(folder).get("sources", {})
     label = next(label for label, theirs in plan.expected.items() if set(theirs) & set(left))
     lab = f" --lab {label}" if label else ""
-    again = f"warpwise grade {sources.get(label, 'SUBMISSIONS')} --out {folder}{lab}"
-    return f"{UNFINISHED}: {count}; go on with `{again}`"
+    source, out = (shlex.quote(str(path)) for path in (sources.get(label, "SUBMISSIONS"), folder))
+    again = f"`warpwise grade {source} --out {out}{lab}`"
+    return f"{UNFINISHED}: {count}; go on with {again} and the other options it had"
 
 
 def kept(run: Run) -> Iterator[Kept]:
