@@ -1,21 +1,18 @@
-"""Grades that change: the question before they do, ``regrade``, and ``history``."""
+"""Commands about grades that change: ``regrade`` and ``history``."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from warpwise.cli.grade import GRADED, JOBS, WHY, YES, finished, submissions_in_words
+from warpwise.cli.changes import confirmed, grades, reasons, submissions_in_words, who
+from warpwise.cli.grade import GRADED, JOBS, WHY, YES, finished
 from warpwise.cli.table import print_table
 
 if TYPE_CHECKING:
-    from warpwise.grading.changes import Change, Confirm
-    from warpwise.grading.history import Step
     from warpwise.grading.record import Record
     from warpwise.grading.store import Run
 
@@ -84,78 +81,21 @@ def history(
     DIR/history.csv has every grade that was replaced, exercise by exercise:
 
     warpwise history graded --student ada"""
-    from warpwise.grading import history as grades
+    from warpwise.grading import history as kept_grades
     from warpwise.grading import store
 
     run = store.load(folder)
     wanted = _wanted(run, student or (), lab)
-    steps = [s for kept in run.records.kept() for s in grades.steps(kept) if wanted(s.record)]
-    shown = [step for step in steps if grades.differs(step) or step.before.said]
+    steps = [s for kept in run.records.kept() for s in kept_grades.steps(kept) if wanted(s.record)]
+    shown = [step for step in steps if kept_grades.differs(step) or step.before.said]
     rows = [
-        (step.before.when, _who(step.record), step.record.lab, *_grades(step), _reasons(step))
+        (step.before.when, who(step.record), step.record.lab, *grades(step), reasons(step))
         for step in sorted(shown, key=lambda step: step.before.when)
     ]
     if rows:
         print_table(("when", "student", "lab", "before", "after", "why"), rows)
     same = len(steps) - len(shown)
     typer.echo(f"{len(rows)} changes; {submissions_in_words(same)} graded again came out the same")
-
-
-def confirmed(yes: bool) -> Confirm:
-    """Return what shows changes and has an instructor agree, or agrees by itself.
-
-    Without a terminal nobody can agree."""
-
-    def confirm(changes: Sequence[Change]) -> bool:
-        _show(changes)
-        asked = sum(change.asked and change.differs for change in changes)
-        if yes or not asked:
-            return True
-        grades = "this grade" if asked == 1 else f"these {asked} grades"
-        try:
-            return sys.stdin.isatty() and typer.confirm(f"Replace {grades}?")
-        except typer.Abort:
-            return False
-
-    return confirm
-
-
-def _show(changes: Sequence[Change]) -> None:
-    """Print who has other points than before, why, and how many go up and down."""
-    differing = [change.step for change in changes if change.differs]
-    if differing:
-        rows = ((_who(s.record), s.record.lab, *_grades(s), _reasons(s)) for s in differing)
-        print_table(("student", "lab", "before", "after", "why"), rows)
-    ways = Counter(_way(change) for change in changes)
-    counts = ", ".join(f"{ways[way]} {way}" for way in ("up", "down", "the same"))
-    typer.echo(f"{submissions_in_words(len(changes))} graded again: {counts}")
-
-
-def _way(change: Change) -> str:
-    before, after = change.step.before.points, change.step.after.points
-    return "up" if after > before else "down" if after < before else "the same"
-
-
-def _grades(step: Step) -> tuple[str, str]:
-    from warpwise.grading.history import outcome
-
-    return _printable(outcome(step.before)), _printable(outcome(step.after))
-
-
-def _reasons(step: Step) -> str:
-    return "; ".join(filter(None, [step.before.why, _printable(step.before.said)]))
-
-
-def _who(record: Record) -> str:
-    named = f"{record.student} ({record.name})" if record.name else record.student
-    return _printable(named)
-
-
-def _printable(text: str) -> str:
-    """Return a text without what would move a terminal's cursor."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
 
 
 def _wanted(run: Run, students: Sequence[str], lab: str | None) -> Callable[[Record], bool]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warpwise.cli.changes import confirmed, submissions_in_words
+
 if TYPE_CHECKING:
     from warpwise.grading.cluster import Tls
     from warpwise.grading.record import Record
@@ -113,7 +115,6 @@ def grade(
 
     With --gpu, gpu.csv in the output folder holds the time of each kernel that passed, beside that
     of the lab's solution."""
-    from warpwise.cli.again import confirmed
     from warpwise.grading import grade as grade_all
     from warpwise.grading.engine import Execution
     from warpwise.grading.scoring import course as courses
@@ -199,11 +200,6 @@ def _report_left_over(out: Path, records: Collection[Record]) -> None:
             f"{named}{more}",
             err=True,
         )
-
-
-def submissions_in_words(count: int) -> str:
-    """Count submissions, as in "2 submissions"."""
-    return "1 submission" if count == 1 else f"{count} submissions"
 
 
 def _where_results_are(out: Path) -> str:

@@ -69,8 +69,8 @@ def gradebook(
     row UNFINISHED; a platform's format is written only with --unfinished. The exit status is then
     1."""
     from warpwise.errors import GradingError
-    from warpwise.grading import unfinished as runs
     from warpwise.grading.scoring import folder as graded
+    from warpwise.grading.scoring import sheet
     from warpwise.grading.scoring.export import export
 
     made = graded.gradebook(folder, course, roster, due, late_policy)
@@ -78,7 +78,7 @@ def gradebook(
         left_blank = "--unfinished writes the file, with these cells blank"
         raise GradingError(f"{made.unfinished}; {left_blank}")
     text = export(made.scores, format.value, made.labs, made.course, made.roster)
-    text = runs.marked(text, made.unfinished) if format == Format.csv else text
+    text = sheet.marked(text, made.unfinished) if format == Format.csv else text
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -48,7 +48,7 @@ def write(
                 whole(pages / f"{name}{suffix}", make(student, records, labs, said))
     _remove_others(pages, named)
     grades = sheet.written(rows)
-    whole(run.folder / "grades.csv", unfinished.marked(grades, unfinished.said(run.folder)))
+    whole(run.folder / "grades.csv", sheet.marked(grades, unfinished.said(run.folder)))
     _write_table(run.folder / "gpu.csv", on_gpu)
     _write_table(run.folder / history.NAME, changed)
 

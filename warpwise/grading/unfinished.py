@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import json
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from warpwise.errors import GradingError
 from warpwise.grading import store
 from warpwise.grading.layouts import Submission
 from warpwise.grading.record import NOT_YET, Record
-from warpwise.grading.scoring import sheet
 from warpwise.grading.store import Kept, Run
 
 NAME = "expected.json"
@@ -158,17 +157,3 @@ def kept(run: Run) -> Iterator[Kept]:
     there = (k for k in run.records.kept() if (k.record.file, k.record.lab) not in places)
     stand_ins = (Kept("", 0, r) for r in sorted(left, key=store.order))
     return heapq.merge(there, stand_ins, key=lambda k: store.order(k.record))
-
-
-def marked(table: str, said: str) -> str:
-    """Return a CSV table with a first row below the heads that says it is unfinished, if it is."""
-    if not said:
-        return table
-    heads, _, rows = table.partition("\n")
-    mark, _, what = said.partition(": ")
-    return f"{heads}\n{sheet.written([[mark, what]])}{rows}"
-
-
-def students(left: Collection[Expected]) -> frozenset[str]:
-    """Return whose submissions these are."""
-    return frozenset(e.student for e in left)
