@@ -87,7 +87,7 @@ def history(
     run = store.load(folder)
     wanted = _wanted(run, student or (), lab)
     steps = [s for kept in run.records.kept() for s in kept_grades.steps(kept) if wanted(s.record)]
-    shown = [step for step in steps if kept_grades.differs(step) or step.before.said]
+    shown = [step for step in steps if kept_grades.differs(step)]
     rows = [
         (step.before.when, who(step.record), step.record.lab, *grades(step), reasons(step))
         for step in sorted(shown, key=lambda step: step.before.when)
@@ -95,7 +95,8 @@ def history(
     if rows:
         print_table(("when", "student", "lab", "before", "after", "why"), rows)
     same = len(steps) - len(shown)
-    typer.echo(f"{len(rows)} changes; {submissions_in_words(same)} graded again came out the same")
+    changes = "1 change" if len(rows) == 1 else f"{len(rows)} changes"
+    typer.echo(f"{changes}; {submissions_in_words(same)} graded again came out the same")
 
 
 def _wanted(run: Run, students: Sequence[str], lab: str | None) -> Callable[[Record], bool]:

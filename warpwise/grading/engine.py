@@ -212,11 +212,12 @@ def grade(
                 _mark_unfinished(run, state)
             records = _records(run, state, execution, progress)
             unfinished.end(target)
-            agreed = _settled(run, state, confirm)
-            write(target)
-        if agreed:
-            return records
-        raise changes.refused(target, len(state.asked))
+            write(target)  # before the question, whose answer may take long
+            if not _settled(run, state, confirm):
+                raise changes.refused(target, len(state.asked))
+            if state.asked:
+                write(target)
+        return records
 
 
 def write(out: Path, students: Collection[str] | None = None) -> None:

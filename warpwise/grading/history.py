@@ -62,12 +62,12 @@ def differs(step: Step) -> bool:
 
 
 def notes(kept: Kept) -> list[str]:
-    """Return the lines for the student's page: changed points, and whatever a person explained."""
+    """Return the lines for the student's page, on changes of points or of why there are none."""
     return [
         f"Graded again on {step.before.when[:10]}: {step.before.said or step.before.why}. "
         f"{outcome(step.before)} before, {outcome(step.after)} now."
         for step in steps(kept)
-        if differs(step) or step.before.said
+        if differs(step)
     ]
 
 
