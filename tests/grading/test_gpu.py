@@ -134,7 +134,7 @@ def test_regrading_uses_the_gpu_again_and_a_run_without_it_does_not(
     assert grade(submissions, out, course, "--gpu").returncode == 0
     command = [sys.executable, "-m", "warpwise.cli", "regrade", str(out)]
     assert (
-        "1 submission graded again, 0 with a different result"
+        "1 submission graded again: 0 up, 0 down, 1 the same"
         in subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout
     )
     assert [

@@ -13,11 +13,14 @@ import typer
 from typer import Context
 from typer.core import TyperGroup
 
-from warpwise.cli import course, grade, measure, release, results
+from warpwise.cli import again, course, grade, measure, release, results
 from warpwise.cli.table import print_table
 from warpwise.errors import WarpwiseError
 
-INSTRUCTORS = "grade merge regrade gradebook feedback report release bundle course".split()
+INSTRUCTORS = (
+    *("grade", "merge", "regrade", "history", "gradebook", "feedback", "report"),
+    *("release", "bundle", "course"),
+)
 DEFAULT_CC = ["9.0"]
 EXTRAS = dict.fromkeys(INSTRUCTORS, "grading") | {
     "check": "labs",
@@ -221,5 +224,5 @@ def labs_update(
     raise typer.Exit(2 if failed else 0)
 
 
-for commands in (grade, results, release, course, measure):
+for commands in (grade, again, results, release, course, measure):
     commands.add(app)

@@ -1,4 +1,4 @@
-"""Commands that grade: ``grade``, ``merge`` and ``regrade``."""
+"""Commands that grade: ``grade`` and ``merge``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from warpwise.cli.changes import confirmed, submissions_in_words
 
 if TYPE_CHECKING:
     from warpwise.grading.cluster import Tls
@@ -27,7 +29,6 @@ def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
     app.command()(grade)
     app.command()(merge)
-    app.command()(regrade)
 
 
 GRADED = typer.Argument(help="A folder written by warpwise grade.", metavar="DIR")
@@ -38,6 +39,8 @@ TIMES = typer.Option(
 )
 ROSTER = typer.Option(help="Class list: a platform's export, or a CSV with id, name and email.")
 JOBS = typer.Option(min=1, help="Number of submissions to grade at a time on this machine.")
+YES = typer.Option("--yes", help="Replace changed grades without asking.")
+WHY = typer.Option(help="Reason for changed grades, kept in history.csv and shown to students.")
 
 
 def grade(
@@ -107,6 +110,8 @@ def grade(
         bool,
         typer.Option("--unsafe-local", help="Run without a sandbox, and mark the gradebook so."),
     ] = False,
+    yes: Annotated[bool, YES] = False,
+    why: Annotated[str, WHY] = "",
 ) -> None:
     """Grade submissions.
 
@@ -119,6 +124,13 @@ def grade(
     sandbox. Every submission gets a line in grades.csv and a page in feedback/, whatever is wrong
     with it. To resume a run that was stopped, give the same command again: finished submissions
     are not graded twice.
+
+    Where hidden tests, a lab or this program have changed, everyone they concern is graded again.
+    A table shows old and new points, and nothing is replaced before you agree, here or with --yes.
+    What a student hands in anew takes the place of the old without a question. history.csv keeps
+    both grades, when and why:
+
+    warpwise grade submissions --out graded --why "exercise 2 was too strict"
 
     With --gpu, gpu.csv in the output folder holds the time of each kernel that passed, beside that
     of the lab's solution."""
@@ -150,9 +162,14 @@ def grade(
         settings={name: value for name, value in settings.items() if value} | given,
         layout=layout,
         unexpected=unexpected or (_asked if _at_a_terminal() else ""),
+        confirm=confirmed(yes),
+        why=why,
     )
-    typer.echo(f"{_submissions(len(records))} graded: {_where_results_are(out)}")
+    typer.echo(f"{submissions_in_words(len(records))} graded: {_where_results_are(out)}")
     _report_left_over(out, records)
+    if finished(out) or execution.shard[1] > 1:
+        return
+    raise typer.Exit(1)
 
 
 def merge(
@@ -165,39 +182,23 @@ def merge(
     """Join the parts of a run that were graded with --shard.
 
     All parts need the same seed and the same version of the labs. The gradebook and the feedback
-    are those of an undivided run."""
+    are those of an undivided run. Of two grades of a submission the later counts. Exits with status
+    1 while submissions of another part are missing."""
     from warpwise.grading.regrade import merge as merge_all
 
     records = merge_all(out, parts)
-    typer.echo(f"{_submissions(len(records))} joined: {_where_results_are(out)}")
+    typer.echo(f"{submissions_in_words(len(records))} joined: {_where_results_are(out)}")
+    if not finished(out):
+        raise typer.Exit(1)
 
 
-def regrade(
-    folder: Annotated[Path, GRADED],
-    student: Annotated[
-        list[str] | None, typer.Option(help="Only this student; may be repeated.")
-    ] = None,
-    lab: Annotated[str | None, typer.Option(help="Only this lab.")] = None,
-    jobs: Annotated[int, JOBS] = 1,
-) -> None:
-    """Grade again with the same seed, and show what changed.
+def finished(folder: Path) -> bool:
+    """Return whether a run is finished; where it is not, say so on standard error."""
+    from warpwise.grading import unfinished
 
-    The submissions must still be where they were. Overrides are kept. When hidden tests or a lab
-    have changed, there is no need for this: `warpwise grade` grades again whatever they affect."""
-    from warpwise.grading.engine import Execution
-    from warpwise.grading.regrade import regrade as grade_again
-
-    def wanted(record: Record) -> bool:
-        return (not student or record.student in student) and lab in (None, record.lab)
-
-    changed = 0
-    pairs = grade_again(folder, wanted, execution=Execution(jobs), progress=True)
-    for before, after in pairs:
-        if (before.points, before.problem) != (after.points, after.problem):
-            changed += 1
-            was, is_now = (one.problem or f"{one.points:g} points" for one in (before, after))
-            typer.echo(f"{after.student!r}  {after.lab}: {was} before, {is_now} now")
-    typer.echo(f"{_submissions(len(pairs))} graded again, {changed} with a different result")
+    if said := unfinished.said(folder):
+        typer.echo(f"warpwise: {said}", err=True)
+    return not said
 
 
 def _at_a_terminal() -> bool:
@@ -233,13 +234,10 @@ def _report_left_over(out: Path, records: Collection[Record]) -> None:
         named = ", ".join(repr(record.file) for record in left[:3])
         more = ", ..." if len(left) > 3 else ""
         typer.echo(
-            f"{out} also keeps {_submissions(len(left))} that are not among these: {named}{more}",
+            f"{out} also keeps {submissions_in_words(len(left))} that are not among these: "
+            f"{named}{more}",
             err=True,
         )
-
-
-def _submissions(count: int) -> str:
-    return "1 submission" if count == 1 else f"{count} submissions"
 
 
 def _where_results_are(out: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from warpwise.cli.grade import GRADED, ROSTER, TIMES
+from warpwise.cli.grade import GRADED, ROSTER, TIMES, finished
 from warpwise.cli.table import print_table
 
 
@@ -63,6 +63,10 @@ def gradebook(
             help="Late policy of every lab, such as percent_per_day=10,days=3,grace_minutes=15."
         ),
     ] = None,
+    unfinished: Annotated[
+        bool,
+        typer.Option("--unfinished", help="Write a platform's format of an unfinished run too."),
+    ] = False,
 ) -> None:
     """Write a gradebook for Canvas, Moodle, Gradescope, nbgrader or a spreadsheet.
 
@@ -78,19 +82,31 @@ def gradebook(
     (student,lab,exercise,points,reason) overrides everything. A late submission loses a percentage
     of its points for each day that has begun. Everyone on the roster appears, and so does, with a
     note, anyone who handed something in but is not on it. Labs that nobody handed in are left
-    out; one that was not assigned is blank for all but those who did, and in no total."""
+    out; one that was not assigned is blank for all but those who did, and in no total.
+
+    While submissions are still to be graded, their cells are blank and the csv format begins with a
+    row UNFINISHED; a platform's format is written only with --unfinished. The exit status is then
+    1."""
+    from warpwise.errors import GradingError
     from warpwise.grading.scoring import folder as graded
+    from warpwise.grading.scoring import sheet
     from warpwise.grading.scoring.export import table
 
     made = graded.gradebook(folder, course, roster, due, late_policy, times or (), lab or ())
+    if made.unfinished and format != Format.csv and not unfinished:
+        left_blank = "--unfinished writes the file, with these cells blank"
+        raise GradingError(f"{made.unfinished}; {left_blank}")
     found = table(made.scores, format.value, made.labs, made.course, made.roster)
+    text = sheet.marked(found.text, made.unfinished) if format == Format.csv else found.text
     if out is None:
-        typer.echo(found.text, nl=False)
+        typer.echo(text, nl=False)
     else:
-        graded.save(out, found.text)
+        graded.save(out, text)
         typer.echo(f"{len({score.student for score in made.scores})} students: see {out}")
     for line in (*made.warnings, *found.remarks, *graded.save_left_out(out, found)):
         typer.echo(f"warpwise: {line}", err=True)
+    if not finished(folder):
+        raise typer.Exit(1)
 
 
 def feedback(
@@ -117,7 +133,9 @@ def feedback(
     Canvas takes the archive with "Upload Submissions", Moodle with "Upload multiple feedback files
     in a zip": `warpwise feedback graded --zip canvas --lab 08_coalescing --out feedback.zip`. The
     submissions must have been graded as the platform gave them to download, since it finds a
-    student by the numbers in their names."""
+    student by the numbers in their names.
+
+    Exits with status 1 while submissions are still to be graded."""
     from warpwise.errors import GradingError
     from warpwise.grading.scoring.folder import pages
 
@@ -130,6 +148,8 @@ def feedback(
         )
     for page in pages(folder, student, ".txt" if text else ".html"):
         typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)
+    if not finished(folder):
+        raise typer.Exit(1)
 
 
 def report(
@@ -155,7 +175,8 @@ def report(
     Writes a page and prints a summary. For each exercise it shows how many pass, which counters are
     over budget and by how much, and when hidden tests fail; then which submissions have much of a
     program in common, with both texts side by side. Similar does not mean copied. The page names
-    students: it is for instructors only."""
+    students: it is for instructors only. Exits with status 1 while submissions are still to be
+    graded, and says so on the page."""
     from warpwise.grading.class_report import text as class_text
     from warpwise.grading.class_report.build import class_report, write
 
@@ -172,6 +193,8 @@ def report(
         typer.echo("no submissions have been graded here yet")
     for path in written:
         typer.echo(f"see {path}")
+    if not finished(folder):
+        raise typer.Exit(1)
 
 
 def _pack(folder: Path, platform: Platform, out: Path, lab: str) -> None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
-import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -22,17 +21,21 @@ from tqdm import tqdm
 from warpwise.errors import GradingError
 from warpwise.grading import (
     assignment,
+    beginning,
+    changes,
     collect,
+    decisions,
     gpu,
     gradebook,
-    hidden,
     material,
     notebook,
     sandbox,
     scratch,
     store,
+    unfinished,
 )
 from warpwise.grading.assignment import Assigned
+from warpwise.grading.changes import Change, Confirm
 from warpwise.grading.grader import Grader, Task
 from warpwise.grading.layouts import Submission
 from warpwise.grading.material import Material
@@ -41,12 +44,13 @@ from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import folder, times
 from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.standing import standings
-from warpwise.grading.store import Kept, Records
+from warpwise.grading.store import PENDING, RECORDS, Kept, Records
 
 if TYPE_CHECKING:  # Dask takes long to import, and most runs need none
     from warpwise.grading.cluster import Tls
 
 Progress = bool | Callable[[int, int, Record], None]
+Place = tuple[str, str]  #: a submission's file and lab, which tell it from all others
 
 
 @dataclass(frozen=True)
@@ -78,16 +82,19 @@ class Execution:
 
 @dataclass(frozen=True)
 class _Run:
-    """One call of ``grade``, once everything was found to be in order."""
+    """One call of ``grade``, once everything was found to be in order.
+
+    ``by_hand`` is True if what is told is to be graded again, whatever is kept of it."""
 
     out: Path
     seed: int
     mode: str
     materials: Mapping[str, Material]
     told: Sequence[Submission]
-    again: Callable[[Record], bool]
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, Mapping[str, str]]
     gpu: str = ""  #: the name of the GPU, if kernels run on it too
+    by_hand: bool = False
+    why: str = ""  #: the instructor's own words, for changed grades
 
     def task(self, submission: Submission) -> Task:
         """Make a submission's task, with a problem if its notebook cannot be read."""
@@ -103,10 +110,35 @@ class _Run:
         known = Record(s.student, s.file, s.lab, (), problem)
         known = replace(known, name=s.name, submitted=submitted, late=s.late)
         known = replace(known, version=read.version if read else "")
-        grader = (material.grader_version(), self.digests.get(s.lab), self.seed, self.mode)
-        decides: list[Any] = [*grader, s.lab, problem, asdict(read) if read else None]
-        decides += filter(None, [self.gpu])
-        return Task(known, hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32], read)
+        parts = {
+            decisions.WORK: decisions.digest([s.lab, problem, asdict(read) if read else None]),
+            decisions.FILE: decisions.of_file(s.path) if read else "",
+            "grader": material.grader_version(),
+            "seed": decisions.digest(self.seed),
+            "mode": self.mode,
+            "gpu": self.gpu,
+            **self.digests.get(s.lab, {}),
+        }
+        return Task(known, decisions.key(parts), read, parts)
+
+
+@dataclass
+class _State:
+    """What a run has still to grade, and what became of submissions that were graded before.
+
+    ``asked`` maps those whose new grade waits until somebody agrees to the reason, ``keys`` maps
+    the others that are graded again to their new keys, and ``slow`` timed out once."""
+
+    todo: list[Submission] = field(default_factory=list)
+    asked: dict[Place, str] = field(default_factory=dict)
+    keys: dict[Place, str] = field(default_factory=dict)
+    slow: set[Place] = field(default_factory=set)
+    changed: dict[Place, Change] = field(default_factory=dict)
+
+    def notice(self, kept: Kept) -> None:
+        """Remember a record that timed out once."""
+        if kept.record.timed_out and kept.tries == 1:
+            self.slow.add((kept.record.file, kept.record.lab))
 
 
 def grade(
@@ -120,49 +152,62 @@ def grade(
     course: str | Path | None = None,
     execution: Execution | None = None,
     settings: Mapping[str, str] | None = None,
-    again: Callable[[Record], bool] = lambda record: False,
     layout: str | None = None,
     unexpected: str | assignment.Choose = "",
+    only: Collection[Place] | None = None,
+    confirm: Confirm = lambda changes: True,
+    why: str = "",
 ) -> Records:
     """Grade every notebook in ``submissions``, and return the records, which lie in ``out``.
 
     ``out`` gets ``grades.csv``, ``feedback/``, ``records/`` and ``run.json``. ``lab`` names the one
     lab to grade; without it each notebook's lab is recognised. ``seed`` draws the hidden cases, and
-    is secret and new unless given or kept in ``run.json`` from a run before. Submissions with a
-    kept record are not graded again, unless ``again`` is true of it. ``unsafe_local`` runs student
-    code without a sandbox and marks the grades so. ``progress`` is True for a bar on standard error
-    with a line for each submission, or is called with the number done, the number in all and the
-    record. ``course`` is the folder with solutions, labs and hidden tests. ``execution`` takes the
-    place of ``jobs``. ``settings`` are kept in ``run.json`` for those who read the folder.
-    ``layout`` is one of ``layouts.LAYOUTS``; without it that of a run before, or a guess.
-    ``unexpected`` is one of ``assignment.CHOICES``, for notebooks of labs that were not assigned;
-    or is asked for it, unless a run before was told.
+    is secret and new unless given or kept in ``run.json`` from a run before. ``unsafe_local`` runs
+    student code without a sandbox and marks the grades so. ``progress`` is True for a bar on
+    standard error with a line for each submission, or is called with the number done, the number
+    in all and the record. ``course`` is the folder with solutions, labs and hidden tests.
+    ``execution`` takes the place of ``jobs``. ``settings`` are kept in ``run.json`` for those who
+    read the folder. ``layout`` is one of ``layouts.LAYOUTS``; without it that of a run before, or a
+    guess. ``unexpected`` is one of ``assignment.CHOICES``, for notebooks of labs that were not
+    assigned; or is asked for it, unless a run before was told.
+
+    A submission is graded again if what decides its record has changed. ``confirm`` is then shown
+    the changes; where they are not the student's own doing and some points differ, nothing is
+    replaced unless it returns True. ``only`` names the files and labs to grade again, whatever else
+    has changed. ``why`` is kept with every changed grade, and shown to the student.
 
     Raises GradingError, before anything is written, if there is nothing to grade, an entry that is
     nobody's, unexpected notebooks and no choice, no such lab, or no way to isolate student code;
-    and where ``out`` cannot be written: then what was graded is kept."""
+    where ``out`` cannot be written: then what was graded is kept; and where ``confirm`` says no:
+    then what was new is kept aside."""
     source, target, execution = Path(submissions), Path(out), execution or Execution(jobs)
     mode = sandbox.NONE if unsafe_local else sandbox.isolation()
     with scratch.folder() as unpacked:
-        _check_target(target, source)
+        beginning.check_target(target, source)
         sources = {lab or "": str(source.resolve())}
-        known = layout or _layout_before(target, sources)
+        known = layout or beginning.layout_before(target, sources)
         found = collect.find(source, unpacked, known)
         root = material.course_folder(course, source)
         stems = material.stems(root, lab)
-        seed = _seed(target, seed, execution)
+        seed = beginning.seed_of(target, seed, whole=execution.shard[1] == 1)
         materials = {stem: material.load(root, stem, seed) for stem in stems}
         ids = {stem: {e.id for e in m.lab.exercises} for stem, m in materials.items()}
-        stem, choose = Path(lab).stem if lab else None, _choice(target, sources, unexpected)
+        stem, choose = (
+            Path(lab).stem if lab else None,
+            beginning.choice(target, sources, unexpected),
+        )
         all_stems = material.stems(root)
         assigned = assignment.assign_labs(found.submissions, all_stems, stem, ids, choose)
         told = assigned.submissions
         if mode != sandbox.NONE:
-            _check_hidden(root, source, target, unpacked)
-        digests = {stem: material.digest(root, stem) for stem in stems}
-        mine, device = [s for s in told if execution.has(s)], gpu.name() if execution.gpu else ""
-        run = _Run(target, seed, mode, materials, mine, again, digests, device)
-        scoring, laid_out = courses.find(root), {lab or "": found.layout.platform}
+            beginning.check_hidden(root, source, target, unpacked)
+        digests = {stem: material.digests(root, stem) for stem in stems}
+        mine = [s for s in told if execution.has(s) and (only is None or (s.file, s.lab) in only)]
+        device = gpu.name() if execution.gpu else ""
+        run = _Run(
+            target, seed, mode, materials, mine, digests, device, by_hand=only is not None, why=why
+        )
+        scoring = courses.find(root)
         settings = times.settled(settings or {}, all_stems, assigned.labs, scoring.zone)
         untimed = _untimed(run, assigned, found.layout.platform, scoring, settings)
         if progress is True and not known:
@@ -170,73 +215,142 @@ def grade(
         said = [*([assigned.said] if assigned.choice else []), *untimed]
         _say(said if progress is True else ())
         with writing(target):
-            (target / "records").mkdir(parents=True, exist_ok=True)
-            _begin(run, sources, laid_out, {"course": str(root)} | settings, assigned)
-            records = _records(run, execution, progress)
-            write(target)
+            (target / RECORDS).mkdir(parents=True, exist_ok=True)
+            state = _look(run)
+            if only is None:
+                unfinished.begin(target, sources, told, state.keys, execution.shard)
+                about: dict[str, dict[str, Any]] = {
+                    "labs": {stem: m.lab.version for stem, m in materials.items()},
+                    "sources": sources,
+                    "layouts": {lab or "": found.layout.platform},
+                    "settings": {"course": str(root)} | settings,
+                    "assigned": {lab or str(source.resolve()): assigned.labs},
+                    "unexpected": {str(source.resolve()): assigned.choice}
+                    if assigned.choice
+                    else {},
+                }
+                beginning.write(target, seed, mode, about)
+                _mark_unfinished(run, state)
+            records = _records(run, state, execution, progress)
+            unfinished.end(target)
+            write(target)  # before the question, whose answer may take long
+            if not _settled(run, state, confirm):
+                raise changes.refused(target, len(state.asked))
+            if state.asked:
+                write(target)
         _say(untimed if progress is True else ())
         return records
 
 
-def write(out: Path) -> None:
-    """Write the files made from the records in ``out``.
+def write(out: Path, students: Collection[str] | None = None) -> None:
+    """Write the files made from the records in ``out``; pages of these students alone, if given.
 
     Raises OSError, or GradingError for damaged records."""
     run = store.load(out)
     scored = folder.of_run(run)
     labs = {stem: scored.labs[stem] for stem in sorted(run.about["labs"])}
-    store.write_about(out, run.about | {"isolated": all(record.isolated for record in run.records)})
-    gradebook.write(run, labs, standings(scored.scores, scored.course))
+    if students is None:
+        isolated = all(record.isolated for record in run.records)
+        store.write_about(out, run.about | {"isolated": isolated})
+    gradebook.write(run, labs, standings(scored.scores, scored.course), students)
 
 
-def _records(run: _Run, execution: Execution, progress: Progress) -> Records:
+def _look(run: _Run) -> _State:
+    """Compare the submissions with what is kept of them."""
+    state = _State()
+    for s in run.told:
+        at, path = (s.file, s.lab), store.path(run.out, s.file, s.lab)
+        if not path.exists():
+            state.todo.append(s)
+            continue
+        kept, task = store.read(path), run.task(s)
+        if kept.key == task.key and not run.by_hand:
+            changes.drop(run.out, *at)
+            _renew(run, kept, task)
+            state.notice(kept)
+        elif not run.by_hand and decisions.of_the_student(kept.parts, task.parts):
+            changes.drop(run.out, *at)
+            state.keys[at] = task.key
+            state.todo.append(s)
+        else:
+            state.asked[at] = changes.reason(kept, task.key, task.parts)
+            if waits := changes.waits(run.out, *at, task.key):
+                state.notice(waits)
+            else:
+                state.todo.append(s)
+    return state
+
+
+def _mark_unfinished(run: _Run, state: _State) -> None:
+    """Write grades and pages that say what is not graded yet, in case the run is stopped."""
+    new = {s.student for s in state.todo if (s.file, s.lab) not in state.asked}
+    if new:
+        write(run.out, new)
+
+
+def _records(run: _Run, state: _State, execution: Execution, progress: Progress) -> Records:
     """Grade the submissions, and return all records, those kept before included.
 
     Each record is written and let go, so that memory does not grow with the class."""
-    slow: set[tuple[str, str]] = set()  # the file and the lab of what timed out
-    waiting = list(_waiting(run, slow))
+    waiting = state.todo
     say = progress if callable(progress) else lambda done, all, record: None
     done = len(run.told) - len(waiting)
+    if progress is True and state.asked and not run.by_hand:
+        print(_announced(state), file=sys.stderr)
     counts: dict[str, Any] = {"total": len(run.told), "initial": done, "unit": "submission"}
     with tqdm(**counts, smoothing=0.05, disable=progress is not True) as bar:
         execution = replace(execution, jobs=min(execution.jobs, len(waiting)))
         tasks = (run.task(submission) for submission in waiting)
         for task, record in _graded(run, execution, tasks, len(waiting)) if waiting else ():
-            store.keep(run.out, Kept(task.key, 1, record))
-            if record.timed_out:
-                slow.add((record.file, record.lab))
+            kept = Kept(task.key, 1, record, task.parts)
+            _keep(run, state, changes.replaced(run.out, kept, run.why))
+            state.notice(kept)
             if progress is True:
                 bar.write(_line(record), file=sys.stderr)
             bar.update()
             done += 1
             say(done, len(run.told), record)
     for submission in run.told:
-        if (submission.file, submission.lab) in slow:
-            _once_more(run, submission)
+        if (submission.file, submission.lab) in state.slow:
+            _once_more(run, state, submission)
     return Records(run.out, [store.path(run.out, s.file, s.lab).name for s in run.told])
 
 
-def _waiting(run: _Run, slow: set[tuple[str, str]]) -> Iterator[Submission]:
-    """Yield the submissions to be graded; of the others, add what timed out once to ``slow``."""
-    for submission in run.told:
-        place = store.path(run.out, submission.file, submission.lab)
-        if place.exists():
-            kept, task = store.read(place), run.task(submission)
-            if kept.key == task.key and not run.again(kept.record):
-                _renew(run, kept, task)
-                if kept.record.timed_out and kept.tries == 1:
-                    slow.add((submission.file, submission.lab))
-                continue
-        yield submission
+def _keep(run: _Run, state: _State, new: Kept) -> None:
+    """Write a record, or keep it aside where somebody has to agree."""
+    at = (new.record.file, new.record.lab)
+    if at in state.asked:
+        (run.out / PENDING).mkdir(exist_ok=True)
+        store.keep(run.out, new, PENDING)
+        return
+    store.keep(run.out, new)
+    if at in state.keys:
+        state.changed[at] = changes.last(new, asked=False)
+
+
+def _settled(run: _Run, state: _State, confirm: Confirm) -> bool:
+    """Show what was graded again, and take the new grades; False if somebody does not agree."""
+    asked = [changes.last(kept, asked=True) for kept in changes.waiting(run.out, state.asked)]
+    found = [*state.changed.values(), *asked]
+    if found and not confirm(found) and any(change.differs for change in asked):
+        return False
+    changes.take(run.out, state.asked, run.why)
+    return True
+
+
+def _announced(state: _State) -> str:
+    """Say what is graded again though nothing else was handed in."""
+    reasons = ", ".join(f"{why} ({n})" for why, n in Counter(state.asked.values()).most_common())
+    return f"kept grades are worked out again and compared before any is replaced: {reasons}"
 
 
 def _renew(run: _Run, kept: Kept, task: Task) -> None:
     """Bring a kept record up to date with the platform's present data."""
     names = ("student", "name", "submitted", "late", "version")
     today = {name: getattr(task.record, name) for name in names}
-    record = replace(kept.record, **today)
-    if record != kept.record:
-        store.keep(run.out, replace(kept, record=record))
+    new = replace(kept, record=replace(kept.record, **today), parts=task.parts)
+    if new != kept:
+        store.keep(run.out, new)
 
 
 def _graded(
@@ -259,87 +373,13 @@ def _graded(
         yield from cluster.graded(tasks, count, kit, client, labs)
 
 
-def _once_more(run: _Run, submission: Submission) -> None:
+def _once_more(run: _Run, state: _State, submission: Submission) -> None:
     """Grade a submission that timed out again, alone: a busy machine may have been to blame."""
     task = run.task(submission)
+    place = PENDING if (submission.file, submission.lab) in state.asked else RECORDS
+    first = store.read(store.path(run.out, submission.file, submission.lab, place))
     with Grader(run.materials, run.mode, run.gpu) as grader:
-        store.keep(run.out, Kept(task.key, 2, grader.record(task)))
-
-
-def _begin(
-    run: _Run,
-    sources: dict[str, str],
-    laid_out: dict[str, str],
-    settings: dict[str, str],
-    assigned: Assigned,
-) -> None:
-    """Write ``run.json``, so that the run can be killed and started again from here on.
-
-    ``sources`` maps each lab to the folder that it was found in, ``laid_out`` to its layout."""
-    ((lab, source),) = sources.items()
-    before = store.about(run.out)
-    labs = {stem: m.lab.version for stem, m in run.materials.items()}
-    isolated = run.mode != sandbox.NONE
-    said: dict[str, Any] = {
-        "seed": run.seed,
-        "warpwise": gradebook.installed(),
-        "isolated": isolated,
-    }
-    kept: dict[str, dict[str, Any]] = {
-        "labs": labs,
-        "sources": sources,
-        "layouts": laid_out,
-        "settings": settings,
-        "assigned": {lab or source: assigned.labs},
-        "unexpected": {source: assigned.choice} if assigned.choice else {},
-    }
-    for name, new in kept.items():
-        said[name] = before.get(name, {}) | new
-    store.write_about(run.out, said)
-
-
-def _choice(out: Path, sources: dict[str, str], told: str | assignment.Choose) -> assignment.Choose:
-    """Return what says what to do with unexpected notebooks: what was told, now or before."""
-    (source,) = sources.values()
-    known = told if isinstance(told, str) else ""
-    known = known or store.about(out).get("unexpected", {}).get(source, "")
-    if known:
-        return lambda unexpected: known
-    return assignment.refuse if isinstance(told, str) else told
-
-
-def _layout_before(out: Path, sources: dict[str, str]) -> str | None:
-    """Return the layout that the same folder had in a run before."""
-    ((lab, source),) = sources.items()
-    before = store.about(out)
-    same = before.get("sources", {}).get(lab) == source
-    return before.get("layouts", {}).get(lab) if same else None
-
-
-def _seed(out: Path, seed: int | None, execution: Execution) -> int:
-    kept: int | None = store.about(out).get("seed")
-    if seed is not None and kept not in (None, seed):
-        other = "give another folder, or leave --seed out"
-        raise GradingError(f"{out} was graded with another seed; {other}")
-    given = kept if seed is None else seed
-    if given is None and execution.shard[1] > 1:
-        raise GradingError("shards need one --seed: the same secret number for all of them")
-    return secrets.randbits(63) if given is None else given
-
-
-def _check_target(out: Path, submissions: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise GradingError(f"{out} is a file; --out names a folder")
-    if submissions.resolve() in (out.resolve(), *out.resolve().parents):
-        raise GradingError(f"{out} lies inside the submissions folder; grades go elsewhere")
-
-
-def _check_hidden(course: Path, submissions: Path, out: Path, unpacked: Path) -> None:
-    """Raise GradingError if a folder of the run, or what a link in it leads to, is in sandboxes."""
-    paths = {"the course": course, "the submissions folder": submissions, "the output": out}
-    paths |= {f"the course's {name}": course / name for name in ("solutions", hidden.FOLDER)}
-    paths |= {f"the output's {name}": out / name for name in ("records", "run.json")}
-    sandbox.check_hidden(paths | {"the temporary folder": unpacked})
+        _keep(run, state, replace(first, tries=2, record=grader.record(task)))
 
 
 @contextmanager

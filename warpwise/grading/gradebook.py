@@ -1,4 +1,4 @@
-"""The files of a run: ``grades.csv``, ``gpu.csv``, and feedback per student as HTML and as text.
+"""The files of a run: ``grades.csv``, ``gpu.csv``, ``history.csv``, and feedback per student.
 
 Each file appears whole or not at all. Cells that a spreadsheet would take for a formula are
 defused, since students choose their names and files."""
@@ -10,37 +10,64 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
 from pathlib import Path
 
-from warpwise.grading import feedback
-from warpwise.grading.record import Record
+from warpwise.grading import feedback, history, unfinished
+from warpwise.grading.record import NOT_YET, Record
 from warpwise.grading.scoring import sheet
 from warpwise.grading.scoring.sheet import defused as defused
 from warpwise.grading.scoring.standing import Standings
-from warpwise.grading.store import Run, file_name, whole
+from warpwise.grading.store import Kept, Run, file_name, whole
 from warpwise.labs.source import Lab
 
 FIRST_COLUMNS = ("student", "file", "lab", "points", "possible", "isolated", "problem")
 GPU_COLUMNS = ("student", "lab", "exercise", "gpu", "outcome", "us", "solution_us", "least_us")
 
 
-def write(run: Run, labs: Mapping[str, Lab], standings: Standings) -> None:
-    """Write the gradebook and the pages of a run, which show the ``standings``. Raises OSError."""
+def write(
+    run: Run,
+    labs: Mapping[str, Lab],
+    standings: Standings,
+    students: Collection[str] | None = None,
+) -> None:
+    """Write the gradebook and the pages of a run; only these students' pages, if they are given.
+
+    The pages show the ``standings``. Raises OSError."""
     pages, columns = run.folder / "feedback", _columns(labs)
     named, rows, on_gpu = set[str](), [columns], [list(GPU_COLUMNS)]
+    changed: list[Sequence[str]] = [history.COLUMNS]
     pages.mkdir(exist_ok=True)
     # all in one pass, since each record is read from its file
-    for student, records in groupby(run.records, key=lambda record: record.student):
-        theirs, name = list(records), file_name(student)
+    for student, found in groupby(unfinished.kept(run), key=lambda kept: kept.record.student):
+        theirs, name = list(found), file_name(student)
+        records = [kept.record for kept in theirs]
         named.add(name)
-        rows += (_row(record, columns) for record in theirs)
-        on_gpu += _measured(theirs)
-        for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
-            whole(pages / f"{name}{suffix}", make(student, theirs, labs, standings=standings))
+        rows += (_row(record, columns) for record in records)
+        on_gpu += _measured(records)
+        changed += (row for kept in theirs for row in history.rows(history.steps(kept)))
+        if students is None or student in students:
+            said = _said(theirs)
+            for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
+                whole(pages / f"{name}{suffix}", make(student, records, labs, said, standings))
     _remove_others(pages, named)
-    whole(run.folder / "grades.csv", sheet.written(rows))
-    if len(on_gpu) > 1:
-        whole(run.folder / "gpu.csv", sheet.written(on_gpu))
+    grades = sheet.written(rows)
+    whole(run.folder / "grades.csv", sheet.marked(grades, unfinished.said(run.folder)))
+    _write_table(run.folder / "gpu.csv", on_gpu)
+    _write_table(run.folder / history.NAME, changed)
+
+
+def _said(theirs: Iterable[Kept]) -> dict[str, list[str]]:
+    """Return the lines about how a student's grades changed, by lab."""
+    said: dict[str, list[str]] = {}
+    for kept in theirs:
+        said.setdefault(kept.record.lab, []).extend(history.notes(kept))
+    return said
+
+
+def _write_table(path: Path, rows: Sequence[Sequence[str]]) -> None:
+    """Write a table, or remove it if it has only heads."""
+    if len(rows) > 1:
+        whole(path, sheet.written(rows))
     else:
-        (run.folder / "gpu.csv").unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def _columns(labs: Mapping[str, Lab]) -> list[str]:
@@ -86,8 +113,8 @@ def _row(record: Record, columns: Sequence[str]) -> list[str]:
         "student": record.student,
         "file": record.file,
         "lab": record.lab,
-        "points": f"{record.points:g}",
-        "possible": f"{record.possible:g}",
+        "points": "" if record.problem == NOT_YET else f"{record.points:g}",
+        "possible": "" if record.problem == NOT_YET else f"{record.possible:g}",
         "isolated": "yes" if record.isolated else "not isolated",
         "problem": record.problem,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from warpwise.errors import GradingError
@@ -37,6 +37,7 @@ class Task:
     record: Record
     key: str  #: digest of everything that decides its record
     notebook: notebook.Notebook | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)  #: of that digest, by name
 
 
 class Grader:

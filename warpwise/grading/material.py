@@ -83,9 +83,11 @@ def files(course: Path, stem: str) -> dict[str, str]:
     return {path.relative_to(course).as_posix(): path.read_text("utf-8") for path in paths}
 
 
-def digest(course: Path, stem: str) -> str:
-    """Return a digest of a lab's source, hidden tests and reference notebook."""
-    return _digest(sorted(files(course, stem).items()))
+def digests(course: Path, stem: str) -> dict[str, str]:
+    """Return a digest of a lab's hidden tests, and one of its source and reference notebook."""
+    found = sorted(files(course, stem).items())
+    tests = [(name, text) for name, text in found if name.startswith(hidden.FOLDER.as_posix())]
+    return {"tests": _digest(tests), "lab": _digest([one for one in found if one not in tests])}
 
 
 @cache

@@ -14,6 +14,7 @@ MISSING = "no answer"
 NOT_PYTHON = "not Python"
 NOT_GRADED = "not graded"
 OLDER = "from an older version of the lab"
+NOT_YET = "not graded yet"  # the problem of a submission whose turn has not come
 ENDED = "ended the process"
 TOO_MUCH_MEMORY = "too much memory"
 TOO_MUCH_OUTPUT = "too much output"

@@ -1,7 +1,9 @@
 """The files that a run keeps: ``run.json``, and one JSON file per submission in ``records/``.
 
 Each is whole or not there, and a run that is killed goes on from these. Everything else in the
-folder is made from them and can be made again."""
+folder is made from them and can be made again, but for ``expected.json`` (``unfinished``) and the
+new grades in ``pending/`` that nobody has agreed to yet (``changes``). Earlier grades of a
+submission are in its record's own file, so the two always agree."""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, overload
@@ -19,6 +21,7 @@ from typing import Any, overload
 from warpwise.errors import GradingError
 from warpwise.grading.record import Counter, Finding, OnGpu, Record, Result, Visible
 
+RECORDS, PENDING = "records", "pending"
 MOST_NAME_CHARACTERS, DIGEST_CHARACTERS = 50, 24
 OWN_NAME = re.compile(
     r"(?!(con|prn|aux|nul|com\d|lpt\d)(\.|$))[a-z0-9_][a-z0-9._-]{0,48}[a-z0-9_-]|[a-z0-9_]"
@@ -48,12 +51,16 @@ def load(folder: str | Path) -> Run:
 
 def names(folder: Path) -> list[str]:
     """List the names of the files of all kept records."""
-    return sorted(path.name for path in (folder / "records").glob("*.json"))
+    return sorted(path.name for path in (folder / RECORDS).glob("*.json"))
+
+
+def order(record: Record) -> tuple[str, str, bool, str]:
+    """Return what records are sorted by: student and lab, those with a problem last."""
+    return record.student, record.lab, record.problem != "", record.file
 
 
 def _order(folder: Path, name: str) -> tuple[str, str, bool, str]:
-    record = read(folder / "records" / name).record
-    return record.student, record.lab, record.problem != "", record.file
+    return order(read(folder / RECORDS / name).record)
 
 
 class Records(Sequence[Record]):
@@ -74,39 +81,65 @@ class Records(Sequence[Record]):
     def __getitem__(self, at: int | slice) -> Record | Records:
         if isinstance(at, slice):
             return Records(self.folder, self.names[at])
-        return read(self.folder / "records" / self.names[at]).record
+        return read(self.folder / RECORDS / self.names[at]).record
+
+    def kept(self) -> Iterator[Kept]:
+        """Yield them with all that is kept beside them."""
+        return (read(self.folder / RECORDS / name) for name in self.names)
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A grade that another took the place of: when, in UTC, why, and what the instructor said.
+
+    ``exercises`` are id, points, possible points and reason of each."""
+
+    key: str
+    points: float
+    possible: float
+    problem: str
+    exercises: tuple[tuple[str, float, float, str], ...]
+    when: str
+    why: str
+    said: str = ""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A record as it is kept, with a digest of all that decided it and the number of tries."""
+    """A record as it is kept, with a digest of all that decided it and the number of tries.
+
+    ``parts`` are digests of what decided it, by name (``decisions``); ``earlier`` are its grades
+    before this one, the oldest first."""
 
     key: str
     tries: int
     record: Record
+    parts: Mapping[str, str] = field(default_factory=dict)
+    earlier: tuple[Earlier, ...] = ()
 
 
-def path(folder: Path, file: str, lab: str) -> Path:
+def path(folder: Path, file: str, lab: str, place: str = RECORDS) -> Path:
     """Return the path of a submission's record, which its file and its lab decide."""
     digest = hashlib.sha256(json.dumps([file, lab]).encode()).hexdigest()
-    return folder / "records" / f"{digest[:24]}.json"
+    return folder / place / f"{digest[:24]}.json"
 
 
 def read(path: Path) -> Kept:
     """Read one kept record. Raises GradingError if the file is damaged."""
     try:
         found = json.loads(path.read_text("utf-8"))
-        return Kept(found["key"], found["tries"], record(found["record"]))
+        earlier = tuple(map(_earlier, found.get("earlier", ())))
+        parts = found.get("parts", {})
+        return Kept(found["key"], found["tries"], record(found["record"]), parts, earlier)
     except (OSError, ValueError, TypeError, KeyError) as error:
         again = "delete it and grade again, the others are kept"
         raise GradingError(f"{path} is damaged ({error}); {again}") from error
 
 
-def keep(folder: Path, kept: Kept) -> None:
+def keep(folder: Path, kept: Kept, place: str = RECORDS) -> None:
     """Write a record where it belongs. Raises OSError."""
-    fields = {"key": kept.key, "tries": kept.tries, "record": asdict(kept.record)}
-    target = path(folder, kept.record.file, kept.record.lab)
-    whole(target, json.dumps(fields), private=True)
+    target = path(folder, kept.record.file, kept.record.lab, place)
+    whole(target, json.dumps(asdict(kept)), private=True)
 
 
 def about(folder: Path) -> dict[str, Any]:
@@ -154,6 +187,10 @@ def _bare(finding: Finding) -> Finding:
 @lru_cache(maxsize=4096)  # most students have one of few outcomes
 def _outline(exercise: str, possible: float, finding: Finding, choice: str) -> Result:
     return Result(exercise, possible, finding, choice=choice)
+
+
+def _earlier(fields: dict[str, Any]) -> Earlier:
+    return Earlier(**fields | {"exercises": tuple(map(tuple, fields["exercises"]))})
 
 
 def record(fields: dict[str, Any]) -> Record:

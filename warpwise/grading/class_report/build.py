@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warpwise.errors import GradingError, LabError
-from warpwise.grading import store
+from warpwise.grading import store, unfinished
 from warpwise.grading.class_report import page as class_page
 from warpwise.grading.class_report import text as class_text
 from warpwise.grading.class_report.overview import LabOverview, overview
@@ -19,11 +19,14 @@ from warpwise.labs.source import Lab, load_lab
 
 @dataclass(frozen=True)
 class ClassReport:
-    """The labs and similar pairs of a class. ``unknown`` are labs whose source was not found."""
+    """The labs and similar pairs of a class. ``unknown`` are labs whose source was not found.
+
+    ``unfinished`` says what is not graded yet; it is empty once everything is."""
 
     labs: tuple[LabOverview, ...]
     pairs: tuple[Pair, ...]
     unknown: tuple[str, ...]
+    unfinished: str = ""
 
 
 def class_report(folder: str | Path, course: str | Path | None = None) -> ClassReport:
@@ -37,6 +40,7 @@ def class_report(folder: str | Path, course: str | Path | None = None) -> ClassR
         overview(records, labs),
         pairs(records, labs),
         tuple(stem for stem in stems if stem not in labs),
+        unfinished.said(Path(folder)),
     )
 
 
@@ -44,7 +48,8 @@ def write(report: ClassReport, page: Path | None, tables: Path | None) -> list[P
     """Write the page, and CSV files into the folder ``tables``, if given; return their paths.
 
     Raises GradingError if that cannot be done."""
-    texts = {page: class_page.page(report.labs, report.pairs, report.unknown)} if page else {}
+    shown = (report.labs, report.pairs, report.unknown, report.unfinished)
+    texts = {page: class_page.page(*shown)} if page else {}
     if tables:
         texts[tables / "exercises.csv"] = sheet.written(class_text.exercise_rows(report.labs))
         texts[tables / "similar.csv"] = sheet.written(class_text.pair_rows(report.pairs))

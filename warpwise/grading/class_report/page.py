@@ -44,12 +44,18 @@ class Bar:
     height: float
 
 
-def page(labs: Sequence[LabOverview], pairs: Sequence[Pair], unknown: Sequence[str] = ()) -> str:
+def page(
+    labs: Sequence[LabOverview],
+    pairs: Sequence[Pair],
+    unknown: Sequence[str] = (),
+    unfinished: str = "",
+) -> str:
     """Return the whole page.
 
-    ``unknown`` are labs whose source was not found, so that what they hand out is not known."""
+    ``unknown`` are labs whose source was not found, so that what they hand out is not known;
+    ``unfinished`` says that not everything is graded yet."""
     return TEMPLATES.get_template("class_report.html.j2").render(
-        labs=labs, pairs=pairs, unknown=unknown
+        labs=labs, pairs=pairs, unknown=unknown, unfinished=unfinished
     )
 
 

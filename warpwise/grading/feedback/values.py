@@ -13,6 +13,7 @@ from warpwise.grading.feedback.explained import explained, fitting, remedy
 from warpwise.grading.outcome import hidden_cases, partly
 from warpwise.grading.record import (
     NOT_REACHED,
+    NOT_YET,
     SHOWN_PASSED,
     UNTOUCHED,
     Counter,
@@ -33,6 +34,7 @@ FOOTER = (
     "use other sizes and other data than the checks in the notebook. Counters are modelled, not "
     "measured."
 )
+WAITS = "Not graded yet: the grader has not finished. This page is not final."
 NOT_ISOLATED = "Not isolated: these points were computed without a sandbox and need a second look."
 CACHED = (
     "; less than the GPU's bandwidth and arithmetic allow, so the data came from a cache or not "
@@ -153,7 +155,7 @@ def questions(lab: Lab) -> dict[str, Question]:
 def _notebook(
     key: str, record: Record, lab: Lab | None, notes: Sequence[str], standing: Standing
 ) -> Notebook:
-    asked = questions(lab) if lab else {}
+    asked, waits = questions(lab) if lab else {}, record.problem == NOT_YET
     parts: list[Part] = []
     not_chosen: list[str] = []
     for result in () if record.problem else record.results:
@@ -164,15 +166,19 @@ def _notebook(
             parts.append(_part(own, result, question, counts, standing.over_budget))
         else:
             not_chosen.append(question.title)
+    own = "" if record.isolated else NOT_ISOLATED
+    said = (WAITS if waits else "", record.note, *notes, own)
     return Notebook(
         key,
         lab.title if lab else record.file,
         record.file,
-        f"{record.earned(standing.over_budget):g} of {record.possible:g}" if lab else "",
+        f"{record.earned(standing.over_budget):g} of {record.possible:g}"
+        if lab and not waits
+        else "",
         standing.rows,
-        tuple(filter(None, [record.note, *notes, "" if record.isolated else NOT_ISOLATED])),
-        sentence(record.problem) if record.problem else "",
-        remedy(record.problem) if record.problem else "",
+        tuple(filter(None, said)),
+        sentence(record.problem) if record.problem and not waits else "",
+        remedy(record.problem) if record.problem and not waits else "",
         tuple(parts),
         tuple(not_chosen),
     )

@@ -257,9 +257,7 @@ class _Reader:
             for stem, value in read.labs(("labs",), found.get("labs", {}))
         }
         extensions = read.extensions(found.get("extensions", {}))
-        return Course(
-            title, term, labs, extensions, late, zone=read.zone, over_budget=partial
-        )
+        return Course(title, term, labs, extensions, late, zone=read.zone, over_budget=partial)
 
     def labs(self, keys: tuple[str, ...], value: object) -> list[tuple[str, object]]:
         """Return the entries of a table whose names are labs."""

@@ -79,7 +79,7 @@ def _gradescope(
             if score.submitted:
                 handed_in = f"{score.submitted:%Y-%m-%d %H:%M:%S %z}"
                 late = _hours(_lateness(score))
-            cells += [number(score.score), number(score.possible), handed_in, late]
+            cells += [_points(score, score.score), number(score.possible), handed_in, late]
         yield [*cells, _hours(sum(map(_lateness, theirs.values()), timedelta()))]
 
 
@@ -92,8 +92,9 @@ def _nbgrader(
             student = score.student
             times = [_utc(score.due), _utc(score.submitted)]
             names = [student.id, student.last, student.first or student.name, student.email]
-            numbers = (score.raw, score.penalty, score.score, score.possible)
-            yield [stem, *times, *names, *(str(float(value)) for value in numbers)]
+            numbers = [str(float(n)) for n in (score.raw, score.penalty, score.score)]
+            numbers = ["", "", ""] if score.not_yet else numbers
+            yield [stem, *times, *names, *numbers, str(float(score.possible))]
 
 
 def _plain(
@@ -105,7 +106,7 @@ def _plain(
         student = score.student
         about = [student.id, student.full_name, student.email, student.section, score.lab]
         numbers = (score.raw, score.possible, score.penalty, score.score)
-        points = [number(value) if score.lab else "" for value in numbers]
+        points = [_points(score, value) if score.lab else "" for value in numbers]
         times = [moment.isoformat() if moment else "" for moment in (score.submitted, score.due)]
         rest = [str(score.late_days), "yes" if score.overridden else "", score.note, score.file]
         total = number(totals[student]) if student in totals else ""
@@ -142,6 +143,11 @@ def _heading(lab: Lab, roster: Roster | None) -> str:
         if folded(re.sub(r"\s*\(\d+\)$", "", column)) in (folded(lab.title), folded(lab.stem)):
             return column
     return lab.title
+
+
+def _points(score: Score, value: float) -> str:
+    """Write a number of a score, which is blank while the submission is not graded yet."""
+    return "" if score.not_yet else number(value)
 
 
 def _lateness(score: Score) -> timedelta:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading import store
+from warpwise.grading import store, unfinished
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, scores
@@ -24,13 +24,16 @@ from warpwise.simt.compiler.advice import nearest
 
 @dataclass(frozen=True)
 class Gradebook:
-    """The scores of a graded folder, and their sources. ``warnings`` are for the instructor."""
+    """The scores of a graded folder, and their sources. ``warnings`` are for the instructor.
+
+    ``unfinished`` says what is not graded yet; it is empty once everything is."""
 
     scores: tuple[Score, ...]
     labs: Mapping[str, Lab]
     course: Course
     roster: Roster | None
     warnings: tuple[str, ...]
+    unfinished: str = ""
 
 
 def gradebook(
@@ -71,7 +74,7 @@ def of_run(
     students = roster_of(roster, settings)
     by_hand = run.folder / overrides.NAME
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
-    records, assigned = list(map(store.outline, run.records)), _assigned(run)
+    records, assigned = _records(run), _assigned(run)
     stems = sorted(labs)
     _check_only(only, {record.lab for record in records} | (assigned or set()))
     settings |= known_times.given(times, None, stems)
@@ -79,7 +82,7 @@ def of_run(
     made = scores.scores(records, labs, used, students, fixed, assigned)
     warned = scores.warnings(made, used, students) + said
     made = tuple(score for score in made if not only or score.lab in only)
-    return Gradebook(made, labs, used, students, warned)
+    return Gradebook(made, labs, used, students, warned, unfinished.said(run.folder))
 
 
 def timed(
@@ -105,25 +108,35 @@ def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path
 
     Raises GradingError if there is no such student or page."""
     run = store.load(folder)
-    roster = roster_of(None, settings_of(run))
-    handed_in = scores.by_student(map(store.outline, run.records), roster)
-    names = {record.student for record in run.records}
-    if student in names:
-        names = {student}
-    else:
-        everyone = scores.everyone(handed_in, roster)
-        found = everyone.find(student)
-        if found is None:
-            raise GradingError(_nobody(run.folder, student, everyone))
-        theirs = handed_in.get(found, {}).values()
-        names = {record.student for records in theirs for record in records}
-        if not names:
-            raise GradingError(f"{student!r} handed nothing in, so there is no page")
+    names = submitters(run, student)
+    if not names:
+        raise GradingError(f"{student!r} handed nothing in, so there is no page")
     paths = tuple(run.folder / "feedback" / f"{file_name(name)}{suffix}" for name in sorted(names))
     for path in paths:
         if not path.is_file():
             raise GradingError(f"{path} is missing; grade again to write the pages")
     return paths
+
+
+def submitters(run: Run, student: str) -> frozenset[str]:
+    """Return what a student's records call them, given any name that the roster knows.
+
+    Raises GradingError if there is no such student."""
+    records, roster = _records(run), roster_of(None, settings_of(run))
+    if student in {record.student for record in records}:
+        return frozenset([student])
+    handed_in = scores.by_student(records, roster)
+    everyone = scores.everyone(handed_in, roster)
+    found = everyone.find(student)
+    if found is None:
+        raise GradingError(_nobody(run.folder, student, everyone))
+    theirs = handed_in.get(found, {}).values()
+    return frozenset(record.student for records in theirs for record in records)
+
+
+def _records(run: Run) -> list[Record]:
+    """Return the run's records in outline, with stand-ins for what is not graded yet."""
+    return [store.outline(kept.record) for kept in unfinished.kept(run)]
 
 
 def save(path: str | Path, text: str) -> None:

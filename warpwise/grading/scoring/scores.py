@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from warpwise.errors import GradingError
-from warpwise.grading.record import Record
+from warpwise.grading.record import NOT_YET, Record
 from warpwise.grading.scoring.course import YEARS, Course, LabSettings, LatePolicy
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, Student, folded
@@ -31,7 +31,8 @@ class Score:
 
     ``score`` is ``raw`` less ``penalty``, or set by an override. ``late_days`` counts the days that
     have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known.
-    ``counts`` is False for a lab that was not assigned, which is in no total."""
+    ``counts`` is False for a lab that was not assigned, which is in no total. ``not_yet`` is True
+    while a submission for it is still to be graded; then the numbers mean nothing."""
 
     student: Student
     lab: str
@@ -48,6 +49,7 @@ class Score:
     counts: bool = True
     extended: bool = False
     by_hand: tuple[str, ...] = ()  #: what was set so, and why
+    not_yet: bool = False
 
 
 def scores(
@@ -92,7 +94,8 @@ def scores(
                 made.append(score if counts else _uncounted(score))
         for record in theirs.get("", ()):
             note = _notes(student, [record.problem])
-            made.append(Score(student, "", note=note, file=record.file))
+            not_yet = record.problem == NOT_YET
+            made.append(Score(student, "", note=note, file=record.file, not_yet=not_yet))
     return tuple(made)
 
 
@@ -129,11 +132,15 @@ def everyone(handed_in: Collection[Student], roster: Roster | None) -> Roster:
 
 
 def percentages(scores: Iterable[Score], course: Course) -> dict[Student, float]:
-    """Return each student's total: the mean of their labs' percentages, weighted by lab."""
+    """Return each student's total: the mean of their labs' percentages, weighted by lab.
+
+    Who has a submission that is not graded yet has none."""
+    scores = tuple(scores)
+    waiting = {score.student for score in scores if score.not_yet}
     gained: defaultdict[Student, float] = defaultdict(float)
     weights: defaultdict[Student, float] = defaultdict(float)
     for score in scores:
-        if score.lab and score.possible and score.counts:
+        if score.lab and score.possible and score.counts and score.student not in waiting:
             weight = course.lab(score.lab).weight
             gained[score.student] += weight * score.score / score.possible
             weights[score.student] += weight
@@ -216,6 +223,7 @@ def _score(
     missing: str,
 ) -> Score:
     """Return a student's score for a lab; ``missing`` is the note where there is no record."""
+    not_yet = any(record.problem == NOT_YET for record in records)
     record, doubled = _scored_record(student, records)
     due = extended or settings.due
     submitted, said = _submitted(record) if record else (None, missing)
@@ -229,7 +237,7 @@ def _score(
         penalty, score = 0.0, rounded(fixed[""].points)
     by_hand = tuple(_by_hand(override) for override in fixed.values())
     notes = [
-        record.problem if record else "",
+        NOT_YET if not_yet else record.problem if record else "",
         doubled,
         said,
         *_lateness(record, submitted, due, extended, late_days, settings.late),
@@ -253,6 +261,7 @@ def _score(
         overridden=bool(fixed),
         extended=extended is not None,
         by_hand=by_hand,
+        not_yet=not_yet,
     )
 
 

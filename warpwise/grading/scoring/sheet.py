@@ -75,6 +75,15 @@ def written(rows: Iterable[Sequence[str]], as_is: Collection[str] = ()) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def marked(table: str, said: str) -> str:
+    """Return a CSV table with a first row such as "UNFINISHED: 2 of 3"; as it is without one."""
+    if not said:
+        return table
+    heads, _, rows = table.partition("\n")
+    mark, _, what = said.partition(": ")
+    return f"{heads}\n{written([[mark, what]])}{rows}"
+
+
 def defused(cell: str) -> str:
     """Return a cell that no spreadsheet takes for a formula, however it cuts the line into cells.
 

@@ -25,10 +25,10 @@ Standings = Mapping[tuple[str, str], Standing]  #: by file and lab
 
 
 def standings(scores: Iterable[Score], course: Course) -> dict[tuple[str, str], Standing]:
-    """Return the standing of every submission that counts."""
+    """Return the standing of every graded submission that counts."""
     found = {}
     for score in scores:
-        if score.file and score.lab:
+        if score.file and score.lab and not score.not_yet:
             settings = course.lab(score.lab)
             rows = tuple(_rows(score, settings))
             standing = Standing(score.student.full_name, rows, settings.over_budget)
