@@ -9,7 +9,7 @@ import pytest
 
 from warpwise.grading import feedback, grade, notebook
 from warpwise.grading.older import differing, listed, note
-from warpwise.grading.record import OLDER
+from warpwise.grading.record import OLDER, Finding, Result
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab, solved_notebook, stub
 from warpwise.labs.versions import stamp
@@ -140,11 +140,23 @@ def test_the_current_version_differs_in_nothing(tmp_path):
     assert not differing(read(tmp_path, forged), lab)
 
 
+def test_the_note_names_answers_that_were_begun_and_carry_over(tmp_path):
+    lab = load_lab(LAB)
+    made = read(tmp_path, handed_in({"reverse": "other"}))
+    reasons = {"add": Reason.PASSED, "square": Reason.WRONG_RESULT, "reverse": Reason.PASSED}
+    results = [
+        Result(e.id, e.points, Finding(False, reasons.get(e.id, Reason.NOT_DONE)))
+        for e in lab.exercises
+    ]
+    said = note(made, lab, differing(made, lab), results)
+    assert said.startswith("This is lab 1 of 2026-09: your answers to square and add carry over.")
+    assert said.endswith("move them with `warpwise labs update 01_why_gpus.ipynb`.")
+
+
 def test_the_note_where_no_answer_carries_over(tmp_path):
     lab = load_lab(LAB)
     made = read(tmp_path, handed_in(dict.fromkeys((e.id for e in lab.exercises), "other")))
-    said = note(made, lab, differing(made, lab))
-    assert (
-        said == "This is lab 1 of 2026-09: no answer carries over. Get the new one, and begin anew."
-    )
+    said = note(made, lab, differing(made, lab), [])
+    whole = "This is lab 1 of 2026-09: no answer carries over. Get the new one, and begin anew."
+    assert said == whole
     assert (listed(["a"]), listed(["a", "b", "c"])) == ("a", "a, b and c")

@@ -82,7 +82,7 @@ class Grader:
                 else result
                 for result in self._tried(material, task.notebook)
             )
-            note = older.note(task.notebook, material.lab, differ)
+            note = older.note(task.notebook, material.lab, differ, found)
             record = replace(record, results=found, note=note)
         except Exception as error:
             problem = str(error) if isinstance(error, GradingError) else failure(error)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from warpwise.grading.notebook import Notebook
-from warpwise.grading.record import MISSING, OLDER, Finding, Result
+from warpwise.grading.record import MISSING, OLDER, UNTOUCHED, Finding, Result
 from warpwise.labs import versions
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import Lab
@@ -37,11 +37,12 @@ def marked(result: Result, submitted: Notebook, lab: Lab) -> Result:
     return replace(result, finding=Finding(False, OLDER, detail, advice))
 
 
-def note(submitted: Notebook, lab: Lab, differ: Collection[str]) -> str:
+def note(submitted: Notebook, lab: Lab, differ: Collection[str], results: Sequence[Result]) -> str:
     """Return the line at the top of the student's page; "" if all exercises are the same."""
     if not differ:
         return ""
-    same = [exercise.id for exercise in lab.exercises if exercise.id not in differ]
+    begun = [r.exercise for r in results if r.finding.reason not in UNTOUCHED]
+    same = [id for id in begun if id not in differ]
     carry = f"your answers to {listed(same)} carry over" if same else "no answer carries over"
     moves = f"and move them with {_command(lab)}" if same else "and begin anew"
     return f"This is {_of(submitted, lab)}: {carry}. Get the new one, {moves}."

@@ -43,7 +43,7 @@ def update(old: Path, new: Path | None = None, out: Path | None = None) -> Itera
     of several notebooks, one that cannot be read is a failed result."""
     if not old.exists():
         raise LabError(f"there is no {old}")
-    labs = _labs(new or Path.cwd())
+    labs = _labs(new or Path())
     if not labs:
         where = new or "the current folder"
         raise LabError(f"there are no labs in {where}: name the new handout with --from FOLDER")
