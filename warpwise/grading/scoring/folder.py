@@ -72,7 +72,7 @@ def of_run(
     records, assigned = list(map(store.outline, run.records)), _assigned(run)
     stems, said = sorted(labs), tuple[str, ...]()
     _check_only(only, {record.lab for record in records} | (assigned or set()))
-    settings |= known_times.given(times, None, stems)
+    settings |= known_times.given(times)
     files = known_times.files(settings, run.folder)
     if files:
         shared = sorted(assigned or {record.lab for record in records} - {""})
