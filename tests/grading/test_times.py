@@ -168,9 +168,9 @@ def test_times_of_who_is_not_here_are_a_warning(tmp_path: Path):
 def test_later_files_win_and_a_table_of_ones_own_above_all(tmp_path: Path):
     one = written(tmp_path, CANVAS, "one.json")
     own = written(tmp_path, "student,lab,submitted\n4711,,2027-03-13T12:00Z\n", "times.csv")
-    settings = times.given([f"{LAB}={one}"], None, LABS)
+    settings = times.given([f"{LAB}={one}"])
     files = times.files(settings, tmp_path)
-    assert files == [(LAB, one), ("", own)]
+    assert files == [(LAB, one), (None, own)]
     (made,), _ = times.applied([Record("4711", "a", LAB)], files, LABS, [LAB], None, None)
     assert datetime.fromisoformat(made.submitted) == datetime(2027, 3, 13, 12, tzinfo=UTC)
 
@@ -206,12 +206,12 @@ def test_a_file_that_cannot_be_used_is_one_line(tmp_path: Path, text: str, said:
 
 def test_a_file_of_no_known_lab_needs_its_name(tmp_path: Path):
     path = written(tmp_path, CANVAS)
-    settings = times.given([str(path)], None)
+    settings = times.given([str(path)])
     with pytest.raises(GradingError, match="write --times LAB="):
         times.settled(settings, LABS, LABS, None)
     assert times.settled(settings, LABS, [LAB], None) == times.given([str(path)], LAB)
     with pytest.raises(GradingError, match=r"--times: '08' is not a lab; there are 01_why"):
-        times.given(["08=export.csv"], None, LABS)
+        times.settled(times.given(["08=export.csv"]), LABS, [LAB], None)
 
 
 def test_without_times_it_is_said_what_to_give():

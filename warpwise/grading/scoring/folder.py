@@ -77,7 +77,7 @@ def of_run(
     records, assigned = _records(run), _assigned(run)
     stems = sorted(labs)
     _check_only(only, {record.lab for record in records} | (assigned or set()))
-    settings |= known_times.given(times, None, stems)
+    settings |= known_times.given(times)
     records, said = timed(run, records, settings, stems, students, used)
     made = scores.scores(records, labs, used, students, fixed, assigned)
     warned = scores.warnings(made, used, students) + said

@@ -177,6 +177,8 @@ def _times(
         if not own and said.casefold() in NO_TIMES:
             continue  # handed in nothing
         lab = cells.get(group, "")
+        if own and lab not in ("", *labs):
+            raise table.wrong(line, f"{lab!r} is not a lab; there are {', '.join(labs)}")
         if not own:
             named = max((stem for stem in labs if stem in lab), key=len, default="")
             others |= {lab} if lab and not named else set()

@@ -37,15 +37,13 @@ TABLE = "a table with the columns student,lab,submitted"
 NOBODYS = "times of students whose submission is not here"
 
 
-def given(texts: Iterable[str], lab: str | None, labs: Collection[str] = ()) -> dict[str, str]:
+def given(texts: Iterable[str], lab: str | None = None) -> dict[str, str]:
     """Return ``[LAB=]FILE`` from the command line as settings, for the ``lab`` that is graded."""
     files: dict[str, list[str]] = {}
     for text in texts:
         named, sign, path = text.partition("=")
         if not sign or "/" in named or Path(text).exists():
             named, path = lab or "", text
-        if labs and named not in ("", *labs):
-            raise GradingError(f"--times: {named!r} is not a lab; there are {', '.join(labs)}")
         files.setdefault(named, []).append(str(Path(path).resolve()))
     return {f"{SETTING} {lab}".strip(): json.dumps(paths) for lab, paths in files.items()}
 
@@ -56,13 +54,15 @@ def settled(
     """Return settings in which files of times have their lab, the only one assigned.
 
     Reads the files, so that their mistakes are found before the work. Raises GradingError."""
-    found = dict(settings)
     for lab, paths in _files(settings).items():
+        _check(lab, labs)
         for path in paths:
             read = time_exports.read(path, labs, zone)
             if not lab and not read.own and any(not time.lab for time in read.times):
-                found[f"{SETTING} {_only(assigned, path)}"] = found.pop(SETTING)
-                break
+                _only(assigned, path)
+    found = dict(settings)
+    if SETTING in found and len(assigned) == 1:
+        found[f"{SETTING} {assigned[0]}"] = found.pop(SETTING)
     return found
 
 
@@ -76,16 +76,18 @@ def untimed(platform: str, settings: Mapping[str, str], course: Course, labs: Se
     return f"there are no times of submission here, so nobody is late; give --times FILE: {what}"
 
 
-def files(settings: Mapping[str, str], folder: Path) -> list[tuple[str, Path]]:
-    """List the files of a run with times, each with its lab, if that is known; its own last."""
-    found = [(lab, Path(path)) for lab, paths in _files(settings).items() for path in paths]
+def files(settings: Mapping[str, str], folder: Path) -> list[tuple[str | None, Path]]:
+    """List the files of a run with times, each with its lab, "" if it is not known.
+
+    The last is the folder's own ``times.csv``, with None."""
+    given = [(lab, Path(path)) for lab, paths in _files(settings).items() for path in paths]
     own = folder / NAME
-    return found + ([("", own)] if own.exists() else [])
+    return [*given, *([(None, own)] if own.exists() else [])]
 
 
 def applied(
     records: Iterable[Record],
-    files: Sequence[tuple[str, Path]],
+    files: Sequence[tuple[str | None, Path]],
     labs: Sequence[str],
     assigned: Sequence[str],
     roster: Roster | None,
@@ -93,15 +95,16 @@ def applied(
 ) -> tuple[list[Record], tuple[str, ...]]:
     """Return the records with the times in files, of which later ones win, and warnings.
 
-    Raises GradingError, with the line, for what is no time, and in a table of one's own for an
-    unknown student or lab."""
+    Raises GradingError, with the line, for what is no time, and in the folder's own table for an
+    unknown student."""
     handed_in = scores.by_student(records, roster)
     people = scores.everyone(handed_in, roster)
     times: dict[tuple[Student, str], datetime] = {}
     nobodys: list[str] = []
     for lab, path in files:
+        _check(lab or "", labs)
         read = time_exports.read(path, labs, zone)
-        found, others = _found(read, lab, labs, assigned, handed_in, people)
+        found, others = _found(read, lab, assigned, handed_in, people)
         nobodys += others
         for student, theirs in handed_in.items():
             for stem in theirs:
@@ -120,8 +123,7 @@ def applied(
 
 def _found(
     read: Times,
-    lab: str,
-    labs: Sequence[str],
+    lab: str | None,
     assigned: Sequence[str],
     handed_in: Collection[Student],
     people: Roster,
@@ -132,20 +134,22 @@ def _found(
     for time in read.times:
         student = next((s for s in map(people.find, time.names) if s and s in handed_in), None)
         stem = time.lab or lab or ("" if read.own else _only(assigned, read.table.name))
-        if stem not in ("", *labs):
-            what = f"{stem!r} is not a lab; there are {', '.join(labs)}"
-            raise read.table.wrong(time.line, what)
         if student is None:
             who = repr(time.names[0]) if time.names else f"line {time.line}"
-            if read.own:
+            if lab is None:
                 raise read.table.wrong(time.line, f"{who} has handed nothing in")
             others.append(who)
-        elif read.own and (student, stem) in found:
+        elif lab is None and (student, stem) in found:
             raise read.table.wrong(time.line, "an earlier line already sets this time")
         else:
             known = found.get((student, stem), time.submitted)
             found[student, stem] = max(time.submitted, known)
     return found, others
+
+
+def _check(lab: str, labs: Sequence[str]) -> None:
+    if lab not in ("", *labs):
+        raise GradingError(f"--times: {lab!r} is not a lab; there are {', '.join(labs)}")
 
 
 def _only(assigned: Sequence[str], name: object) -> str:
