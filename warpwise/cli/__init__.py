@@ -17,7 +17,10 @@ from warpwise.cli import grade, measure, release, results
 from warpwise.cli.table import print_table
 from warpwise.errors import WarpwiseError
 
-INSTRUCTORS = ("grade", "merge", "regrade", "gradebook", "feedback", "report", "release", "bundle")
+INSTRUCTORS = (
+    *("grade", "merge", "regrade", "gradebook", "feedback", "report", "forget"),
+    *("release", "bundle"),
+)
 DEFAULT_CC = ["9.0"]
 EXTRAS = dict.fromkeys(INSTRUCTORS, "grading") | {
     "check": "labs",

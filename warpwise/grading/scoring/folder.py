@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +13,13 @@ from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, scores, times
 from warpwise.grading.scoring import roster as rosters
 from warpwise.grading.scoring.course import Course
-from warpwise.grading.scoring.roster import Roster
+from warpwise.grading.scoring.roster import Roster, Student
 from warpwise.grading.scoring.scores import Score
 from warpwise.grading.store import Run, file_name, whole
 from warpwise.labs.source import CHECKOUT, Lab, load_lab
 from warpwise.simt.compiler.advice import nearest
+
+HandedIn = Mapping[Student, Mapping[str, Sequence[Record]]]  #: by lab
 
 
 @dataclass(frozen=True)
@@ -84,17 +86,12 @@ def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path
 
     Raises GradingError if there is no such student or page."""
     run = store.load(folder)
-    roster = _roster(None, _settings(run))
-    handed_in = scores.by_student(map(store.outline, run.records), roster)
     names = {record.student for record in run.records}
     if student in names:
         names = {student}
     else:
-        everyone = scores.everyone(handed_in, roster)
-        found = everyone.find(student)
-        if found is None:
-            raise GradingError(_nobody(run.folder, student, everyone))
-        theirs = handed_in.get(found, {}).values()
+        everyone, handed_in = people(run)
+        theirs = handed_in.get(person(run.folder, student, everyone, handed_in), {}).values()
         names = {record.student for records in theirs for record in records}
         if not names:
             raise GradingError(f"{student!r} handed nothing in, so there is no page")
@@ -103,6 +100,26 @@ def pages(folder: str | Path, student: str, suffix: str = ".html") -> tuple[Path
         if not path.is_file():
             raise GradingError(f"{path} is missing; grade again to write the pages")
     return paths
+
+
+def people(run: Run) -> tuple[Roster, HandedIn]:
+    """Return everyone on the roster or with a record, and what each of them handed in."""
+    roster = _roster(None, _settings(run))
+    handed_in = scores.by_student(map(store.outline, run.records), roster)
+    return scores.everyone(handed_in, roster), handed_in
+
+
+def person(folder: Path, name: str, everyone: Roster, handed_in: HandedIn) -> Student:
+    """Return the student with a name, which may also be that of their submission.
+
+    Raises GradingError if there are none or several."""
+    for student, labs in handed_in.items():
+        if any(record.student == name for records in labs.values() for record in records):
+            return student
+    found = everyone.find(name)
+    if found is None:
+        raise GradingError(_nobody(folder, name, everyone))
+    return found
 
 
 def save(path: str | Path, text: str) -> None:
