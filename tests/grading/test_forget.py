@@ -4,6 +4,7 @@ The class is made up, with two students of one name, and its folder is written a
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -55,6 +56,8 @@ def written(tmp_path_factory) -> Path:
     store.write_about(graded, about | {"labs": {LAB: "1", "01_why_gpus": "1"}})
     for name, text in TABLES.items():
         (graded / name).write_text(text, "utf-8")
+    listed = [[f"{id}/{LAB}.ipynb", LAB, id, "Zoë O'Neill"] for id in TEXTS]
+    (graded / "listed.json").write_text(json.dumps({"expected": {"": listed}}))
     engine.write(graded)
     assert CliRunner().invoke(app, ["report", str(graded), "--csv"]).exit_code == 0
     return graded
@@ -85,11 +88,16 @@ def test_the_folder_names_the_student_everywhere(written: Path):
 @pytest.mark.parametrize("name", ["zq7731x", "zoe@example.edu"])
 def test_nothing_of_a_student_stays_and_all_of_the_others_does(graded: Path, name: str):
     (graded / "records" / ".0123.json-abcd_123").write_text("purple_kernel")  # left by a kill
+    (graded / "pending").mkdir()  # under the name of the record, as all that belongs to one
+    record = store.path(graded, f"zq7731x/{LAB}.ipynb", LAB)
+    (graded / "pending" / record.name).write_bytes(record.read_bytes())
     others = {path: saying(graded, text) for path, text in (("z", "orange"), ("b", "yellow"))}
     done = CliRunner().invoke(app, ["forget", str(graded), name, "--yes"])
     assert done.exit_code == 0, done.output
     assert saying(graded, *SAID) == []
     assert "1 row of overrides.csv" in done.output and "2 rows of grades.csv" in done.output
+    listed = json.loads((graded / "listed.json").read_text("utf-8"))["expected"][""]
+    assert [student for _, _, student, _ in listed] == ["zq8842y", "bm5519"]
     assert "submissions, which would bring them back" in done.output
     assert "'zq7731x/08_coalescing.ipynb'" in done.output and "class.csv" in done.output
     assert saying(graded, "orange") == [n for n in others["z"] if n != "report.html"]

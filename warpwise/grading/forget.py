@@ -7,6 +7,7 @@ that stay. Nothing outside the folder is touched."""
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ LEAST_CHARACTERS = 3  # of a name that is looked for in every file
 
 @dataclass(frozen=True)
 class Table:
-    """A table without the student's rows: their number, and the text that stays."""
+    """A table, or a list in JSON, without the student's rows: their number, and what stays."""
 
     path: Path
     rows: int
@@ -57,9 +58,10 @@ def find(graded: str | Path, name: str) -> Found:
     student = folder.person(run.folder, name, everyone, handed_in)
     theirs = [record for records in handed_in.get(student, {}).values() for record in records]
     names = {student.id, *(record.student for record in theirs)}
-    tables = (
+    tables = [
         _without(path, student, names, everyone) for path in sorted(run.folder.rglob("*.csv"))
-    )
+    ]
+    tables += [_list_without(path, names) for path in sorted(run.folder.glob("*.json"))]
     said = (*run.about.get("sources", {}).values(), run.about.get("settings", {}).get("roster"))
     records = tuple(store.path(run.folder, record.file, record.lab) for record in theirs)
     return Found(
@@ -106,9 +108,13 @@ def still_named(found: Found) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
 
 
 def _files(graded: Path, names: Collection[str], records: Collection[Path]) -> Iterator[Path]:
-    """Yield pages, the report on the class, and what a kill left of any file that was written."""
+    """Yield pages, what lies beside the records under their names, and the report on the class.
+
+    So too what a kill left of any file that was written."""
     for name in names:
         yield from (graded / "feedback").glob(f"{store.file_name(name)}.*")
+    for record in records:
+        yield from (path for path in graded.rglob(record.name) if path != record)
     yield from (graded / name for name in OF_THE_CLASS if (graded / name).is_file())
     yield from (path for path in graded.rglob(".*") if UNFINISHED.fullmatch(path.name))
 
@@ -130,6 +136,35 @@ def _without(path: Path, student: Student, names: Collection[str], everyone: Ros
             gone += 1
         end = line - 1
     return Table(path, gone, "".join(lines))
+
+
+def _list_without(path: Path, names: Collection[str]) -> Table:
+    """Return a JSON file without the entries of lists that have one of these names.
+
+    Raises GradingError."""
+    gone = 0
+
+    def is_theirs(entry: object) -> bool:
+        inner: Collection[object] = ()
+        if isinstance(entry, dict | list):
+            inner = entry.values() if isinstance(entry, dict) else entry
+        return any(isinstance(value, str) and value in names for value in inner)
+
+    def without(value: object) -> object:
+        nonlocal gone
+        if isinstance(value, dict):
+            return {key: without(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            kept = [inner for inner in value if not is_theirs(inner)]
+            gone += len(value) - len(kept)
+            return [without(inner) for inner in kept]
+        return value
+
+    try:
+        found = without(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        raise GradingError(f"{path} is damaged ({error})") from error
+    return Table(path, gone, json.dumps(found, indent=2) + "\n")
 
 
 def _identifies(heading: str) -> bool:
