@@ -18,7 +18,7 @@ from warpwise.cli.table import print_table
 from warpwise.errors import WarpwiseError
 
 INSTRUCTORS = (
-    *("grade", "merge", "regrade", "history", "gradebook", "feedback", "report"),
+    *("grade", "merge", "regrade", "history", "gradebook", "feedback", "report", "forget"),
     *("release", "bundle", "course"),
 )
 DEFAULT_CC = ["9.0"]

@@ -1,7 +1,8 @@
-"""Commands that read what a run of the grader wrote: ``gradebook``, ``feedback``, ``report``."""
+"""Commands for the folder of a run: ``gradebook``, ``feedback``, ``report``, ``forget``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -34,6 +35,7 @@ def add(app: typer.Typer) -> None:
     app.command()(gradebook)
     app.command()(feedback)
     app.command()(report)
+    app.command()(forget)
 
 
 def gradebook(
@@ -207,6 +209,58 @@ def _pack(folder: Path, platform: Platform, out: Path, lab: str) -> None:
         typer.echo(f"warpwise: {AS_UPLOADED}", err=True)
     for file, why in packed.left_out:
         typer.echo(f"warpwise: not packed: {file!r}: {why}", err=True)
+
+
+def forget(
+    folder: Annotated[Path, GRADED],
+    student: Annotated[
+        str, typer.Argument(help="The student's id, e-mail address or name.", metavar="STUDENT")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+) -> None:
+    """Delete a student from a graded folder.
+
+    Deletes the student's records and feedback pages, their rows in every CSV file of the folder,
+    overrides and times included, and the report on the class, which names students and can be made
+    again. Shows all that before it asks. Then it says what is left to you: the submissions, the
+    roster, and what you have copied elsewhere. Broken off, it goes on when the same command is
+    given again. Not to be used while the folder is being graded.
+
+    warpwise forget graded ada@example.edu"""
+    from warpwise.grading import forget as deletion
+
+    found = deletion.find(folder, student)
+    typer.echo(f"This deletes {found.student.id!r} from {folder}:")
+    for table in found.tables:
+        count = "1 row" if table.rows == 1 else f"{table.rows} rows"
+        typer.echo(f"  {count} of {table.path.relative_to(folder)}")
+    for path in (*found.files, *found.records):
+        typer.echo(f"  {path.relative_to(folder)}")
+    if not (found.tables or found.files or found.records):
+        typer.echo("  nothing: it holds no record and no row of theirs")
+    elif not yes and not typer.confirm("Delete?"):
+        typer.echo("Nothing was deleted.")
+        raise typer.Exit(1)
+    for _ in deletion.forget(found):
+        pass
+    typer.echo("Not reached, and yours to see to:")
+    for line in _left_over(*deletion.still_named(found), found.handed_in, found.outside):
+        typer.echo(f"  - {line}")
+
+
+def _left_over(
+    named: Sequence[Path],
+    unread: Sequence[Path],
+    handed_in: Sequence[str],
+    outside: Sequence[Path],
+) -> Iterator[str]:
+    """Yield what ``forget`` cannot delete."""
+    files = f": {', '.join(map(repr, handed_in))}" if handed_in else ""
+    yield f"their submissions, which would bring them back when they are graded again{files}"
+    yield from (f"{path}, if it names them" for path in outside)
+    yield from (f"{path}, which has the same id, name or address in it" for path in named)
+    yield from (f"{path}, which cannot be searched: delete it and make it anew" for path in unread)
+    yield "extensions in course.toml, backups, and what was sent, uploaded or exported elsewhere"
 
 
 def _printable(text: str) -> str:

@@ -188,7 +188,8 @@ return 0
 """
 KILLS = """
 import os
-for pid in (-1, {bystander}, {grader}):
+own = os.getpid()  # in a container the grader's number may be as small
+for pid in {{-1, {bystander}, {grader}}} - {{own}}:
     try:
         os.kill(pid, 9)
     except OSError:

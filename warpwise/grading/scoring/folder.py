@@ -15,11 +15,13 @@ from warpwise.grading.scoring import roster as rosters
 from warpwise.grading.scoring import times as known_times
 from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.filled import Filled, is_left_out
-from warpwise.grading.scoring.roster import Roster
+from warpwise.grading.scoring.roster import Roster, Student
 from warpwise.grading.scoring.scores import Score
 from warpwise.grading.store import Run, file_name, whole
 from warpwise.labs.source import CHECKOUT, Lab, load_lab
 from warpwise.simt.compiler.advice import nearest
+
+HandedIn = Mapping[Student, Mapping[str, Sequence[Record]]]  #: by lab
 
 
 @dataclass(frozen=True)
@@ -122,16 +124,32 @@ def submitters(run: Run, student: str) -> frozenset[str]:
     """Return what a student's records call them, given any name that the roster knows.
 
     Raises GradingError if there is no such student."""
-    records, roster = _records(run), roster_of(None, settings_of(run))
-    if student in {record.student for record in records}:
+    everyone, handed_in = people(run)
+    named = {record.student for labs in handed_in.values() for rs in labs.values() for record in rs}
+    if student in named:
         return frozenset([student])
-    handed_in = scores.by_student(records, roster)
-    everyone = scores.everyone(handed_in, roster)
-    found = everyone.find(student)
-    if found is None:
-        raise GradingError(_nobody(run.folder, student, everyone))
-    theirs = handed_in.get(found, {}).values()
+    theirs = handed_in.get(person(run.folder, student, everyone, handed_in), {}).values()
     return frozenset(record.student for records in theirs for record in records)
+
+
+def people(run: Run) -> tuple[Roster, HandedIn]:
+    """Return everyone on the roster or with a record, and what each of them handed in."""
+    roster = roster_of(None, settings_of(run))
+    handed_in = scores.by_student(_records(run), roster)
+    return scores.everyone(handed_in, roster), handed_in
+
+
+def person(folder: Path, name: str, everyone: Roster, handed_in: HandedIn) -> Student:
+    """Return the student with a name, which may also be that of their submission.
+
+    Raises GradingError if there are none or several."""
+    for student, labs in handed_in.items():
+        if any(record.student == name for records in labs.values() for record in records):
+            return student
+    found = everyone.find(name)
+    if found is None:
+        raise GradingError(_nobody(folder, name, everyone))
+    return found
 
 
 def _records(run: Run) -> list[Record]:
