@@ -19,6 +19,7 @@ from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring.course import Course, LabSettings
 from warpwise.grading.scoring.export import table as export
 from warpwise.grading.scoring.filled import Filled
+from warpwise.grading.scoring.folder import save_left_out
 from warpwise.grading.scoring.overrides import Override
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab
@@ -171,6 +172,18 @@ def test_two_who_fit_are_a_reason(tmp_path: Path):
     made = filled(tmp_path, "canvas", listed, [record("Ada Lovelace")])
     reasons = [left.reason for left in made.left_out]
     assert reasons == ["matches 2 students on the roster: ada, kay"]
+
+
+def test_the_second_file_lies_beside_the_first_and_goes_when_it_is_empty(tmp_path: Path):
+    out, beside = tmp_path / "grades.csv", tmp_path / "grades-unknown.csv"
+    made = filled(tmp_path, "canvas", EXPORT, BATCH)
+    (said,) = save_left_out(out, made)
+    assert said == f"4 scores have no place in this table: see {beside}"
+    assert beside.read_text("utf-8") == made.left_out_text
+    whole = filled(tmp_path, "canvas", EXPORT, BATCH[:3])
+    assert not list(save_left_out(out, whole)) and not beside.exists()
+    beside.write_text("somebody's own")
+    assert not list(save_left_out(out, whole)) and beside.exists()
 
 
 @pytest.mark.parametrize(
