@@ -98,6 +98,13 @@ def test_an_ended_process_is_told_with_the_case_and_what_had_failed_before():
     found = simulate._interrupted(stopped, steps)
     assert (found.reason, found.tried, found.right) == ("wrong result", 3, 1)
     assert found.failed == ("b", "c") and simulate._interrupted(stopped, []) == stopped
+    steps[2]["so_far"]["reason"] = "over budget: barriers"
+    steps[3]["tried"] = 4  # the last case: its result is not known, and earns nothing
+    found = simulate._interrupted(stopped, steps)
+    assert (found.reason, found.tried, found.failed) == ("too slow", 4, ("b", "c"))
+    steps.append({"so_far": wrong | {"tried": 4}})  # ended among probes
+    found = simulate._interrupted(stopped, steps)
+    assert (found.tried, found.right, found.failed) == (4, 3, ("b",))
 
 
 @pytest.mark.slow

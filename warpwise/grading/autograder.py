@@ -25,7 +25,7 @@ from typing import Any
 from warpwise.errors import GradingError
 from warpwise.grading import container, hidden, notebook, sandbox, simulate
 from warpwise.grading.functions import judge_function
-from warpwise.grading.outcome import hidden_cases, partly
+from warpwise.grading.outcome import partly
 from warpwise.grading.record import NOT_GRADED, UNTOUCHED, Counter, Finding, Record, Result, missing
 from warpwise.grading.shares import against
 from warpwise.labs.exercise import Reason
@@ -216,8 +216,11 @@ def explain(exercise: Exercise, finding: Finding) -> Iterator[str]:
         yield f"<p>{escape(exercise.objective)}</p>"
     reason = finding.reason.replace("_", " ")
     yield f"<p><strong>{escape(reason[:1].upper() + reason[1:])}.</strong>"
-    if tried := hidden_cases(finding):
-        yield f" Hidden tests: {escape(tried)}."
+    if finding.behaviour:  # no counts: each submission draws new cases, and would tell of more
+        thing = "function" if exercise.kind == "host" else "kernel"
+        yield f" The {thing} {escape(finding.behaviour)}."
+    if finding.tried < finding.cases and finding.tried:
+        yield f" Judging stopped at case {finding.tried} of {finding.cases}."
     yield "</p>"
     if finding.detail:
         yield f"<pre>{escape(finding.detail)}</pre>"

@@ -1,9 +1,9 @@
 """What sets the hidden cases that fail apart from those that are right, without their numbers.
 
 Cases have ``features``, such as "the number of columns is not a multiple of 32". An explanation is
-one feature, or one of two, that every failed case has and no right one. Several mostly fit by
-chance, so it is claimed only if probes confirm it: new cases of the same generator, some with the
-feature and some without. Left out: why a kernel fails, which only the kernel could tell."""
+one feature, or one of two, that every failed case has and no right one. Some fit by chance, so it
+is claimed only if probes confirm it: new cases of the same generator, some with the feature and
+some without. Left out: why a kernel fails, which only the kernel could tell."""
 
 from __future__ import annotations
 
@@ -99,8 +99,7 @@ def explanations(failed: Sequence[Case], right: Sequence[Case]) -> Iterator[Expl
     """Yield what fits all outcomes, the most telling first.
 
     Of pairs that is one feature of both axes; how rows and columns compare is in none. Details,
-    which fit by chance more often, count by themselves alone, and not against a single
-    case."""
+    which fit by chance more often, count by themselves alone, and not against a single case."""
     elsewhere = set[str]().union(*map(_all, right))
     seen = [_all(case) for case in failed]
     for feature in dict.fromkeys(features(failed[0])):

@@ -67,9 +67,9 @@ def simulate(
     """Judge each answer, by exercise id.
 
     Each has all of the limits: one that ends the process is tried again in one of its own if others
-    came before it. If it ends this too, it is wrong for that reason, unless a case had failed for
-    another before; the rest are judged in a new process. ``warm`` is one that was started for many
-    submissions: see ``serving``."""
+    came before it. If it ends this too, it is wrong for that reason, unless a case had given a
+    wrong result before; the rest are judged in a new process. ``warm`` is one that was started for
+    many submissions: see ``serving``."""
     found: dict[str, Simulated] = {}
     waiting = list(answers)
     about = {"course": str(course), "stem": stem, "seed": seed}
@@ -101,8 +101,12 @@ def _interrupted(stopped: Finding, steps: Sequence[dict[str, Any]]) -> Finding:
         return stopped
     label, counts = begun[-1]["case"], {"tried": begun[-1]["tried"], "cases": begun[-1]["cases"]}
     before = [store.finding(line["so_far"]) for line in steps if "so_far" in line]
-    found = before[-1] if before else replace(stopped, case=label)
-    return replace(found, **counts, failed=(*found.failed, label))
+    if before and before[-1].tried == counts["tried"]:
+        return before[-1]  # it ended after the case, among probes
+    known = before[-1].failed if before else ()
+    wrong = [found for found in before[-1:] if not found.reason.startswith(Reason.OVER_BUDGET)]
+    found = wrong[0] if wrong else replace(stopped, case=label)
+    return replace(found, **counts, failed=(*known, label))
 
 
 def serving() -> Warm:
@@ -247,6 +251,8 @@ def finding(
         in_time = takewhile(lambda case: not progress.over, fresh)
         return (verdict.passed for verdict in judged(kernel, in_time))
 
+    if not all(verdict.passed for verdict in verdicts):
+        progress.say({"so_far": asdict(summary(verdicts, cases))})
     found = summary(verdicts, cases, Probe(draw, again))
     return found if found.passed else replace(found, picture=picture(verdicts))
 
