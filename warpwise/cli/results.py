@@ -143,13 +143,13 @@ def feedback(
 
     if zip is not None and student is None and out is not None and not text:
         _pack(folder, zip, out, lab or "")
-        return
-    if student is None or zip is not None or lab is not None or out is not None:
+    elif student is None or zip is not None or lab is not None or out is not None:
         raise GradingError(
             "name a STUDENT to see a page, or pack all: --zip canvas or moodle, --out FILE.zip"
         )
-    for page in pages(folder, student, ".txt" if text else ".html"):
-        typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)
+    else:
+        for page in pages(folder, student, ".txt" if text else ".html"):
+            typer.echo(_printable(page.read_text("utf-8")) if text else str(page), nl=not text)
     if not finished(folder):
         raise typer.Exit(1)
 

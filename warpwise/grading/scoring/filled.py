@@ -72,7 +72,8 @@ def unplaced(scores: Iterable[Score]) -> Iterator[LeftOut]:
 
 def _why_nowhere(score: Score) -> str:
     """Explain why no platform has a place for a score; "" if it can have one."""
-    return score.student.unlisted or ("" if score.lab else score.note)
+    expected = score.lab and score.counts and not score.not_yet
+    return score.student.unlisted or ("" if expected else score.note)
 
 
 def is_left_out(path: Path) -> bool:
