@@ -18,6 +18,7 @@ from support.audits import (
     with_more,
 )
 from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
+from support.one_block import by_one_block
 from support.wrong_answers import wrong_answers
 
 from warpwise.grading import extract
@@ -41,6 +42,8 @@ PAID = [
     if exercise.id in audits(stem)
     for way in audits(stem)[exercise.id].counters
 ]
+#: exercises whose result is so small that one block may well store it all
+ONE_RESULT = {("08_coalescing", "histogram")}
 LOADS = ("global_load", "global_bytes_moved", "sectors_per_request_load")
 #: wrong answers whose mistake is to load too much, or badly
 LOADING = [
@@ -104,6 +107,15 @@ def test_the_budget_of_the_text_is_the_one_that_is_applied(stem, exercise):
         assert told.keys() == launch.budget.keys(), launch.label
         for counter, value in launch.budget.items():
             assert isclose(told[counter], value), (launch.label, counter)
+
+
+@pytest.mark.slow
+@each
+def test_one_block_may_not_do_the_work_of_all(stem, exercise):
+    cases = hidden_cases(stem, exercise.id)
+    text = by_one_block(module_text(stem, exercise), exercise.name)
+    reason = judge(kernel_of(stem, exercise, text), cases)[-1].reason
+    assert reason.startswith(Reason.OVER_BUDGET) or (stem, exercise.id) in ONE_RESULT
 
 
 @pytest.mark.slow
