@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import isclose
 
 import pytest
+from support.attack_classes import ONE_RESULT, too_many_loads
 from support.audits import (
     FREE,
     TRIPS,
@@ -19,7 +20,6 @@ from support.audits import (
 )
 from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
 from support.one_block import by_one_block
-from support.wrong_answers import wrong_answers
 
 from warpwise.grading import extract
 from warpwise.labs.budgets import ratios_alone
@@ -42,16 +42,7 @@ PAID = [
     if exercise.id in audits(stem)
     for way in audits(stem)[exercise.id].counters
 ]
-#: exercises whose result is so small that one block may well store it all
-ONE_RESULT = {("08_coalescing", "histogram")}
-LOADS = ("global_load", "global_bytes_moved", "sectors_per_request_load")
-#: wrong answers whose mistake is to load too much, or badly
-LOADING = [
-    answer
-    for stem in STEMS
-    for answer in wrong_answers(stem)
-    if answer.reason.removeprefix(Reason.OVER_BUDGET).startswith(LOADS)
-]
+LOADING = [pytest.param(one, id=f"{one.lab}-{one.name}") for one in too_many_loads()]
 
 
 def kernel_of(stem: str, exercise, text: str):
@@ -119,7 +110,7 @@ def test_one_block_may_not_do_the_work_of_all(stem, exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("answer", LOADING, ids=lambda answer: f"{answer.lab}-{answer.name}")
+@pytest.mark.parametrize("answer", LOADING)
 def test_a_load_too_many_is_one_by_an_atomic_too(answer):
     exercise = load_lab(answer.lab).exercise(answer.exercise)
     cases = hidden_cases(answer.lab, exercise.id)

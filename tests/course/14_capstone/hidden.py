@@ -1,8 +1,8 @@
 """Hidden tests of the capstone: cases for each variant, drawn from a secret seed.
 
 The rules are those of the notebook. Lengths include 1, less than a block, whole tiles, ragged
-ones and a long one; scores rise with every key, are all far below 0, or are in the hundreds. Values are compared
-with softmax over all scores in float64."""
+ones and a long one; scores rise with every key, are all far below 0, or are in the hundreds. Values
+are compared with softmax over all scores in float64."""
 
 from __future__ import annotations
 
