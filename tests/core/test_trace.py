@@ -297,6 +297,7 @@ def golden() -> Trace:
         notes=(Note(7, "x[i] = 1", "float64 arithmetic", "np.float32(1)"),),
         shared_bytes_per_block=48,
         local_bytes_per_thread=24,
+        most_bytes_stored_by_a_warp=36,
         records=records,
     )
 
@@ -313,14 +314,15 @@ def test_the_golden_file_is_read_as_it_was_written():
     assert t.events[3].addresses[:6] == (72, 76, -1, 84, 88, 92) and t.events[3].array == "x"
 
 
-def test_a_file_of_before_local_bytes_were_kept_is_read(tmp_path):
+@pytest.mark.parametrize("name", ["local_bytes_per_thread", "most_bytes_stored_by_a_warp"])
+def test_a_file_of_before_these_bytes_were_kept_is_read(name, tmp_path):
     with np.load(GOLDEN) as file:
         columns = {name: file[name] for name in file.files}
     header = json.loads(columns["header"].tobytes())
-    assert header.pop("local_bytes_per_thread") == 24
+    assert header.pop(name) == getattr(golden(), name)
     columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez_compressed(tmp_path / "before.npz", **columns)
-    assert Trace.load(tmp_path / "before.npz").local_bytes_per_thread == 0
+    assert getattr(Trace.load(tmp_path / "before.npz"), name) == 0
 
 
 def test_local_arrays_are_counted_by_thread():

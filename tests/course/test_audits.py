@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import isclose
 
 import pytest
+from support.attack_classes import ONE_RESULT, too_many_loads
 from support.audits import (
     FREE,
     TRIPS,
@@ -18,7 +19,7 @@ from support.audits import (
     with_more,
 )
 from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
-from support.wrong_answers import wrong_answers
+from support.one_block import by_one_block
 
 from warpwise.grading import extract
 from warpwise.labs.budgets import ratios_alone
@@ -41,14 +42,7 @@ PAID = [
     if exercise.id in audits(stem)
     for way in audits(stem)[exercise.id].counters
 ]
-LOADS = ("global_load", "global_bytes_moved", "sectors_per_request_load")
-#: wrong answers whose mistake is to load too much, or badly
-LOADING = [
-    answer
-    for stem in STEMS
-    for answer in wrong_answers(stem)
-    if answer.reason.removeprefix(Reason.OVER_BUDGET).startswith(LOADS)
-]
+LOADING = [pytest.param(one, id=f"{one.lab}-{one.name}") for one in too_many_loads()]
 
 
 def kernel_of(stem: str, exercise, text: str):
@@ -107,7 +101,16 @@ def test_the_budget_of_the_text_is_the_one_that_is_applied(stem, exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("answer", LOADING, ids=lambda answer: f"{answer.lab}-{answer.name}")
+@each
+def test_one_block_may_not_do_the_work_of_all(stem, exercise):
+    cases = hidden_cases(stem, exercise.id)
+    text = by_one_block(module_text(stem, exercise), exercise.name)
+    reason = judge(kernel_of(stem, exercise, text), cases)[-1].reason
+    assert reason.startswith(Reason.OVER_BUDGET) or (stem, exercise.id) in ONE_RESULT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", LOADING)
 def test_a_load_too_many_is_one_by_an_atomic_too(answer):
     exercise = load_lab(answer.lab).exercise(answer.exercise)
     cases = hidden_cases(answer.lab, exercise.id)

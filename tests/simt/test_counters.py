@@ -1,6 +1,7 @@
 """Counters: tables of the counting rules, the rules again with sets, and whole kernels."""
 
 import dataclasses
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import cuda
+from numba.cuda import libdevice
 from support.matmuls import in_tiles_of_16
 
 from warpwise import trace
@@ -91,6 +93,23 @@ def powers(x, out):
 def test_a_power_with_a_float_for_its_exponent_is_a_special_function():
     m = trace(powers, 1, 32, np.ones(32, np.float32), np.zeros(32, np.float32)).metrics
     assert (m.op_special, m.op_fp32 + m.op_fp64) == (2 * 32, 4 * 32)
+
+
+@cuda.jit
+def functions(x, deep, out):
+    i = cuda.grid(1)
+    out[i] = math.exp(x[i])
+    out[i] = math.exp(deep[i])
+    out[i] = libdevice.exp(deep[i]) + deep[i] ** deep[i]
+    out[i] = math.sqrt(i) + abs(complex(deep[i], 1)) + math.floor(deep[i])
+    if deep[i] > 0 and math.log(deep[i]) > 1:
+        out[i] = 1
+
+
+def test_special_functions_of_float64_are_counted_among_the_special_ones():
+    x, deep = np.ones(32, np.float32), np.ones(32)
+    m = trace(functions, 1, 32, x, deep, np.zeros(32)).metrics
+    assert (m.special_fp64, m.op_special) == (6 * 32, 7 * 32)
 
 
 @cuda.jit
