@@ -733,6 +733,7 @@ def test_a_busy_machine_makes_no_sound_function_too_slow():
 
 IN_A_QUEUE = """
 from warpwise.labs import limit
+LAST
 limit.PATIENCE = 0.15
 with limit.at_most(20):
     begun = limit.queued()
@@ -747,7 +748,7 @@ print("ended by itself")
 def test_time_without_a_processor_does_not_count():
     """The wall limit is three seconds, and four pass in the queue."""
     with crowded_core() as last:
-        command = [sys.executable, "-c", last + IN_A_QUEUE]
+        command = [sys.executable, "-c", IN_A_QUEUE.replace("LAST", last)]
         done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "ended by itself\n", done.stderr
 
