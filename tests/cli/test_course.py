@@ -178,7 +178,11 @@ def test_right_overrides_are_counted(tmp_path: Path, graded: Path):
     ("name", "text", "said"),
     [
         ("overrides.csv", "student,lab\n", "overrides.csv:1: needs one column exercise"),
-        ("times.csv", "student,lab,submitted\nben,,x\n", "times.csv:2: 'ben' has handed nothing"),
+        (
+            "times.csv",
+            "student,lab,submitted\nada,,x\n",
+            "times.csv:2: submitted: 'x' is not a time",
+        ),
     ],
 )
 def test_a_table_that_is_none_is_one_of_the_mistakes(tmp_path, graded, name, text, said):

@@ -9,7 +9,7 @@ from warpwise import trace
 from warpwise.labs import InOut, Launch, Out, check
 from warpwise.labs.budgets import ATOMICS, NAMES, TOTALS, charged, counter_value, ratios_alone
 from warpwise.labs.judge import judge_launch
-from warpwise.metrics import Metrics
+from warpwise.metrics import NUMBERS, Metrics
 from warpwise.simt import kernels_in
 
 N = 64
@@ -161,7 +161,7 @@ def test_distinct_sectors_have_those_of_atomics_in_them():
     assert (m.global_load_sectors_distinct, m.global_store_sectors_distinct) == (8, 8)
 
 
-@pytest.mark.parametrize("name", NAMES[:-2])
+@pytest.mark.parametrize("name", NUMBERS)
 def test_without_atomics_a_budget_counts_what_the_counter_counts(name):
     m = counters("s = cuda.shared.array(64, np.int32)", "s[i] = x[i]", "out[i] = s[i]").metrics
     assert charged(m, name) == getattr(m, name)
@@ -189,5 +189,5 @@ def test_a_ratio_needs_its_total():
     assert ratios_alone({"warp_efficiency": 0.9, "barriers": 1}) == ("warp_efficiency",)
     assert ratios_alone({"sectors_per_request_load": 4, "global_load_sectors": 9}) == ()
     assert ratios_alone({"shared_bank_conflicts": 0}) == ("shared_bank_conflicts",)
-    shares = {name for name in NAMES[:-2] if isinstance(getattr(Metrics(), name), float)}
+    shares = {name for name in NUMBERS if isinstance(getattr(Metrics(), name), float)}
     assert shares == TOTALS.keys() - {"shared_bank_conflicts"}

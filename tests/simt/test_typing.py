@@ -16,7 +16,7 @@ from warpwise.simt import kernels_in, types
 from warpwise.simt.builtins import CUDA_FUNCTIONS
 from warpwise.simt.builtins.intrinsics import CASTS, FUNCTIONS, ROUND, ROUND_DIGITS
 from warpwise.simt.frontend.names import TYPE_NAMES
-from warpwise.simt.types import BOOL, FLOAT16, FLOAT64, INT32, SCALARS
+from warpwise.simt.types import BOOL, FLOAT16, FLOAT64, INT32, INT64, SCALARS
 
 THEIRS = {t: numba_types.boolean if t == BOOL else getattr(numba_types, t.name) for t in SCALARS}
 OURS = {theirs: ours for ours, theirs in THEIRS.items()}
@@ -242,3 +242,10 @@ def test_extremes_of_int64():
 def test_a_tuple_of_floats_is_a_constant():
     """NumPy calls float64 equal to None, which must not make it one."""
     assert value_of("(0.5, 0.25)[1]") == 0.25
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 3e38, -7.9])
+def test_one_thread_casts_a_float_to_int64_as_many_do(value):
+    one, many = types.cast(np.float32(value), INT64), np.full(32, value, np.float32)
+    with np.errstate(invalid="ignore"):
+        assert type(one) is int and (types.cast(many, INT64) == one).all()

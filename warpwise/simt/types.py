@@ -298,12 +298,20 @@ def cast(value: Value, to: DType) -> Value:
     if isinstance(value, np.ndarray):
         return value if value.dtype == to else value.astype(to)
     if to == INT64:
-        return value if type(value) is int else wrap_int64(int(value))
+        return value if type(value) is int else _int64(value)
     if to == BOOL:
         return bool(value)
     if isinstance(value, int) and to.kind in "iu" and not isinstance(value, bool):
         return np.int64(wrap_int64(value)).astype(to)
     return to.type(value) if to.kind == "f" else np.asarray(value).astype(to)[()]
+
+
+def _int64(value: Value) -> int:
+    """Return an integer or a float as int64: what has no such value, as an array's elements."""
+    if isinstance(value, (float, np.floating)) and not -(2.0**63) <= value < 2.0**63:
+        with np.errstate(invalid="ignore"):
+            return int(np.asarray(value).astype(np.int64))
+    return wrap_int64(int(value))
 
 
 def clipped(value: Value, low: Value, high: Value) -> Value:
