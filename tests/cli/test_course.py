@@ -181,7 +181,7 @@ def test_right_overrides_are_counted(tmp_path: Path, graded: Path):
         (
             "times.csv",
             "student,lab,submitted\nada,,x\n",
-            "times.csv:2: submitted: 'x' is not a time",
+            "times.csv:2: submitted: 'x' is not",
         ),
     ],
 )
