@@ -78,7 +78,7 @@ def _plain(name: str) -> str:
 def _canvas(works: Sequence[Work]) -> dict[str, bytes]:
     return {
         f"{_plain(w.person.last + w.person.first)}_{'LATE_' * w.late}{w.person.number}_"
-        f"{70_000 + n}_{name}": data
+        f"{70_000 + 1_000 * w.attempt + n}_{name}": data
         for n, w in enumerate(works)
         for name, data in w.files.items()
     }

@@ -65,13 +65,16 @@ class Person:
 
 @dataclass(frozen=True)
 class Work:
-    """What one student hands in for one lab: files by name, and when. No files: nothing."""
+    """What one student hands in for one lab: files by name, when, and how often before.
+
+    No files: nothing."""
 
     person: Person
     lab: str
     kind: str
     files: Mapping[str, bytes]
     submitted: datetime
+    attempt: int = 0
 
     @property
     def late(self) -> bool:
