@@ -124,6 +124,16 @@ def test_a_file_beside_a_notebook_is_no_submission(tmp_path: Path):
     assert [(s.student, s.problem) for s in found] == [("ada", ""), ("ben", "")]
 
 
+def test_a_name_is_told_on_one_line(tmp_path: Path):
+    files = {f"ada/{LAB}.ipynb": NOTEBOOK, "eve/a\nb\u202e.pdf": "x", f"fay/{'x' * 200}": "x"}
+    found = collect.find(made(tmp_path / "class", files)).submissions
+    assert [s.problem for s in found] == [
+        "",
+        "handed in a?b?.pdf, no notebook",
+        f"handed in {'x' * 80}, no notebook",
+    ]
+
+
 def test_each_of_nbgraders_assignments_stands_for_itself(tmp_path: Path):
     files = {
         f"submitted/ada/{OTHER}/report.pdf": "%PDF",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from textwrap import indent
@@ -65,16 +64,20 @@ def warm(mode: str) -> Iterator[Warm]:
 
 def passes(source: str, warm: Warm | None, mode: str) -> bool:
     """Run a notebook of one cell, and return whether it ends without an error."""
-    cell = {"cell_type": "code", "id": "one", "metadata": {}, "source": source}
-    cell |= {"outputs": [], "execution_count": 1}
-    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
-    job = parts.whole(notebook, cell_seconds=60)
-    if warm:
-        done = warm.run(json.dumps(job).encode(), parts.NOTEBOOK.limits)
-    else:
-        done = box.run(parts.NOTEBOOK, job, mode)
+    done = ran([source], warm, mode, cell_seconds=60)
     assert done.result.count(b'"passed"') == 1, done
     return b'"passed": true' in done.result
+
+
+def ran(sources: list[str], warm: Warm | None, mode: str, cell_seconds: float) -> watch.Finished:
+    """Run a notebook of some cells."""
+    cells = [
+        {"cell_type": "code", "id": f"cell-{number}", "metadata": {}, "source": source}
+        | {"outputs": [], "execution_count": 1}
+        for number, source in enumerate(sources)
+    ]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    return box.play(parts.NOTEBOOK, parts.whole(notebook, cell_seconds), mode, warm)
 
 
 @pytest.mark.parametrize(
@@ -122,3 +125,22 @@ def test_a_notebook_has_no_rights_and_gains_none(mode: str, warm: Warm):
     read = 'status = open("/proc/self/status").read()'
     text = f"{read}\nassert all(line in status for line in {lines})"
     assert passes(text, warm, mode)
+
+
+@pytest.mark.slow
+def test_a_cell_over_its_limit_ends_alone_if_it_can_be_interrupted(mode: str, warm: Warm):
+    done = ran(["while True: pass", "2"], warm, mode, cell_seconds=0.5)
+    _, second = done.result.splitlines()
+    assert b'"passed": true' in second
+    assert (done.stopped, done.exit) == ("", 0)
+
+
+@pytest.mark.slow
+def test_a_cell_that_cannot_be_interrupted_ends_the_notebook(mode: str, warm: Warm):
+    """It does not use up what the whole notebook may."""
+    ignores = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
+    done = ran(["1", ignores, "2"], warm, mode, cell_seconds=0.5)
+    first, *others = done.result.splitlines()
+    assert b'"passed": true' in first
+    assert others and all(b"it used more than 0.5 s" in line for line in others)
+    assert done.stopped == "cpu" and done.cpu_seconds < parts.NOTEBOOK.limits.cpu_seconds

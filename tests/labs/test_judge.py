@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import pytest
 from numba import cuda as numba_cuda
-from support.slowed import slowly
+from support.slowed import crowded_core, slowly
 
 from warpwise import cuda
 from warpwise.errors import LabError
@@ -729,6 +729,28 @@ def test_a_busy_machine_makes_no_sound_function_too_slow():
         reason, seconds = process.stdout.read().split()
     assert reason == "passed"
     assert float(seconds) > 0.5, "the function was not slowed, so this shows nothing"
+
+
+IN_A_QUEUE = """
+from warpwise.labs import limit
+LAST
+limit.PATIENCE = 0.15
+with limit.at_most(20):
+    begun = limit.queued()
+    while limit.queued() - begun < 4:
+        pass
+print("ended by itself")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.unix("time limits are Unix's interval timers")
+def test_time_without_a_processor_does_not_count():
+    """The wall limit is three seconds, and four pass in the queue."""
+    with crowded_core() as last:
+        command = [sys.executable, "-c", IN_A_QUEUE.replace("LAST", last)]
+        done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "ended by itself\n", done.stderr
 
 
 def test_a_call_in_another_thread_has_no_limit_and_is_judged():

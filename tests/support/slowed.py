@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psutil
+import pytest
 
 from warpwise.grading import watch
 
@@ -23,6 +28,24 @@ def slowly(pid: int, part: float) -> None:
             time.sleep(ROUND * (1 - part))
             _signal(stopped, signal.SIGCONT)
             time.sleep(ROUND * part)
+
+
+@contextmanager
+def crowded_core() -> Iterator[str]:
+    """Keep a core busy in the block, and yield what a program does to want this core only, last.
+
+    The test is skipped where the system does not count the time in the core's queue."""
+    if not Path("/proc/self/schedstat").exists():
+        pytest.skip("this system does not count the time in its queues")
+    pin = f"import os\nos.sched_setaffinity(0, [{min(os.sched_getaffinity(0))}])\n"
+    loop = f"{pin}parent = os.getppid()\nwhile os.getppid() == parent: pass"
+    loops = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(4)]
+    try:
+        yield f"{pin}os.nice(10)\n"
+    finally:
+        for other in loops:
+            other.kill()
+            other.wait()
 
 
 def _signal(pids: list[int], number: int) -> None:

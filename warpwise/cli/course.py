@@ -32,7 +32,9 @@ def settings() -> None:
 def check(
     folder: Annotated[
         Path | None,
-        typer.Argument(help="Course folder or a course.toml; by default the checkout."),
+        typer.Argument(
+            help="Course folder or a course.toml; by default the checkout.", metavar="COURSE"
+        ),
     ] = None,
     graded: Annotated[
         Path | None,
@@ -42,11 +44,10 @@ def check(
 ) -> None:
     """Check course.toml, and the files of a graded folder, and show what they mean.
 
-    Every mistake is a line with its place and what was probably meant, all of them at once:
-    `warpwise course check --graded graded --roster class.csv`. With a roster, extensions and
-    overrides of unknown students are found too. Below it stands what is understood: points,
-    weights, due times and late policy of each lab. Exits with status 1 if there is a mistake;
-    nothing is written."""
+    Every mistake is a line with its place and what was probably meant, all of them at once. With
+    --graded graded --roster class.csv, overrides and extensions of unknown students are found too.
+    Below it stands what is understood: points, weights, due times and late policy of each lab.
+    Exits with status 1 if there is a mistake; nothing is written."""
     from warpwise.grading.scoring.check import check as check_all
 
     found = check_all(folder, graded, roster)

@@ -56,8 +56,8 @@ def release(
     searched for solutions, hidden tests, wrong answers and teaching guides before it is put in
     place. The book is without the pages for instructors.
 
-    Week by week: `warpwise release --student handout --lab 8`, and next week the same with --lab 9
-    adds lab 9. The labs that are there stay as they were handed out, unless they are named again,
+    Week by week: --student handout --lab 8 hands out lab 8, and next week --lab 9 adds lab 9 to the
+    same folder. The labs that are there stay as they were handed out, unless they are named again,
     and so does whatever else lies in the folder, such as .git. It stops if a file that it had
     written was changed since.
 

@@ -40,11 +40,11 @@ from warpwise.grading.layouts import (
     text_of,
     works,
 )
-from warpwise.grading.members import Broken, Room
+from warpwise.grading.members import Broken, Room, printable
 from warpwise.grading.platforms import GRADESCOPE, NBGRADER
 
 MOST_ARCHIVES = 10  # of one student
-MOST_NAMED = 3
+MOST_NAMED, MOST_NAME = 3, 80  # files, and characters of each
 LISTED = "the export names it and does not hold it"
 PACKED = "this is an archive, and there is no folder to unpack it into"
 
@@ -251,7 +251,8 @@ def _instead(names: Sequence[str]) -> str:
     if not names:
         return "handed in nothing: an empty folder or archive"
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"handed in {', '.join(names[:MOST_NAMED])}{more}, no notebook"
+    first = ", ".join(printable(name)[:MOST_NAME] for name in names[:MOST_NAMED])
+    return f"handed in {first}{more}, no notebook"
 
 
 def _needed(found: Sequence[Submission]) -> list[Submission]:

@@ -304,7 +304,9 @@ def picture(verdicts: Sequence[Verdict]) -> str:
 
 
 def worst(verdicts: Iterable[Verdict], cases: Iterable[Case]) -> Iterator[Counter]:
-    """Yield each counter with a budget, from the case that came nearest to it or went furthest."""
+    """Yield each counter with a budget, from the case that came nearest to it or went furthest.
+
+    A case that allows none and has some goes before all others, whatever the sizes drawn."""
     seen: dict[str, list[Counter]] = {}
     for verdict, case in zip(verdicts, cases, strict=False):
         if isinstance(case, Launch) and verdict.trace is not None:
@@ -313,7 +315,7 @@ def worst(verdicts: Iterable[Verdict], cases: Iterable[Case]) -> Iterator[Counte
                     Counter(name, counter_value(verdict.trace, name), limit)
                 )
     for counters in seen.values():
-        yield max(counters, key=lambda c: c.excess)
+        yield max(counters, key=lambda c: (c.over and not c.limit, c.excess))
 
 
 if __name__ == "__main__":

@@ -58,4 +58,4 @@ class CellTime:
 
 def _used(process: psutil.Process) -> float:
     """Return the processor time of a process and of the children that it has collected."""
-    return sum(process.cpu_times()[:4])
+    return float(sum(process.cpu_times()[:4]))
