@@ -382,3 +382,27 @@ def test_a_class_in_each_platforms_shape(course: Path, tmp_path: Path, platform:
     hostile = next(w for w in works if w.kind == "hostile")
     reasons = [r.finding.reason for one in records for r in one.results if not r.finding.passed]
     assert of_the_plan(works)[hostile.person.id] == 6 and "passed" not in reasons
+    if platform == "moodle":
+        the_worksheet_comes_back(works, tmp_path / "graded", roster)
+
+
+def the_worksheet_comes_back(works: list[term.Work], graded: Path, class_list: Path) -> None:
+    """Moodle's worksheet has the times and takes the grades; its gradebook and feedback too."""
+    worksheet = downloads.moodle_worksheet(works, graded.with_name("worksheet.csv"))
+    told = ("gradebook", graded, "--roster", worksheet, "--times", worksheet)
+    times = {row["name"]: row["submitted"] for row in rows(run(*told).stdout) if row["file"]}
+    minutes = {w.person.name: w.submitted.replace(second=0).isoformat() for w in works if w.files}
+    assert times == minutes
+    filled = rows(run(*told, "--format", "moodle").stdout)
+    wanted = [term.earned(w) for w in works]
+    assert [float(row["Grade"]) for row in filled] == wanted
+    assert [row["Identifier"] for row in filled] == [
+        row["Identifier"] for row in rows(worksheet.read_text("utf-8"))
+    ]
+    done = run("gradebook", graded, "--roster", class_list, "--format", "moodle")
+    imported = {row["ID number"]: row for row in rows(done.stdout)}
+    assert [float([*imported[w.person.id].values()][-1]) for w in works] == wanted
+    packed = graded.with_name("feedback.zip")
+    run("feedback", graded, "--zip", "moodle", "--out", packed)
+    numbers = [name.split("_")[1] for name in zipfile.ZipFile(packed).namelist()]
+    assert sorted(numbers) == [str(50_000 + n) for n, w in enumerate(works) if w.files]
