@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from warpwise.cli import app
 from warpwise.errors import GradingError
-from warpwise.grading import store, unfinished
+from warpwise.grading import forget, store, unfinished
 from warpwise.grading.engine import write
 from warpwise.grading.layouts import Submission
 from warpwise.grading.record import NOT_YET, Finding, Record
@@ -97,16 +98,11 @@ def test_a_platform_gets_no_unfinished_gradebook_by_mistake(stopped, tmp_path, f
     assert len(refused.stderr.splitlines()) == 1 and not made.exists()
     done = run("gradebook", stopped, "--format", form, "--out", made, "--unfinished")
     assert done.exit_code == 1
-    of_ben, of_dan = (
-        [line for line in csv.reader(made.open(newline="")) if name in line]
-        for name in ("ben", "dan")
-    )
-    assert len(of_dan) == 1 and {"0", "0.0"} & {*of_dan[0]}
-    if form == "canvas":  # to which a blank cell would say: delete the grade
-        left_out = made.with_name("grades-unknown.csv").read_text("utf-8")
-        assert of_ben == [] and "not graded yet" in left_out
-    else:
-        assert len(of_ben) == 1 and not {"0", "0.0"} & {*of_ben[0]}
+    where = made.with_name("grades-unknown.csv") if form == "canvas" else made
+    (ben,) = (line for line in csv.reader(where.open(newline="")) if "ben" in line)
+    (dan,) = (line for line in csv.reader(made.open(newline="")) if "dan" in line)
+    numbers = [[cell for cell in line if cell in ("0", "0.0")] for line in (ben, dan)]
+    assert numbers[0] == [] and numbers[1] != []
 
 
 def test_grades_csv_the_report_and_the_pages_say_so(stopped):
@@ -148,6 +144,32 @@ def test_a_record_of_what_was_handed_in_before_is_not_final(tmp_path):
     unfinished.end(out)
     store.keep(out, right("ben", key="newer"))
     assert unfinished.missing(out) == ()
+
+
+def test_what_was_handed_in_anew_under_another_name_counts_alone(tmp_path):
+    """A platform numbers each upload, so that the second is another file, and the first stays."""
+    out = folder(tmp_path / "out", ALL)
+    again = Submission("ada", Path(SOURCE), "ada_2.ipynb", LAB, name="Ada")
+    unfinished.begin(out, {"": SOURCE}, [again, *map(submission, ALL[1:])], {}, (1, 1))
+    waits = next(score for score in gradebook(out).scores if score.student.id == "ada")
+    assert waits.not_yet
+    second = right("ada")
+    broken = replace(second.record, file="ada_2.ipynb", results=(), problem="the file is empty")
+    store.keep(out, replace(second, record=broken))
+    assert (gradebook(out).scores[0].file, gradebook(out).scores[0].score) == ("ada.ipynb", POINTS)
+    half = replace(broken, results=second.record.results[:2], problem="")
+    store.keep(out, replace(second, record=half))
+    write(out)
+    made = gradebook(out)
+    assert (made.scores[0].file, made.scores[0].note) == ("ada_2.ipynb", "")
+    assert "more than one" not in str(made.warnings)
+    graded = [row["file"] for row in rows((out / "grades.csv").read_text())]
+    assert graded == ["ada_2.ipynb", "ben.ipynb", "cyd.ipynb"]
+    assert "ada.ipynb" not in (out / "feedback/ada.txt").read_text()
+    assert "3 submissions" in run("report", out, "--text").stdout
+    assert {path.name for path in forget.find(out, "ada").records} == {
+        store.path(out, file, LAB).name for file in ("ada.ipynb", "ada_2.ipynb")
+    }
 
 
 def test_a_part_is_unfinished_until_it_is_joined(tmp_path):

@@ -1,16 +1,14 @@
 """A made-up term: a course of three tiny labs, a class made from a seed, and what it hands in.
 
-``plan`` says who hands in what; ``hand_over`` writes a lab's work as a platform gives it to
-download. What a student should get is in the plan, so that no test has to ask the grader."""
+``plan`` says who hands in what; ``support.downloads`` writes it as a platform gives it to download.
+What a student should get is in the plan, so that no test has to ask the grader."""
 
 from __future__ import annotations
 
 import json
 import random
-import re
-import unicodedata
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -18,7 +16,8 @@ from pathlib import Path
 
 from support import tiny_course
 from warpwise.labs.build import build
-from warpwise.labs.source import load_lab, solved_notebook, student_notebook
+from warpwise.labs.source import CHECKOUT, load_lab, solved_notebook, student_notebook
+from warpwise.labs.versions import stamp
 
 LABS = ("01_twice", "02_thrice", "03_fourfold")
 FACTORS = dict(zip(LABS, (2, 3, 4), strict=True))
@@ -33,6 +32,9 @@ timezone = "Europe/Zurich"
 [late]
 percent_per_day = 10
 days = 3
+
+[partial]
+over_budget = 50
 """
 FIRST = (
     "Ada Ben Chloé Đorđe Elif Fátima Grzegorz Hélène İbrahim Jürgen Kwame Łucja Mei Ngozi Óscar"
@@ -63,13 +65,16 @@ class Person:
 
 @dataclass(frozen=True)
 class Work:
-    """What one student hands in for one lab: files by name, and when. No files: nothing."""
+    """What one student hands in for one lab: files by name, when, and how often before.
+
+    No files: nothing."""
 
     person: Person
     lab: str
     kind: str
     files: Mapping[str, bytes]
     submitted: datetime
+    attempt: int = 0
 
     @property
     def late(self) -> bool:
@@ -88,24 +93,13 @@ def class_of(count: int, seed: int = 20) -> tuple[Person, ...]:
     )
 
 
-def roster(people: Sequence[Person], path: Path) -> Path:
-    """Write a class list as Canvas exports it, with a column for each lab's assignment."""
-    labs = [f"{lab} (90{k})" for k, lab in enumerate(LABS)]
-    rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *labs]]
-    rows += [["    Points Possible", "", "", "", "", *("10" for _ in labs)]]
-    for p in people:
-        rows.append(
-            [f"{p.last}, {p.first}", str(p.number), p.id, p.email, "A", *("" for _ in labs)]
-        )
-    path.write_text("".join(",".join(f'"{cell}"' for cell in row) + "\n" for row in rows), "utf-8")
-    return path
-
-
 # The course.
 
 
 def course(folder: Path) -> Path:
-    """Write the course. The hidden test of lab 2 has a mistake, which ``mend`` takes out."""
+    """Write the course. The hidden test of lab 2 has a mistake, which ``mend`` takes out.
+
+    The kernel of lab 3 has a budget."""
     for lab in LABS:
         k, named = FACTORS[lab], lab.partition("_")[2]
         source = tiny_course.SOURCE.replace("Lab 1: Tiny", f"Lab {k - 1}: {named.title()}")
@@ -118,6 +112,12 @@ def course(folder: Path) -> Path:
         ):
             source, hidden = source.replace(old, new), hidden.replace(old, new)
         source = source.replace("(3,), 1.5", f"(3,), 3 / {k}")
+        if lab == LABS[2]:
+            source = source.replace("(4 * x,)", "(4 * x,), budget={LOADS: 2}").replace(
+                "x = np.arange", 'LOADS = "global_load_requests"\nx = np.arange'
+            )
+            hidden = hidden.replace("(4 * x,)", "(4 * x,), budget={LOADS: -(-n // 32)}")
+            hidden += '\n\nLOADS = "global_load_requests"\n'
         if lab == LABS[1]:
             hidden = hidden.replace(f"/ {k})", f"// {k})")
         for name, text in (
@@ -146,6 +146,25 @@ def mend(folder: Path) -> None:
     path.write_text(path.read_text("utf-8").replace("// 3", "/ 3"), "utf-8")
 
 
+def renew(folder: Path) -> None:
+    """Check more in the host exercise of lab 3, so that it is another exercise."""
+    host, source = f"part{FACTORS[LABS[2]]}", folder / f"solutions/{LABS[2]}.md"
+    more = f'check({host}, [Call("0", (0,), 0.0), '
+    source.write_text(source.read_text("utf-8").replace(f"check({host}, [", more), "utf-8")
+    build(folder / "solutions", folder / "labs")
+
+
+def publish(folder: Path) -> None:
+    """Add what a handout has beside the labs: the package, and a book of one page."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(CHECKOUT / "warpwise", folder / "warpwise", ignore=ignore)
+    for name in ("_config.yml", "pyproject.toml", "README.md", "LICENSE", "LICENSE-text"):
+        shutil.copyfile(CHECKOUT / name, folder / name)
+    (folder / "chapters").mkdir()
+    (folder / "chapters/index.md").write_text("# A term\n\nA thread is `i = cuda.grid(1)`.\n")
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: chapters/index\n")
+
+
 # Answers.
 
 
@@ -154,20 +173,26 @@ def _notebook(course: Path, lab: str, kind: str) -> bytes:
     """Return a notebook with the answers of this kind."""
     source = load_lab(course / f"solutions/{lab}.md")
     made = student_notebook(source) if kind == "untouched" else solved_notebook(source)
+    stamp(made, source)
     host = f"part{FACTORS[lab]}"
     for cell in made.cells:
         if kind == "half" and "@cuda.jit" in cell.source:
             cell.source = cell.source.replace(f"{FACTORS[lab]} * x[i]", "x[i]")
         if kind == "hostile" and f"def {host}" in cell.source:
             cell.source = f"def {host}(n):\n    import os\n    while True:\n        os.fork()\n"
+        if kind == "over" and "@cuda.jit" in cell.source:
+            cell.source = cell.source.replace("4 * x[i]", "2 * x[i] + 2 * x[i]")
+        if kind == "older" and f"def {host}" in cell.source:
+            cell.source = f"def {host}(n):\n    return n\n"
     return json.dumps(made).encode()
 
 
 def work(course: Path, person: Person, lab: str, kind: str, hours_late: float = -5) -> Work:
     """Make what a student hands in.
 
-    ``kind`` is solved, half, untouched, hostile, pdf, nothing, or the stem of another lab, whose
-    solved notebook it then is under this lab's name."""
+    ``kind`` is solved, half, over (the budget of lab 3), older (with a wrong host function),
+    untouched, hostile, pdf, nothing, or the stem of another lab, whose solved notebook it then
+    is."""
     submitted = DUE[lab] + timedelta(hours=hours_late)
     if kind == "nothing":
         return Work(person, lab, kind, {}, submitted)
@@ -179,7 +204,7 @@ def work(course: Path, person: Person, lab: str, kind: str, hours_late: float = 
 
 
 #: The share of a lab's points that each kind of work earns, once the hidden tests are right.
-EARNS = {"solved": 1.0, "half": 0.4, "hostile": 0.6}
+EARNS = {"solved": 1.0, "half": 0.4, "hostile": 0.6, "over": 0.7, "older": 0.6}
 
 
 def earned(one: Work, possible: float = 10) -> float:
@@ -187,85 +212,10 @@ def earned(one: Work, possible: float = 10) -> float:
     return possible * EARNS.get(one.kind, 0.0)
 
 
-# As a platform gives it to download.
-
-
-def _plain(name: str) -> str:
-    """Return a name as Canvas puts it into file names: lower case, letters and digits only."""
-    return re.sub(r"[^\w]|_", "", unicodedata.normalize("NFC", name).lower())
-
-
-def _canvas(works: Sequence[Work]) -> dict[str, bytes]:
-    return {
-        f"{_plain(w.person.last + w.person.first)}_{'LATE_' * w.late}{w.person.number}_"
-        f"{70_000 + n}_{name}": data
-        for n, w in enumerate(works)
-        for name, data in w.files.items()
-    }
-
-
-def _moodle(works: Sequence[Work]) -> dict[str, bytes]:
-    return {
-        f"{w.person.name}_{50_000 + n}_assignsubmission_file_/{name}": data
-        for n, w in enumerate(works)
-        for name, data in w.files.items()
-    }
-
-
-def _gradescope(works: Sequence[Work]) -> dict[str, bytes]:
-    files, said = dict[str, bytes](), ""
-    for n, w in enumerate(w for w in works if w.files):
-        folder = f"submission_{8_000 + n}"
-        said += f"{folder}:\n  :submitters:\n  - :name: {w.person.name}\n    :sid: {w.person.id}\n"
-        said += f"    :email: {w.person.email}\n  :created_at: {w.submitted.isoformat(' ')}\n"
-        files |= {f"{folder}/{name}": data for name, data in w.files.items()}
-    return {f"assignment_1_export/{name}": data for name, data in files.items()} | {
-        "assignment_1_export/submission_metadata.yml": said.encode()
-    }
-
-
-def _nbgrader(works: Sequence[Work]) -> dict[str, bytes]:
-    files = dict[str, bytes]()
-    for w in works:
-        folder = f"submitted/{w.person.id}/{w.lab}"
-        files |= {f"{folder}/{name}": data for name, data in w.files.items()}
-        if w.files:
-            files[f"{folder}/timestamp.txt"] = f"{w.submitted.isoformat(' ')}\n".encode()
-    return files
-
-
-def _folders(works: Sequence[Work]) -> dict[str, bytes]:
-    return {f"{w.person.id}/{name}": data for w in works for name, data in w.files.items()}
-
-
-SHAPES: dict[str, Callable[[Sequence[Work]], dict[str, bytes]]] = {
-    "canvas": _canvas,
-    "moodle": _moodle,
-    "gradescope": _gradescope,
-    "nbgrader": _nbgrader,
-    "plain": _folders,
-}
-PACKED = ("canvas", "moodle", "gradescope")
-
-
-def hand_over(works: Sequence[Work], place: Path, platform: str) -> Path:
-    """Write a lab's work as a platform's download, a zip where it is one; return its path."""
-    files = SHAPES[platform](works)
-    if platform in PACKED:
-        with zipfile.ZipFile(place.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as packed:
-            for name, data in files.items():
-                packed.writestr(name, data)
-        return place.with_suffix(".zip")
-    for name, data in files.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_bytes(data)
-    return place
-
-
 # The term.
 
 #: Who does something else than hand in a solved or a half-solved notebook: by place in the class.
-LATE, EXTENDED, OVERRIDDEN, PDF, HOSTILE, WRONG_LAB, JOINS, LEAVES = range(2, 10)
+LATE, EXTENDED, OVERRIDDEN, PDF, HOSTILE, WRONG_LAB, JOINS, LEAVES, OVER, OLDER = range(2, 12)
 EVENTS: Mapping[tuple[int, str], tuple[str, float]] = {
     (LATE, LABS[1]): ("solved", 20),
     (EXTENDED, LABS[1]): ("solved", 30),
@@ -274,8 +224,8 @@ EVENTS: Mapping[tuple[int, str], tuple[str, float]] = {
     (HOSTILE, LABS[0]): ("hostile", -5),
     (WRONG_LAB, LABS[1]): (LABS[0], -5),
     (JOINS, LABS[0]): ("nothing", -5),
-    (LEAVES, LABS[1]): ("nothing", -5),
     (LEAVES, LABS[2]): ("nothing", -5),
+    (OVER, LABS[2]): ("over", -5),
 }
 
 

@@ -96,8 +96,8 @@ def gradebook(
 
     made = graded.gradebook(folder, course, roster, due, late_policy, times or (), lab or ())
     if made.unfinished and format != Format.csv and not unfinished:
-        left_blank = "--unfinished writes the file, with these cells blank"
-        raise GradingError(f"{made.unfinished}; {left_blank}")
+        without = "--unfinished writes the file without them"
+        raise GradingError(f"{made.unfinished}; {without}")
     found = table(made.scores, format.value, made.labs, made.course, made.roster)
     text = sheet.marked(found.text, made.unfinished) if format == Format.csv else found.text
     if out is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpwise.errors import GradingError
-from warpwise.grading import store
+from warpwise.grading import store, unfinished
 from warpwise.grading.scoring import folder, sheet
 from warpwise.grading.scoring.roster import FIELDS, Roster, Student
 
@@ -58,6 +58,7 @@ def find(graded: str | Path, name: str) -> Found:
     student = folder.person(run.folder, name, everyone, handed_in)
     theirs = [record for records in handed_in.get(student, {}).values() for record in records]
     names = {student.id, *(record.student for record in theirs)}
+    theirs += (record for record in unfinished.replaced(run) if record.student in names)
     tables = [
         _without(path, student, names, everyone) for path in sorted(run.folder.rglob("*.csv"))
     ]

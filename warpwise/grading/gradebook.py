@@ -34,6 +34,7 @@ def write(
     pages, columns = run.folder / "feedback", _columns(labs)
     named, rows, on_gpu = set[str](), [columns], [list(GPU_COLUMNS)]
     changed: list[Sequence[str]] = [history.COLUMNS]
+    replaced, run = unfinished.replaced(run), unfinished.current(run)
     pages.mkdir(exist_ok=True)
     # all in one pass, since each record is read from its file
     for student, found in groupby(unfinished.kept(run), key=lambda kept: kept.record.student):
@@ -47,6 +48,7 @@ def write(
             said = _said(theirs)
             for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
                 whole(pages / f"{name}{suffix}", make(student, records, labs, said, standings))
+    changed += (row for kept in replaced.kept() for row in history.rows(history.steps(kept)))
     _remove_others(pages, named)
     grades = sheet.written(rows)
     whole(run.folder / "grades.csv", sheet.marked(grades, unfinished.said(run.folder)))

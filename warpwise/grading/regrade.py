@@ -53,7 +53,8 @@ def regrade(
     All others stay as they are, whatever has changed since. ``confirm`` and ``why`` are as for
     ``grade``. Raises GradingError if there are none, or one's submission is no longer there."""
     run = store.load(out)
-    before = {(record.file, record.lab): record for record in run.records if wanted(record)}
+    there = unfinished.current(run).records
+    before = {(record.file, record.lab): record for record in there if wanted(record)}
     if not before:
         raise GradingError(f"{out} has no such record")
     on_gpu = any(result.gpu for record in before.values() for result in record.results)

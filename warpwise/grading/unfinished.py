@@ -18,7 +18,7 @@ from warpwise.errors import GradingError
 from warpwise.grading import store
 from warpwise.grading.layouts import Submission
 from warpwise.grading.record import NOT_YET, Record
-from warpwise.grading.store import Kept, Run
+from warpwise.grading.store import Kept, Records, Run
 
 NAME = "expected.json"
 UNFINISHED = "UNFINISHED"
@@ -130,6 +130,28 @@ def missing(folder: Path, plan: Plan | None = None) -> tuple[Expected, ...]:
 def _graded(folder: Path, e: Expected) -> bool:
     place = store.path(folder, e.file, e.lab)
     return place.exists() and (not e.key or store.read(place).key == e.key)
+
+
+def replaced(run: Run) -> Records:
+    """Return the records of files that a student has replaced by another for the same lab.
+
+    The last run did not find the file any more, and graded the other one. Platforms name an upload
+    anew each time, so that this is how a second attempt comes. Such records are kept, and count
+    nowhere. Raises GradingError for damaged records."""
+    folder, there = run.folder, run.records.names
+    found = {store.path(folder, e.file, e.lab).name: (e.student, e.lab) for e in load(folder).all}
+    gone = [name for name in there if found and name not in found]
+    whose = {name: (r.student, r.lab) for name, r in zip(gone, Records(folder, gone), strict=True)}
+    again = [name for name in there if found.get(name) in {*whose.values()}]
+    graded = {(r.student, r.lab) for r in Records(folder, again) if not r.problem}
+    return Records(folder, [name for name in gone if whose[name] in graded])
+
+
+def current(run: Run) -> Run:
+    """Return a run without the records of files that were replaced."""
+    gone = set(replaced(run).names)
+    names = [name for name in run.records.names if name not in gone]
+    return replace(run, records=Records(run.folder, names))
 
 
 def said(folder: Path) -> str:

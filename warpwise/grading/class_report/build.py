@@ -33,7 +33,8 @@ def class_report(folder: str | Path, course: str | Path | None = None) -> ClassR
     """Return the report on a graded folder; of labs whose source is not found it says less.
 
     Raises GradingError for any other folder."""
-    records = tuple(map(_without_pictures, store.load(folder).records))
+    run = unfinished.current(store.load(folder))
+    records = tuple(map(_without_pictures, run.records))
     stems = sorted({record.lab for record in records if record.lab})
     labs = _labs(stems, course)
     return ClassReport(

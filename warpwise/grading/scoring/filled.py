@@ -98,6 +98,7 @@ def points_of(cell: str) -> float | None:
 
 def _row(left: LeftOut) -> list[str]:
     score, student = left.score, left.score.student
-    points = [number(score.score), number(score.possible)] if score.lab else ["", ""]
+    known = score.lab and not score.not_yet
+    points = [number(score.score), number(score.possible)] if known else ["", ""]
     about = [student.id, student.full_name, student.email, score.lab]
     return [*about, *points, score.file, left.reason]

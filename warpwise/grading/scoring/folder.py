@@ -153,8 +153,8 @@ def person(folder: Path, name: str, everyone: Roster, handed_in: HandedIn) -> St
 
 
 def _records(run: Run) -> list[Record]:
-    """Return the run's records in outline, with stand-ins for what is not graded yet."""
-    return [store.outline(kept.record) for kept in unfinished.kept(run)]
+    """Return the records that count, in outline, with stand-ins for what is not graded yet."""
+    return [store.outline(kept.record) for kept in unfinished.kept(unfinished.current(run))]
 
 
 def save(path: str | Path, text: str) -> None:

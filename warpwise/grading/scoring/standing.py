@@ -44,10 +44,13 @@ def _rows(score: Score, settings: LabSettings) -> Iterator[tuple[str, str]]:
         yield "Due", _moment(score.due) + (", by an extension of yours" if score.extended else "")
     if score.submitted:
         late = f", {days(score.late_days)} late" if score.late_days else ", on time"
-        yield "Handed in", _moment(score.submitted) + (late if score.due else "")
+        zone = score.due.tzinfo if score.due else None
+        moment = score.submitted.astimezone(zone) if zone else score.submitted
+        yield "Handed in", _moment(moment) + (late if score.due else "")
     if score.penalty:
         lost = f"{score.penalty / score.raw:.0%} of {score.raw:g}"
-        yield "Late penalty", f"{score.penalty:g} points off ({lost})"
+        points = "1 point" if score.penalty == 1 else f"{score.penalty:g} points"
+        yield "Late penalty", f"{points} off ({lost})"
     for words in score.by_hand:
         yield "By your instructor", words
 
