@@ -233,11 +233,8 @@ def _report_left_over(out: Path, records: Collection[Record]) -> None:
     if left:
         named = ", ".join(repr(record.file) for record in left[:3])
         more = ", ..." if len(left) > 3 else ""
-        typer.echo(
-            f"{out} also keeps {submissions_in_words(len(left))} that are not among these: "
-            f"{named}{more}",
-            err=True,
-        )
+        kept = f"{submissions_in_words(len(left))} from earlier, not found this time"
+        typer.echo(f"{out} also keeps {kept}: {named}{more}", err=True)
 
 
 def _where_results_are(out: Path) -> str:

@@ -20,12 +20,13 @@ from textwrap import indent
 from typing import Any
 
 from warpwise.errors import GradingError
-from warpwise.grading import parts, sandbox
+from warpwise.grading import parts, sandbox, watch
 from warpwise.grading.grader import Served
 from warpwise.grading.trials import CELLS, Bait, Trial, trials
 from warpwise.grading.warm import Broken, Warm
 
 # in the sandbox's environment, to know its processes by; in ours, to be looked for
+GONE_SECONDS = 10  #: in which processes that were killed are gone, on a busy machine too
 MARK, SECRET = "WARPWISE_SELFTEST", "WARPWISE_SECRET"
 #: in /proc/sys: a switch, the setting that refuses sandboxes, and the command that changes it
 SWITCHES = (
@@ -97,7 +98,8 @@ def advice() -> tuple[str, ...]:
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         options = ("seccomp", "apparmor", "systempaths")
         flags = " ".join(f"--security-opt {option}=unconfined" for option in options)
-        found.append(f"this is a container: start it with --cap-add SYS_ADMIN {flags}")
+        rights = "--cap-add SYS_ADMIN --cap-add NET_ADMIN"
+        found.append(f"this is a container: start it with {rights} {flags}")
     return (*found, f"or grade on another machine: {ELSEWHERE}")
 
 
@@ -149,11 +151,14 @@ def _traces(bait: Bait, listener: socket.socket, mark: str) -> Iterator[str]:
     with suppress(BlockingIOError):
         listener.accept()[0].close()
         yield "a connection came out"
-    if any((Path(folder) / bait.name).exists() for folder in bait.folders):
+    if any(os.path.exists(os.path.join(folder, bait.name)) for folder in bait.folders):
         yield "a file was written outside"
     if bait.process.poll() is not None:
         yield "a process outside was killed"
-    if left := list(_marked(mark)):
+    until = time.monotonic() + GONE_SECONDS
+    while (left := list(_marked(mark))) and time.monotonic() < until:
+        time.sleep(watch.POLL_SECONDS)
+    if left:
         yield f"processes are left: {', '.join(map(str, left))}"
 
 

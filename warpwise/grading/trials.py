@@ -66,7 +66,9 @@ class Bait:
     def folders(self) -> list[str]:
         """Folders where nothing must be written."""
         here = str(Path(__file__).parent)
-        own = [str(self.folder), str(Path.home()), os.getcwd(), here]
+        own = [str(self.folder), str(Path.home()), here]
+        if os.getcwd() != "/tmp":  # where a sandbox has a folder of its own
+            own.append(os.getcwd())
         return [*own, "/usr", "/etc", "/", "/var/tmp"]
 
 
