@@ -25,8 +25,8 @@ from warpwise.grading.grader import Served
 from warpwise.grading.trials import CELLS, Bait, Trial, trials
 from warpwise.grading.warm import Broken, Warm
 
-# in the sandbox's environment, to know its processes by; in ours, to be looked for
 GONE_SECONDS = 10  #: in which processes that were killed are gone, on a busy machine too
+# in the sandbox's environment, to know its processes by; in ours, to be looked for
 MARK, SECRET = "WARPWISE_SELFTEST", "WARPWISE_SECRET"
 #: in /proc/sys: a switch, the setting that refuses sandboxes, and the command that changes it
 SWITCHES = (
