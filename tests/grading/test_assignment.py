@@ -104,3 +104,14 @@ def test_in_nbgraders_tree_other_assignments_are_no_problem_of_the_one_that_is_g
         "s01": (LAB, ""),
         "s05": (LAB, "handed in report.pdf, no notebook"),
     }
+
+
+def test_of_two_uploads_in_canvas_the_later_number_counts(tmp_path: Path):
+    lab = LABS[0]
+    names = [
+        f"loveada_1_{number}_{lab}{more}.ipynb" for number, more in ((99_999, "-1"), (100_001, ""))
+    ]
+    others = [f"student{i}_{i}_{i}_{lab}.ipynb" for i in range(10, 14)]
+    found = assigned(made(tmp_path / "canvas", dict.fromkeys([*names, *others], text(lab))))
+    mine = {s.file: s.problem for s in found.submissions if s.student == "1"}
+    assert mine[names[1]] == "" and f"{names[1]} was graded" in mine[names[0]]

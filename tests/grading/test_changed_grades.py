@@ -202,6 +202,17 @@ def test_nobody_is_asked_where_points_stay(folder):
     assert "Graded again" not in (folder / "out/feedback/student000.txt").read_text()
 
 
+def test_other_points_for_an_exercise_are_a_change_for_those_who_miss_them(folder):
+    source = folder / f"course/solutions/{tiny_course.STEM}.md"
+    source.write_text(source.read_text().replace("points: 3", "points: 30"))
+    done = run(grade_command(folder))
+    assert done.returncode == 2 and "wait" in done.stderr, done.stdout + done.stderr
+    taken = run(grade_command(folder, "--yes"))
+    assert "1 up, 1 down, 1 the same" in taken.stdout
+    changed = [row for row in rows(folder) if not row["exercise"]]
+    assert {(row["possible_before"], row["possible"]) for row in changed} == {("5", "32")}
+
+
 def test_nobody_is_asked_about_what_a_student_hands_in(folder):
     """A new file and a new text replace the old at once; the history tells of it."""
     new = (folder / "class/student000.ipynb").read_bytes()

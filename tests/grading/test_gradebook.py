@@ -565,6 +565,23 @@ def test_who_hands_nothing_in_has_0_and_who_is_not_on_the_roster_stays():
     )
 
 
+def test_what_is_missing_costs_nothing_before_it_is_due():
+    extended = Course(labs={COALESCING: LabSettings(COALESCING, due=DUE)})
+    extended = replace(extended, extensions={("ben", COALESCING): DUE + timedelta(days=3)})
+    given = ([record("ada")], LABS, extended, CLASS, (), None)
+    before, after = (scores.scores(*given, now=DUE + timedelta(days=days))[1] for days in (1, 4))
+    assert (before.student, before.counts, before.note) == (BEN, False, scores.NOT_DUE)
+    assert (after.counts, after.note) == (True, "no submission; extension")
+    rows = {
+        row["student"]: row
+        for row in csv.DictReader(io.StringIO(export([before], "csv", LABS, extended)))
+    }
+    assert (rows["ben"]["score"], rows["ben"]["course_percent"]) == ("", "")
+    assert ADA not in scores.percentages([before], extended) and not scores.percentages(
+        [before], extended
+    )
+
+
 def test_a_warning_names_five_and_counts_the_rest():
     found = scores.scores(
         [record(f"zoe{i}") for i in range(7)],

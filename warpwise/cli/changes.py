@@ -48,7 +48,10 @@ def _show(changes: Sequence[Change]) -> None:
 
 
 def _way(change: Change) -> str:
-    before, after = change.step.before.points, change.step.after.points
+    before, after = (
+        grade.points / grade.possible if grade.possible else 0
+        for grade in (change.step.before, change.step.after)
+    )
     return "up" if after > before else "down" if after < before else "the same"
 
 

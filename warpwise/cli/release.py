@@ -78,9 +78,11 @@ def release(
     if site and student is None:
         raise LabError("--site goes with --student DIR")
     root, labs, lines = course_folder(course), lab or [], tuple[str, ...]()
+    settings = courses.find(root)
+    term = term or settings.term
     if student:
         sources = sorted((root / "solutions").glob("*.md"))
-        plan = schedule.plan(courses.find(root), {path.stem: load_lab(path) for path in sources})
+        plan = schedule.plan(settings, {path.stem: load_lab(path) for path in sources})
         lines += for_students(student, root, term, site, force, labs, plan)
     if nbgrader:
         lines += for_nbgrader.release(nbgrader, root, term, force, labs)

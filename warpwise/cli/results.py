@@ -139,9 +139,11 @@ def feedback(
 
     Exits with status 1 while submissions are still to be graded."""
     from warpwise.errors import GradingError
+    from warpwise.grading.engine import write
     from warpwise.grading.scoring.folder import pages
 
     if zip is not None and student is None and out is not None and not text:
+        write(folder)  # as the gradebook is now, by overrides, times and course.toml
         _pack(folder, zip, out, lab or "")
     elif student is None or zip is not None or lab is not None or out is not None:
         raise GradingError(

@@ -68,9 +68,9 @@ def assign_labs(
 
     The name decides first, then the notebook's own metadata, then the exercises in it. Of several
     notebooks by one student for one lab the last one counts, if it is known when each was
-    submitted; else the last attempt, then the one whose name is exactly the lab's. The others get a
-    problem. What has a problem is of the lab that its name says, or else of the only one assigned.
-    """
+    submitted; else the last upload or attempt, then the one whose name is exactly the lab's. The
+    others get a problem. What has a problem is of the lab that its name says, or else of the only
+    one assigned."""
     found = [_with_lab(s, labs, wanted, ids) for s in submissions]
     assigned = (wanted,) if wanted else _assigned(found)
     unexpected = [s for s in found if s.lab and not s.problem and s.lab not in assigned]
@@ -189,9 +189,9 @@ def _latest(theirs: Sequence[Submission]) -> Submission:
     times = {s.file: s.submitted.timestamp() for s in theirs if s.submitted}
     times = times if len(times) == len(theirs) else dict.fromkeys(times, 0.0)
 
-    def order(s: Submission) -> tuple[float, int, bool, str]:
+    def order(s: Submission) -> tuple[float, int, int, bool, str]:
         misnamed = stem_of(s.title or s.path.name) != s.lab
-        return -times.get(s.file, 0.0), -s.attempt, misnamed, s.file
+        return -times.get(s.file, 0.0), -s.upload, -s.attempt, misnamed, s.file
 
     return min(theirs, key=order)
 

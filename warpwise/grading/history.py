@@ -14,7 +14,9 @@ from warpwise.grading.record import Record
 from warpwise.grading.store import Earlier, Kept, outline
 
 NAME = "history.csv"
-COLUMNS = tuple("when student name lab file exercise before after possible why said".split())
+COLUMNS = tuple(
+    "when student name lab file exercise before possible_before after possible why said".split()
+)
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,11 @@ def outcome(grade: Earlier) -> str:
 
 
 def differs(step: Step) -> bool:
-    """True if a change is one of points, or of why there are none."""
-    before, after = step.before, step.after
-    return (before.points, before.problem) != (after.points, after.problem)
+    """True if a change is one of points, of those that there are, or of why there are none."""
+    before, after = (
+        (grade.points, grade.possible, grade.problem) for grade in (step.before, step.after)
+    )
+    return before != after
 
 
 def notes(kept: Kept) -> list[str]:
@@ -77,9 +81,10 @@ def rows(found: Iterable[Step]) -> Iterator[Sequence[str]]:
         before, after, r = step.before, step.after, step.record
         about = [before.when, r.student, r.name, r.lab, r.file]
         why = [before.why, before.said]
-        yield [*about, "", f"{before.points:g}", f"{after.points:g}", f"{after.possible:g}", *why]
-        had = {exercise: points for exercise, points, *_ in before.exercises}
+        of_lab = (before.points, before.possible, after.points, after.possible)
+        yield [*about, "", *(f"{n:g}" for n in of_lab), *why]
+        had = {exercise: tuple(points) for exercise, *points, _ in before.exercises}
         for exercise, points, possible, _ in after.exercises:
-            if points != had.get(exercise, 0):
-                was = f"{had.get(exercise, 0):g}"
-                yield [*about, exercise, was, f"{points:g}", f"{possible:g}", *why]
+            if (points, possible) != (was := had.get(exercise, (0, 0))):
+                numbers = (*was, points, possible)
+                yield [*about, exercise, *(f"{number:g}" for number in numbers), *why]

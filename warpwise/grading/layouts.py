@@ -49,8 +49,9 @@ class Submission:
 
     ``file`` is its path below the submissions folder, as text that can be written anywhere.
     ``name``, ``submitted`` (aware) and ``late`` come from the platform, and are empty where it says
-    nothing. ``title`` is the notebook's name as the student gave it, and ``attempt`` counts
-    resubmissions under that name."""
+    nothing. ``title`` is the notebook's name as the student gave it, ``attempt`` counts
+    resubmissions under that name, and ``upload`` grows with each upload where a platform numbers
+    them."""
 
     student: str
     path: Path
@@ -63,6 +64,7 @@ class Submission:
     platform: str = PLAIN
     title: str = ""
     attempt: int = 0
+    upload: int = 0
     instead: tuple[str, ...] | None = None  #: names of what was handed in without a notebook
 
 
@@ -226,7 +228,8 @@ def submissions_of(layout: Layout, entry: Entry) -> Iterator[Submission]:
         if named := platforms.canvas(text):
             mine = replace(known, student=named.student, name=named.name, late=named.late)
             problem = TWO_NAMES.format(named.student) if named.student in layout.shared else ""
-            yield replace(mine, title=named.original, attempt=named.attempt, problem=problem)
+            mine = replace(mine, title=named.original, upload=int(named.file or 0))
+            yield replace(mine, attempt=named.attempt, problem=problem)
     elif layout.platform == MOODLE:
         if named := platforms.moodle(text):
             # a name that ends with a number could be that of a namesake with the number

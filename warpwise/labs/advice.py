@@ -54,8 +54,8 @@ OVER_BUDGET = {
     "shared_bytes_per_block": "shared memory should hold one tile at a time, not all of them",
     "local_bytes_per_thread": "an array of one thread should hold one row or one tile of numbers, "
     "however long the whole is",
-    "most_bytes_stored_by_a_warp": "one warp does the work of others: "
-    "each thread of each block should write its own share of the result",
+    "most_bytes_stored_by_a_warp": "a warp stores more than its share: "
+    "each thread of each block should write its own part of the result, and each element once",
     "warp_efficiency": "lanes of one warp should take the same path, "
     "and every warp should be full of work",
     "divergent_branches": "a condition that differs between the lanes of a warp makes it take both "

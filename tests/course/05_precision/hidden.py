@@ -98,7 +98,7 @@ def dot_columns(rng: np.random.Generator) -> Iterator[Launch]:
         (int(K), int(cols))
         for K, cols in zip(rng.integers(300, 1500, 3), rng.integers(40, 200, 3), strict=True)
     )
-    for K, cols in ((1, 1), (8, 40), (64, 128), (65, 31), (2000, 16), *drawn):
+    for K, cols in ((1, 1), (8, 40), (64, 128), (65, 31), (2000, 16), (70, 300), *drawn):
         w, m = half(rng, K), half(rng, K, cols)
         want = (w.astype(np.float64) @ m.astype(np.float64)).astype(np.float32)
         yield Launch(

@@ -92,7 +92,7 @@ def column_of(lab: Lab, wanted: str, columns: Sequence[str]) -> str:
         problem = f"{what} fits {len(fits)} assignments of the roster: {_listed(fits)}"
     else:
         problem = f"{what} fits no assignment of the roster{there_are}"
-    example = next(iter(titles), f"{lab.title} (12345)")
+    example = next(iter(fits or titles), f"{lab.title} (12345)")
     raise GradingError(
         f"{problem}; name one in course.toml, as in [labs.{lab.stem}] canvas = {_quoted(example)}, "
         "or choose labs with --lab"

@@ -146,8 +146,9 @@ def _heading(lab: Lab, roster: Roster | None) -> str:
 
 
 def _points(score: Score, value: float) -> str:
-    """Write a number of a score, which is blank while the submission is not graded yet."""
-    return "" if score.not_yet else number(value)
+    """Write a number of a score, which is blank while a submission is not graded or not due."""
+    waits = score.not_yet or not (score.counts or score.file)
+    return "" if waits else number(value)
 
 
 def _lateness(score: Score) -> timedelta:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from warpwise.errors import GradingError
@@ -81,7 +82,7 @@ def of_run(
     _check_only(only, {record.lab for record in records} | (assigned or set()))
     settings |= known_times.given(times)
     records, said = timed(run, records, settings, stems, students, used)
-    made = scores.scores(records, labs, used, students, fixed, assigned)
+    made = scores.scores(records, labs, used, students, fixed, assigned, datetime.now(UTC))
     warned = scores.warnings(made, used, students) + said
     made = tuple(score for score in made if not only or score.lab in only)
     return Gradebook(made, labs, used, students, warned, unfinished.said(run.folder))

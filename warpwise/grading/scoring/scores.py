@@ -20,6 +20,7 @@ from warpwise.labs.source import Lab
 from warpwise.simt.compiler.advice import nearest
 
 NO_SUBMISSION = "no submission"
+NOT_DUE = "no submission yet, and not due yet"
 NOT_ASSIGNED = "not assigned: in no total"
 MOST_NAMED = 5
 _DOUBLE = "graded notebooks under one student"
@@ -31,8 +32,9 @@ class Score:
 
     ``score`` is ``raw`` less ``penalty``, or set by an override. ``late_days`` counts the days that
     have begun since ``due`` and its grace. ``lab`` is empty for a file whose lab is not known.
-    ``counts`` is False for a lab that was not assigned, which is in no total. ``not_yet`` is True
-    while a submission for it is still to be graded; then the numbers mean nothing."""
+    ``counts`` is False for a lab that was not assigned, or is missing and not due, which is in no
+    total. ``not_yet`` is True while a submission for it is still to be graded; then the numbers
+    mean nothing."""
 
     student: Student
     lab: str
@@ -59,11 +61,13 @@ def scores(
     roster: Roster | None = None,
     overrides: Sequence[Override] = (),
     assigned: Collection[str] | None = None,
+    now: datetime | None = None,
 ) -> tuple[Score, ...]:
     """Return a score for every student and every lab that anybody has a record or override of.
 
     Of labs that are not ``assigned``, if those are known, only students who handed one in, or have
-    an override, have a score; it counts only by an override.
+    an override, have a score; it counts only by an override. Nor does what is missing and ``now``
+    not due yet.
     Students come in the roster's order, then those who are not on it, each with their labs in
     order. Without a roster the students are those of the records, whose order makes no difference.
     Raises GradingError for a record of a lab that is not in ``labs``, and for an override of an
@@ -91,7 +95,12 @@ def scores(
             counts = assigned is None or stem in assigned or bool(by_hand)
             if counts or own:
                 score = _score(student, labs[stem], own, course.lab(stem), due, by_hand, missing)
-                made.append(score if counts else _uncounted(score))
+                waits = now is not None and score.due is not None and now < score.due
+                if waits and not own and not by_hand:
+                    score = replace(score, counts=False, note=_notes(student, [NOT_DUE]))
+                elif not counts:
+                    score = _uncounted(score)
+                made.append(score)
         for record in theirs.get("", ()):
             note = _notes(student, [record.problem])
             not_yet = record.problem == NOT_YET
