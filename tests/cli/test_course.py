@@ -48,7 +48,7 @@ dais = 3
 points = 20
 
 [labs.09_tiling]
-wieght = 2
+weightt = 2
 due = 2027-03-12T23:59
 points = -1
 
@@ -90,7 +90,7 @@ def test_all_mistakes_are_told_at_once_with_line_key_and_meaning(tmp_path: Path)
         "course.toml:5: leave out the % sign: percent_per_day = 10",
         "course.toml:6: [late]: 'dais' is not a setting of a late policy; did you mean days?",
         "course.toml:8: [labs]: '08_coalesing' is not a lab; did you mean 08_coalescing?",
-        "course.toml:12: [labs.09_tiling]: 'wieght' is not a setting of a lab; "
+        "course.toml:12: [labs.09_tiling]: 'weightt' is not a setting of a lab; "
         "did you mean weight?",
         "course.toml:13: a time needs its seconds: due = 2027-03-12T23:59:00",
         "course.toml:14: [labs.09_tiling]: points is -1; it cannot be negative",

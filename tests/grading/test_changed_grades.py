@@ -169,6 +169,8 @@ def test_without_an_answer_nothing_changes_and_nothing_is_lost(folder):
     assert re.search(r"student000 .* 5 of 5 points +2 of 5 points +the hidden tests", done.stdout)
     assert re.search(r"student001 .* 2 of 5 points +5 of 5 points +the hidden tests", done.stdout)
     assert "3 submissions graded again: 1 up, 2 down, 0 the same" in done.stdout
+    read = run(command(folder, "gradebook", str(folder / "out")))
+    assert "3 new grades wait in" in read.stderr and "the old count until" in read.stderr
     waiting = list((folder / "out/pending").iterdir())
     assert len(waiting) == FEW and not any(path.stat().st_mode & 0o077 for path in waiting)
     seen = []

@@ -9,7 +9,8 @@ import typer
 
 bundle = typer.Typer(help="Pack a lab's grader for a platform that runs it.", no_args_is_help=True)
 COURSE = typer.Option(
-    help="Course folder with solutions/ and labs/; by default the checkout.", metavar="FOLDER"
+    help="Course folder with solutions/, labs/ and pyproject.toml; by default the checkout.",
+    metavar="FOLDER",
 )
 
 

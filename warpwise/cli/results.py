@@ -260,6 +260,7 @@ def _left_over(
     files = f": {', '.join(map(repr, handed_in))}" if handed_in else ""
     yield f"their submissions, which would bring them back when they are graded again{files}"
     yield from (f"{path}, if it names them" for path in outside)
+    yield "the roster: whoever is still on it stays in the gradebook, with no submission"
     yield from (f"{path}, which has the same id, name or address in it" for path in named)
     yield from (f"{path}, which cannot be searched: delete it and make it anew" for path in unread)
     yield "extensions in course.toml, backups, and what was sent, uploaded or exported elsewhere"

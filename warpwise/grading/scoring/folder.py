@@ -83,9 +83,17 @@ def of_run(
     settings |= known_times.given(times)
     records, said = timed(run, records, settings, stems, students, used)
     made = scores.scores(records, labs, used, students, fixed, assigned, datetime.now(UTC))
-    warned = scores.warnings(made, used, students) + said
+    warned = scores.warnings(made, used, students) + said + _waiting(run.folder)
     made = tuple(score for score in made if not only or score.lab in only)
     return Gradebook(made, labs, used, students, warned, unfinished.said(run.folder))
+
+
+def _waiting(folder: Path) -> tuple[str, ...]:
+    """Return a line on new grades that nobody has agreed to yet, if there are any."""
+    count = sum(1 for _ in (folder / store.PENDING).glob("*.json"))
+    grades = "1 new grade waits" if count == 1 else f"{count} new grades wait"
+    told = f"{grades} in {folder / store.PENDING}, and the old count until `warpwise grade --yes`"
+    return (told,) if count else ()
 
 
 def timed(
