@@ -197,7 +197,7 @@ def lay_out_a_hostile_folder(folder: Path, right: str) -> dict[str, str]:
         f"to_{what}.ipynb": "link" for what in ("a_neighbour", "hidden_tests", "itself", "a_device")
     } | {"to_a_folder": "link"}
     special = {"a_pipe.ipynb": "not a regular file", "a_socket.ipynb": "cannot be opened"}
-    special |= dict.fromkeys(("a_folder.ipynb", "nothing_inside"), "no notebook")
+    special |= dict.fromkeys(("a_folder.ipynb", "nothing_inside"), "handed in nothing")
     special |= {
         "many": "more than 100",
         f"twice/{FIRST}-Copy1.ipynb": "second notebook",

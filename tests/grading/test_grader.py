@@ -273,6 +273,7 @@ def test_counters_stand_beside_their_budgets(batch: Batch):
         "sectors_per_request_load",
         "sectors_per_request_store",
         "global_store_bytes",
+        "most_bytes_stored_by_a_warp",
         "global_bytes_moved",
     ]
     assert all(0 < counter.value <= counter.limit for counter in copy.counters)
@@ -308,7 +309,8 @@ def test_a_malformed_notebook_is_a_record_with_a_reason(batch: Batch, name: str)
 
 
 @pytest.mark.parametrize(
-    ("name", "problem"), [("linked", "link"), ("pipe", "regular file"), ("nobody", "no notebook")]
+    ("name", "problem"),
+    [("linked", "link"), ("pipe", "regular file"), ("nobody", "handed in nothing")],
 )
 def test_what_is_no_file_is_a_record_too(batch: Batch, name: str, problem: str):
     assert problem in batch.records[name].problem

@@ -14,6 +14,7 @@ from warpwise.labs.budgets import OF_A_TRACE
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab, solved_notebook
 
+ON_THE_CHIP = tuple(name for name in OF_A_TRACE if name.endswith(("_per_block", "_per_thread")))
 LOADS = ("global_load", "global_bytes_moved", "sectors_per_request_load")
 #: exercises whose result is so small that one block may well store it all
 ONE_RESULT = {("08_coalescing", "histogram")}
@@ -35,9 +36,9 @@ def kept() -> dict[str, int]:
     wrong = all_wrong_answers()
     return {
         "loads written as atomics": len(too_many_loads()),
-        "rows and matrices kept on the chip": sum(_counter(one) in OF_A_TRACE for one in wrong),
+        "rows and matrices kept on the chip": sum(_counter(one) in ON_THE_CHIP for one in wrong),
         "past budgets in other ways": sum(
-            bool(_counter(one)) and _counter(one) not in OF_A_TRACE for one in wrong
+            bool(_counter(one)) and _counter(one) not in ON_THE_CHIP for one in wrong
         ),
         "one block that works for all": sum(
             exercise.kind == "kernel" and (stem, exercise.id) not in ONE_RESULT

@@ -110,14 +110,15 @@ def _has_bubblewrap() -> bool:
 
 def _try(trial: Trial, mode: str, warm: Warm | None) -> Outcome:
     job = parts.one_call(f"def f():\n{indent(trial.body.strip(), ' ' * 4)}\n", "f")
-    start = time.monotonic()
-    done = sandbox.play(parts.FUNCTIONS, job, mode, warm, trial.limits)
-    refused = done.result == parts.integer_frame(0)
-    held = done.stopped == trial.stopped if trial.stopped else refused
-    ended = f"status {done.exit}, {done.result[:20]!r}"
-    seen = done.stopped or done.chatter.strip()[-100:] or ended
-    why = "" if held else f"it succeeded, or did not end as it should: {seen}"
-    return Outcome(trial.name, held, time.monotonic() - start, why)
+    start, seen = time.monotonic(), ""
+    for room in (None, warm) if warm else (None,):  # in a sandbox of its own, and in a room
+        done = sandbox.play(parts.FUNCTIONS, job, mode, room, trial.limits)
+        refused = done.result == parts.integer_frame(0)
+        if not (done.stopped == trial.stopped if trial.stopped else refused):
+            ended = f"status {done.exit}, {done.result[:20]!r}"
+            seen = done.stopped or done.chatter.strip()[-100:] or ended
+    why = f"it succeeded, or did not end as it should: {seen}" if seen else ""
+    return Outcome(trial.name, not seen, time.monotonic() - start, why)
 
 
 def _try_notebooks(mode: str, port: int) -> Outcome:
