@@ -256,7 +256,7 @@ def times_and_points_by_hand(t: Term) -> None:
     assert scores[set_by_hand.id, LABS[1]].score == 7.5
     assert scores[stray.id, LABS[1]].score == 10
     assert "1 point off (10% of 10)" in t.page(term.LATE)
-    assert "2027-03-18 19:59 (UTC+0100), 1 day late" in t.page(term.LATE)
+    assert "2026-03-18 19:59 (UTC+0100), 1 day late" in t.page(term.LATE)
     assert "could not be graded" not in t.page(term.WRONG_LAB)
     assert "score set by hand: oral" in t.page(term.OVERRIDDEN)
 

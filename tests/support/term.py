@@ -23,7 +23,7 @@ LABS = ("01_twice", "02_thrice", "03_fourfold")
 FACTORS = dict(zip(LABS, (2, 3, 4), strict=True))
 KERNEL_POINTS, HOST_POINTS = 3, 2
 DUE = {
-    lab: datetime.fromisoformat(f"2027-03-{10 + 7 * k}T23:59:00+01:00")
+    lab: datetime.fromisoformat(f"2026-03-{10 + 7 * k}T23:59:00+01:00")
     for k, lab in enumerate(LABS)
 }
 COURSE = """title = "A term"
