@@ -385,12 +385,12 @@ def peak_bytes(course: Path, few: Path, whole: Path, folder: Path, count: int) -
 
 
 def test_a_full_disk_is_one_line_and_what_was_graded_is_kept(sandbox, course, few, tmp_path):
-    """A file system of 64 kB, in a namespace of its own."""
+    """A file system of 192 kB, in a namespace of its own."""
     small = tmp_path / "small"
     small.mkdir()
     line = " ".join(f"'{word}'" for word in command(few, small / "out", course))
     script = (
-        f"mount -t tmpfs -o size=64k tmpfs {small} && {line}; status=$?; "
+        f"mount -t tmpfs -o size=192k tmpfs {small} && {line}; status=$?; "
         f"ls {small}/out/records | wc -l; exit $status"
     )
     done = subprocess.run(
