@@ -134,6 +134,7 @@ TASK = f"""## 9. Negate
 |---|---|
 | `global_load_requests` | `ceil(n / 32)` |
 | `global_store_requests` | `ceil(n / 32)` |
+| `most_bytes_stored_by_a_warp` | `256` |
 
 <details><summary>Hint 1</summary>One thread an element.</details>
 <details><summary>Hint 2</summary>A guard.</details>
@@ -153,7 +154,7 @@ tags: [check]
 warpwise: {{check: negate}}
 ---
 x = np.arange(40, dtype=np.float32)
-once = {{"global_load_requests": 2, "global_store_requests": 2}}
+once = {{"global_load_requests": 2, "global_store_requests": 2, "most_bytes_stored_by_a_warp": 256}}
 check("negate", [Launch("40 elements", 2, 32, (x, Out(40)), (-x,), once)])
 ```
 
@@ -163,7 +164,8 @@ HIDDEN = """
 def negate(rng: np.random.Generator) -> Iterator[Launch]:
     for n in (1, 31, 64, 65, *map(int, rng.integers(100, 900, 2))):
         x = floats(rng, n)
-        once = {"global_load_requests": up(n, 32), "global_store_requests": up(n, 32)}
+        once = dict.fromkeys(("global_load_requests", "global_store_requests"), up(n, 32))
+        once["most_bytes_stored_by_a_warp"] = 256
         yield Launch(f"{n} elements", up(n, 32), 32, (x, Out(n)), (-x,), once)
 """
 AUDIT = """
