@@ -88,7 +88,12 @@ def test_a_busy_machine_checks_every_right_notebook_as_right(stem, busy, tmp_pat
         assert result.passed, result
 
 
-CELLS = ("while True:\n    pass", "n = 0\nwhile n < 1e300:\n    n += 1", "1")
+CELLS = (
+    "while True:\n    pass",
+    "n = 0\nwhile n < 1e300:\n    n += 1",
+    "try:\n    while True: pass\nexcept KeyboardInterrupt: pass",  # an end without an error
+    "1",
+)
 
 
 def test_a_cell_that_uses_up_its_time_costs_the_next_ones_nothing(sandbox):
@@ -100,5 +105,5 @@ def test_a_cell_that_uses_up_its_time_costs_the_next_ones_nothing(sandbox):
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
     done = box.run(parts.NOTEBOOK, parts.whole(notebook, 1), box.isolation())
     said = [json.loads(line) for line in done.result.splitlines()]
-    assert [line["passed"] for line in said] == [False, False, True]
-    assert [line["why"] for line in said] == ["it used more than 1 s of processor time"] * 2 + [""]
+    assert [line["passed"] for line in said] == [False, False, False, True]
+    assert [line["why"] for line in said] == ["it used more than 1 s of processor time"] * 3 + [""]

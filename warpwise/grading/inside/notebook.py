@@ -239,7 +239,7 @@ class Reporter:
 
     def _say(self, item: Any, why: str) -> None:
         about = item.cell.metadata.get("warpwise", {})
-        if why and self.time.late:
+        if self.time.late:  # whether or not the interrupt, or the one after it, left an error
             why = f"it used more than {self.time.seconds:g} s of processor time"
         line = {"cell": item.cell_num, "about": about, "passed": not why, "why": why}
         self.result.write(json.dumps(line).encode() + b"\n")
