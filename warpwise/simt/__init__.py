@@ -2,7 +2,7 @@
 
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel, kernels_in
-from warpwise.simt.launch import trace
+from warpwise.simt.launch import run_unwatched, trace
 from warpwise.simt.machine.observer import Observer
 
-__all__ = ["Kernel", "Observer", "as_kernel", "kernels_in", "trace"]
+__all__ = ["Kernel", "Observer", "as_kernel", "kernels_in", "run_unwatched", "trace"]

@@ -71,17 +71,9 @@ def trace(
     kernel. Races do not raise: they are in ``Trace.races``. A kernel whose shuffles read from lanes
     that do not take part runs again, to find out if it uses the values."""
     found = as_kernel(kernel)
-    grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
-    _check_limits(grid, block, shared_bytes, device)
+    program, first, copies = _prepared(found, blocks, threads, args, device, shared_bytes)
     recorded, watching = tuple(record), _observers(observers)
-    copies = Copies()
-    first = Launch(found, grid, block, bind(found, args, copies), shared_bytes)
-    argument_types = tuple(type_of(value) for value in first.arguments)
-    program = compile_function(found, argument_types)
-    if program.captured:  # these have addresses now, which arguments can share
-        arguments = bind(found, args, copies)
-        first = replace(first, arguments=arguments, captured=program.captured)
-    notes = program.notes if about_float64(argument_types) else ()
+    notes = program.notes if about_float64(tuple(map(type_of, first.arguments))) else ()
     notes += tuple(_copied(found, *pair) for pair in copies.overlapping.items())
 
     def attempted(attempt: Attempt) -> Trace:
@@ -109,6 +101,41 @@ def trace(
         trace = attempted(Attempt())
     copies.back()
     return trace
+
+
+def run_unwatched(
+    kernel: object, blocks: object, threads: object, *args: Any, max_steps: int = MAX_STEPS
+) -> None:
+    """Run a kernel for its results alone, which takes less than half as long as a trace.
+
+    Arrays in ``args`` are updated in place. Nothing is counted, recorded or searched for, and a
+    value that a shuffle reads from a lane which does not take part is garbage. Raises what
+    ``trace`` raises."""
+    program, launch, copies = _prepared(as_kernel(kernel), blocks, threads, args)
+    state = LaunchState(launch, H100, max_steps, Attempt(), hooks_of([]))
+    with np.errstate(all="ignore"):
+        _run(program, state, progress=False)
+    copies.back()
+
+
+def _prepared(
+    kernel: Kernel,
+    blocks: object,
+    threads: object,
+    args: tuple[Any, ...],
+    device: Device = H100,
+    shared_bytes: int = 0,
+) -> tuple[Program, Launch, Copies]:
+    """Check a launch, compile its kernel and bind its arguments."""
+    grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
+    _check_limits(grid, block, shared_bytes, device)
+    copies = Copies()
+    first = Launch(kernel, grid, block, bind(kernel, args, copies), shared_bytes)
+    program = compile_function(kernel, tuple(type_of(value) for value in first.arguments))
+    if program.captured:  # these have addresses now, which arguments can share
+        arguments = bind(kernel, args, copies)
+        first = replace(first, arguments=arguments, captured=program.captured)
+    return program, first, copies
 
 
 def _run(program: Program, state: LaunchState, progress: bool | None) -> None:
