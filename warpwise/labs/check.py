@@ -16,8 +16,10 @@ from typing import Any
 from warpwise.errors import WarpwiseError
 from warpwise.labs import lookup, on_gpu
 from warpwise.labs.budgets import bound, counter_value, counts_atomics
+from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import figure, judge
+from warpwise.labs.probes import difference
 from warpwise.traces import Trace
 
 COUNTERS = "(counters: run this cell)"
@@ -40,19 +42,30 @@ def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = F
     names = sys._getframe(1).f_globals
     name, verdicts = _judged(target, cases, names)
     last = verdicts[-1]
-    told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
-    _say(verdict_text(name, cases, verdicts), told)
+    kernel = names.get(target) if isinstance(target, str) else target
     case, shown = (cases[0], verdicts[0]) if last.passed else (cases[len(verdicts) - 1], last)
+    found = _looked_at(kernel, case, shown)
+    looked = found.say() if found else ""
+    told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
+    _say(verdict_text(name, cases, verdicts, looked), told | {"looked": looked})
     if isinstance(case, Launch) and shown.trace is not None:
-        kernel = names.get(target) if isinstance(target, str) else target
         texts = counters_text(shown.trace, case), on_gpu.report(kernel, name, cases, verdicts)
         _replace(COUNTERS, {"text/plain": "\n".join(filter(None, texts))})
-    if shown.trace is not None:
+    if found is not None and found.wrong:
+        _replace(PICTURE, _bundle(lambda: _drawn_inputs(found)))
+    elif shown.trace is not None:
         picture(shown.trace, SIDES.get(shown.reason), view)
     elif isinstance(case, Call) and case.view is not None:
         _replace(PICTURE, _bundle(lambda: case.view))
     if strict and not last.passed:
         raise AssertionError(f"{name}: {last.reason}")
+
+
+def _looked_at(target: Any, case: Case, verdict: Verdict) -> Difference | None:
+    """What a wrong element depends on, if anyone is there to read it."""
+    if verdict.reason != Reason.WRONG_RESULT or _nobody_looks():
+        return None
+    return difference(target, case)
 
 
 def _judged(
@@ -64,8 +77,12 @@ def _judged(
     return target, (problem,) if problem else judge(names[target], cases)
 
 
-def verdict_text(name: str, cases: tuple[Case, ...], verdicts: tuple[Verdict, ...]) -> str:
-    """Return the verdict, a line per case that was tried, and advice on the one that failed."""
+def verdict_text(
+    name: str, cases: tuple[Case, ...], verdicts: tuple[Verdict, ...], looked: str = ""
+) -> str:
+    """Return the verdict, a line per case that was tried, and advice on the one that failed.
+
+    ``looked``: what is known of the inputs that a wrong element depends on."""
     last = verdicts[-1]
     lines = [f"{name}: {last.reason}"]
     if last.reason == Reason.NOT_DONE:
@@ -76,7 +93,8 @@ def verdict_text(name: str, cases: tuple[Case, ...], verdicts: tuple[Verdict, ..
     lines += [f"  {outcome:{width}}  {label}" for outcome, label in tried]
     if not last.passed:
         advice = f"Try: {_advice(last)}" if _advice(last) else ""
-        lines += [indent(text, "    ") for text in (last.detail, advice) if text]
+        looked = f"Looked at: {looked}" if looked else ""
+        lines += [indent(text, "    ") for text in (last.detail, advice, looked) if text]
     return "\n".join(lines)
 
 
@@ -118,6 +136,12 @@ def _drawn(trace: Trace, kind: str | None, view: Any) -> Any:
     from warpwise.views import burst
 
     return burst.of_trace(trace, kind=kind)
+
+
+def _drawn_inputs(found: Difference) -> Any:
+    from warpwise.views import dependence
+
+    return dependence.explorer(found.element, found.cells)
 
 
 def _bundle(draw: Callable[[], Any]) -> dict[str, Any]:

@@ -21,10 +21,10 @@ class Cell(NamedTuple):
     """One number of the inputs: of an array, or, with an empty index, a number by itself."""
 
     array: str
-    index: tuple[int, ...]
+    at: tuple[int, ...]
 
     def __str__(self) -> str:
-        return Element(Name(self.array), self.index).open()
+        return Element(Name(self.array), self.at).open()
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class Difference:
             for name, uses in self.cells.items()
             for index in np.argwhere(uses == use).tolist()
         ]
+
+    @property
+    def wrong(self) -> bool:
+        """True if an input is missing, or one too many."""
+        return any(np.isin(uses, (MISSING, EXTRA)).any() for uses in self.cells.values())
 
     def say(self) -> str:
         """Return one sentence, without its full stop; "" if nothing is certain."""
@@ -69,11 +74,10 @@ class Difference:
     def _missing(self, missing: list[Cell]) -> str:
         """Say what is missing; of an input of which nothing is used, that and how much."""
         first = missing[0]
-        if (same := [cell for cell in missing if cell.array == first.array])[1:]:
-            if not np.isin(self.cells[first.array], (USED, EXTRA, UNTRIED)).any():
-                some = f"{len(same)} elements of {first.array}"
-                more = _others(missing[len(same) :])
-                return f"{self.element} should depend on {some} and depends on none{more}"
+        same = [cell for cell in missing if cell.array == first.array]
+        if len(same) > 1 and not np.isin(self.cells[first.array], (USED, EXTRA, UNTRIED)).any():
+            some, others = f"{len(same)} elements of {first.array}", _others(missing[len(same) :])
+            return f"{self.element} should depend on {some} and depends on none{others}"
         return f"{self.element} should depend on {first} and does not{_others(missing[1:])}"
 
     def _without_reference(self) -> str:
@@ -85,9 +89,7 @@ def _others(cells: list[Cell]) -> str:
     """Return more of the same, in brackets, as ranges where they lie in a row."""
     if not cells:
         return ""
-    runs = [
-        str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in _runs(cells)
-    ]
+    runs = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in _runs(cells)]
     if len(cells) == 1:
         return f" (nor on {runs[0]})"
     named = ", ".join(runs[:MOST_RUNS])
@@ -112,5 +114,5 @@ def _step(one: Cell, following: Cell) -> int | None:
     """Return the axis along which a cell is the next after another, or None."""
     if one.array != following.array:
         return None
-    moved = [b - a for a, b in zip(one.index, following.index, strict=True)]
+    moved = [b - a for a, b in zip(one.at, following.at, strict=True)]
     return moved.index(1) if sorted(moved) == [0] * (len(moved) - 1) + [1] else None

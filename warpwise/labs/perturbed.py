@@ -57,7 +57,8 @@ class Inputs:
 
     def of(self, number: int) -> np.ndarray:
         """Return the cells of an input."""
-        return self.starts[number] + np.arange(self.sizes[number])
+        first = int(self.starts[number])
+        return np.arange(first, first + self.sizes[number])
 
     def changed(self, cells: np.ndarray, way: int) -> list[Any]:
         """Return all inputs, copied, with these cells changed in one of the two ways."""
@@ -99,7 +100,7 @@ def _tries(rng: np.random.Generator, value: Any, longest: int) -> Any:
 def _looks_like_indices(value: np.ndarray, longest: int) -> bool:
     """True for offsets, which rise, and for indices, all different, of an axis that is there."""
     flat = value.ravel()
-    inside = 0 <= flat.min() and flat.max() <= longest
+    inside = flat.min() >= 0 and flat.max() <= longest
     rises = bool((np.diff(flat.astype(np.int64)) >= 0).all())
     return bool(inside) and (rises or np.unique(flat).size == flat.size)
 

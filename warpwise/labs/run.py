@@ -200,7 +200,8 @@ def _result(notebook: NotebookNode, id: str, points: int) -> Result:
     detail, _, more = last["detail"].partition("\n")
     case = f"  Case: {last['case']}" if last["case"] and not last["passed"] else ""
     advice = f"  Try: {last['advice']}" if last["advice"] else ""
-    more = "\n".join(text for text in (case, more, advice) if text)
+    looked = f"  Looked at: {last['looked']}" if last.get("looked") else ""
+    more = "\n".join(text for text in (case, more, advice, looked) if text)
     return Result(id, points, last["reason"], detail, more)
 
 
