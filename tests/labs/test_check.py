@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpwise import cuda, trace
-from warpwise.labs import picture
+from warpwise.labs import Launch, Out, check, picture
 from warpwise.traces import Trace
 from warpwise.views import burst
 from warpwise.views.view import View
@@ -36,3 +36,41 @@ def test_nothing_is_drawn_where_nobody_looks(monkeypatch, capsys, pictures: str,
     picture(trace(negated, 1, 32, np.ones(32, np.float32), np.zeros(32, np.float32)), view=view)
     assert view.drawn == drawn
     assert ("(picture)" in capsys.readouterr().out) == (not drawn)
+
+
+X = np.linspace(1, 2, 32, dtype=np.float32)
+
+
+@cuda.jit
+def neighbour_negated(x, y):
+    i = cuda.grid(1)
+    y[i] = -x[(i + 1) % 32]
+
+
+def checked(**changes) -> None:
+    fields = {"args": (X, Out(32)), "want": (-X,), "reference": np.negative}
+    check(neighbour_negated, [Launch("32 elements", 1, 32, **fields | changes)])
+
+
+LOOKED = "Looked at: y[0] should depend on x[0] and does not; it depends on x[1], and should not"
+
+
+def test_a_wrong_result_is_looked_at_and_its_inputs_are_drawn(monkeypatch, capsys):
+    monkeypatch.delenv("WARPWISE_PICTURES", raising=False)
+    monkeypatch.setattr("warpwise.labs.probes.SECONDS", 100)
+    checked()
+    said = capsys.readouterr().out
+    assert f"    {LOOKED}\n" in said and said.index("Try: ") < said.index(LOOKED)
+    assert "dependence" in said
+
+
+def test_nothing_is_looked_at_where_nobody_reads_it(monkeypatch, capsys):
+    monkeypatch.setenv("WARPWISE_PICTURES", "none")
+    checked(reference=lambda x: pytest.fail("the reference was called"))
+    assert "Looked at" not in capsys.readouterr().out
+
+
+def test_a_right_result_is_not_looked_at(monkeypatch, capsys):
+    monkeypatch.delenv("WARPWISE_PICTURES", raising=False)
+    checked(want=(-np.roll(X, -1),), reference=lambda x: pytest.fail("the reference was called"))
+    assert "passed" in capsys.readouterr().out

@@ -55,6 +55,12 @@ class Inputs:
             parts.append(np.stack([np.full_like(flat, i), flat // width, flat % width], axis=1))
         return np.concatenate(parts)
 
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """Which cells are whole numbers or truth values: changes of several may cancel out."""
+        kinds = [np.asarray(value).dtype.kind for value in self.values]
+        return np.repeat([kind in "biu" for kind in kinds], self.sizes)
+
     def of(self, number: int) -> np.ndarray:
         """Return the cells of an input."""
         first = int(self.starts[number])

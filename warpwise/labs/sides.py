@@ -122,7 +122,7 @@ class Side:
 
     def depends(self, cells: np.ndarray) -> bool | None:
         """True if one of the two tries moves the element, None if that is not clear."""
-        clear = True
+        clear = cells.size == 1 or not self.inputs.whole[cells].any()
         for way in (UP, DOWN):
             far = self.moves(cells, way)
             if far is not None and far > CLEAR:
