@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from warpwise import cuda, trace
-from warpwise.labs import Launch, Out, check, picture
+from warpwise.labs import Launch, Out, check, picture, run
 from warpwise.traces import Trace
 from warpwise.views import burst
 from warpwise.views.view import View
@@ -74,3 +75,23 @@ def test_a_right_result_is_not_looked_at(monkeypatch, capsys):
     monkeypatch.delenv("WARPWISE_PICTURES", raising=False)
     checked(want=(-np.roll(X, -1),), reference=lambda x: pytest.fail("the reference was called"))
     assert "passed" in capsys.readouterr().out
+
+
+def test_what_was_looked_at_is_told_in_a_terminal_too():
+    verdict = {
+        "exercise": "negated",
+        "passed": False,
+        "reason": "wrong result",
+        "detail": "y[0] should be -1 and is -2",
+        "case": "32 elements",
+        "advice": "work it out by hand",
+        "looked": LOOKED.removeprefix("Looked at: "),
+    }
+    cell = new_code_cell(metadata={"warpwise": {"check": "negated"}})
+    cell.outputs = [new_output("display_data", metadata={"warpwise": verdict})]
+    result = run._result(new_notebook(cells=[cell]), "negated", 2)
+    assert result.more.splitlines() == [
+        "  Case: 32 elements",
+        "  Try: work it out by hand",
+        f"  {LOOKED}",
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -78,17 +80,13 @@ def test_of_a_large_input_the_part_around_the_first_wrong_one_is_drawn():
     assert opened.shown["rows"][0][1] == "1"  # counted all the same
 
 
-def test_no_two_words_are_drawn_alike_but_for_their_colour():
+def test_each_word_has_a_sign_of_its_own_besides_its_colour():
     words = {use: np.array([use]) for use in dependence.USES}
     svg = dependence.explorer("e", words).svg()
     assert svg.startswith("<svg") and 'aria-label="Inputs that e depends on"' in svg
-    legend = [line.split('d="')[1] for line in svg.split("<path") if 'd="M' in line][-5:]
-    shapes = {
-        "".join(letter for letter in path.split('"')[0] if letter.isalpha()) for path in legend
-    }
-    assert (
-        len(shapes) >= 3
-    )  # a box, a box with a bar, a cross; small dot and outline differ in size
+    legend = re.findall(r'<path class="[\w-]+" d="(M[^"]+)"', svg)[-5:]
+    signs = {re.sub(r"M[-\d. ]+", "M", sign) for sign in legend}
+    assert len(legend) == len(signs) == 5
 
 
 @pytest.mark.parametrize(

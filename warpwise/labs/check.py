@@ -14,12 +14,11 @@ from textwrap import indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs import lookup, on_gpu
+from warpwise.labs import lookup, on_gpu, probes
 from warpwise.labs.budgets import bound, counter_value, counts_atomics
 from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import figure, judge
-from warpwise.labs.probes import difference
 from warpwise.traces import Trace
 
 COUNTERS = "(counters: run this cell)"
@@ -65,7 +64,7 @@ def _looked_at(target: Any, case: Case, verdict: Verdict) -> Difference | None:
     """What a wrong element depends on, if anyone is there to read it."""
     if verdict.reason != Reason.WRONG_RESULT or _nobody_looks():
         return None
-    return difference(target, case)
+    return probes.difference(target, case, probes.SECONDS)
 
 
 def _judged(

@@ -96,7 +96,7 @@ class _Probe:
         """Find out what the first wrong element depends on; raises TimeIsUp."""
         reference = self.case.reference
         if reference is None:
-            self._wholearrays_of()
+            self._whole_arrays()
             return
         if (found := self._first_wrong()) is None:
             return
@@ -113,9 +113,8 @@ class _Probe:
             return
         self.element = Element(Name(self.outputs[output]), where).open()
         last = self.deadline - (1 - FOR_REFERENCE) * self.seconds
-        self._mark(
-            last, (np.arange(self.uses.size), lambda cells: _needed(theirs, cells), SMALLEST)
-        )
+        every = np.arange(self.uses.size)
+        self._mark(last, (every, lambda some: _needed(theirs, some), SMALLEST))
         needed, others = (np.flatnonzero(self.uses == use) for use in (USED, UNUSED))
         self.uses[:] = UNTRIED
         self._mark(
@@ -191,7 +190,7 @@ class _Probe:
         first = place < distinct[distinct.size // 2]
         return cells[first], cells[~first]
 
-    def _wholearrays_of(self) -> None:
+    def _whole_arrays(self) -> None:
         """Mark the inputs that have no effect on any output, which is sure without a reference."""
         self.element = " and ".join(self.outputs)
         before = tried(self.run, self.inputs, NONE, UP)
