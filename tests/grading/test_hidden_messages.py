@@ -150,7 +150,9 @@ BODIES = {
     "an axis": "out[0] = m[n, 0] if n % 2 else m[0, n]\nout[1] = m[n, n]",
     "a lane's view": "v = x[t % 3:t % 3 + 2 + n % 2]\nout[i % 8] = v[t % 7 + 3]",
     "an index beyond a loop": "for k in range(x.size + 1 + n % 3):\n    out[i % 8] = x[k]",
-    "swapped indices": "for k in range(m.shape[0]):\n    out[i % 8] = m[n % m.shape[1], k]",
+    "swapped indices": (
+        "s = cuda.shared.array((3, 64), float32)\ns[3 + n % 50, n % 3] = n\nout[0] = s[n % 3, 9]"
+    ),
     "an item of a tuple": "p = (1.0, 2.0)\nout[0] = p[n]",
     "a number or None": (
         "def above(v):\n    if v > 2 + n % 2:\n        return v\nout[i % 8] = above(x[i % x.size])"

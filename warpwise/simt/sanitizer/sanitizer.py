@@ -194,11 +194,18 @@ class Sanitizer(Observer):
             self.same.pop(key, None)
 
     def _side(self, time: int, thread: int, kind: str) -> Access:
-        site, writes, atomic = self.clock.site(time), kind != "load", kind == "atomic"
-        line, place = site.line, site.where().place
-        reached = reached_from(line, self.functions)
-        text = place, site.text, site.elsewhere, () if reached == (line,) else reached
-        return Access(*self._who(thread), line, writes, atomic, *text)
+        site = self.clock.site(time)
+        reached = reached_from(site.line, self.functions)
+        return Access(
+            *self._who(thread),
+            site.line,
+            kind != "load",
+            kind == "atomic",
+            site.where().place,
+            site.text,
+            site.elsewhere,
+            () if reached == (site.line,) else reached,
+        )
 
     def _who(self, thread: int) -> tuple[Shape, Shape]:
         """Return block and ``threadIdx`` of a thread, given its linear number in the launch."""
