@@ -692,7 +692,8 @@ def meet_all(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_template_of_the_simulator_and_of_the_judge_was_met(monkeypatch):
     meet_all(monkeypatch)
     met = set().union(*MET.values())
-    asked = written_in("simt", "races", "labs/judge", "labs/calls", "labs/compare", "labs/causes")
+    labs = ("judge", "advice", "blame", "calls", "compare", "causes")
+    asked = written_in("simt", "races", *(f"labs/{name}" for name in labs))
     missing = {where: text for text, where in asked.items() if text not in met | UNMET}
     assert not missing
     assert set(REASONS.values()) | OF_A_VERDICT <= REASONS_MET

@@ -1,12 +1,12 @@
 """Limit the time of a call of student code, and measure its memory.
 
 So an endless loop is a verdict and not a cell that hangs. Processor time counts, since a busy
-machine must not fail a sound answer, and that of the call's own thread alone: NumPy's linear algebra
-keeps a thread on every core busy, also while these have nothing to do. What waits is ended by a wall limit PATIENCE times as long, in
-which the time that it waited for a processor does not count. The limit needs a system with timers
-(not Windows) and the main thread, where a notebook runs its cells; elsewhere there is none. Left
-out: the time of other threads and processes that the call starts, for which the wall limit has to
-do."""
+machine must not fail a sound answer, and that of the call's own thread alone: NumPy's linear
+algebra has a thread on every core, which uses up time while it waits, too. What waits is ended by a
+wall limit PATIENCE times as long, in which the time that it waited for a processor does not count.
+The limit needs a system with timers (not Windows) and the main thread, where a notebook runs its
+cells; elsewhere there is none. Left out: the time of other threads and processes that the call
+starts, for which the wall limit has to do."""
 
 from __future__ import annotations
 
