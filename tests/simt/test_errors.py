@@ -140,7 +140,7 @@ LIKELY = {
 def test_an_index_out_of_bounds_has_a_likely_cause(body):
     error = caught(OutOfBoundsError, body)
     assert error.try_this.startswith(LIKELY[body])
-    assert "; otherwise guard the access" in error.try_this
+    assert "; if that is not it, guard the access" in error.try_this
     assert error.remedy.hidden().startswith("guard the access")
 
 

@@ -34,7 +34,9 @@ def explained(
     cause = _swapped(array, indices, texts, mask) or _long_loop(array, indices, texts, site, kernel)
     if not cause:
         return error
-    try_this = message("[[{cause}; otherwise ]]{guard}", cause=Chosen(cause), guard=error.remedy)
+    try_this = message(
+        "[[{cause}; if that is not it, ]]{guard}", cause=Chosen(cause), guard=error.remedy
+    )
     return OutOfBoundsError(error.message, error.where, try_this)
 
 
@@ -62,14 +64,13 @@ def _swapped(array: Array, indices: list[Value], texts: tuple[str, ...], mask: M
         order[one], order[other] = other, one
         if not all(_inside(indices[at], array.shape[axis], mask) for axis, at in enumerate(order)):
             continue
-        axes = f"its indices of axes {one} and {other}"
+        exchanged = f"{array.name} with axes {one} and {other} exchanged"
         if texts:
-            axes = f"{array.name}[{', '.join(texts[at] for at in order)}]"
-            return (
-                f"are two indices swapped? {axes} would be inside for every thread "
-                "(rows come first in an index, and x first in cuda.grid(2))"
-            )
-        return f"are two indices swapped? With {axes} exchanged every thread would be inside"
+            exchanged = f"{array.name}[{', '.join(texts[at] for at in order)}]"
+        return (
+            f"are two indices swapped? {exchanged} would be inside for every thread "
+            "(rows come first in an index, and x first in cuda.grid(2))"
+        )
     return ""
 
 
