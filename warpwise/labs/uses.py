@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warpwise.simt import Kernel
+from warpwise.traces import line_in_words
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,9 @@ def quoted(line: int, text: str, function: str = "") -> str:
     """Return a line of the text below a sentence about it.
 
     ``function``: the one it is in, if that is of another cell. The grader numbers the exercise's
-    cell from 1, and what stands in given cells below."""
-    if function:
-        place = f"line {line} of {function}" if line > 0 else f"in {function}"
-    else:
-        place = f"line {line}" if line > 0 else "in a function of a given cell"
+    cell from 1; what stands in given cells is numbered below, and has only the name."""
+    place = line_in_words(line, function) if function else f"line {line}"
+    place = place if line > 0 else f"in {place}"
     return f"    {place}: {text}"
 
 
