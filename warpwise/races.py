@@ -9,7 +9,6 @@ from warpwise.messages import (
     Block,
     Chosen,
     Element,
-    Line,
     Message,
     Name,
     Thread,
@@ -31,6 +30,29 @@ class Access:
     atomic: bool = False
     place: str = ""  #: file and line, as errors name them
     text: str = ""  #: of the line
+    #: the line in words where it is of another file or cell than the kernel: "line 4 of load_tile"
+    elsewhere: str = ""
+    #: in a device function: the lines of the kernel from which it is reached
+    reached_from: tuple[int, ...] = ()
+
+    @property
+    def there(self) -> str:
+        """The line in words."""
+        return self.elsewhere or f"line {self.line}"
+
+    @property
+    def on(self) -> str:
+        """The line in words, with its preposition; some have only the name of their function."""
+        return f"{'on' if self.there.startswith('line ') else 'in'} {self.there}"
+
+    def precedes(self, other: Access) -> bool:
+        """True if its line stands before that of another access, wherever both are reached from.
+
+        Of two lines in device functions that are called on the same lines, these decide."""
+        mine, others = self.reached_from or (self.line,), other.reached_from or (other.line,)
+        if mine == others:
+            return self.line < other.line
+        return mine[-1] < others[0]
 
     @property
     def verb(self) -> str:
@@ -46,7 +68,8 @@ class Race:
     A GPU may do either first. ``scope`` says where the two threads are: in one "warp", in one
     "block", or in two blocks of the "grid". ``same``: both are plain writes, and in this launch the
     racing threads of these two lines wrote the same values. Memory ends up the same in any order
-    then, and yet it is a race: CUDA promises no result."""
+    then, and yet it is a race: CUDA promises no result. ``crosses``: this launch has a race on the
+    array, this one or another, between threads of two warps, which no ``syncwarp`` orders."""
 
     array: str
     space: str
@@ -55,6 +78,7 @@ class Race:
     second: Access
     scope: str
     same: bool = False
+    crosses: bool = False
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -72,19 +96,19 @@ class Race:
         a, b = self.first, self.second
         beside = {"warp": "of the same warp", "block": "of the same block"}
         return message(
-            "race on {element} in {space} memory: [[{one} of {block} {does} on line {line}, "
-            "{other} {beside} {also} on line {another}, and nothing orders the two{same}"
+            "race on {element} in {space} memory: [[{one} of {block} {does} {on}, "
+            "{other} {beside} {also} {also_on}, and nothing orders the two{same}"
             "|two threads use it, at least one of them writes, and nothing orders the two]]",
             element=Element(Name(self.array), self.index),
             space=Words(self.space),
             one=Thread(a.thread),
             block=Block(a.block),
             does=Chosen(a.verb),
-            line=Line(a.line),
+            on=Words(a.on),
             other=Thread(b.thread),
             beside=Chosen(beside.get(self.scope, f"of block {b.block}")),
             also=Chosen(b.verb),
-            another=Line(b.line),
+            also_on=Words(b.on),
             same=Chosen("; both write the same value" if self.same else ""),
         )
 
@@ -127,15 +151,19 @@ class Race:
             )
         if a.line == b.line:
             return self._try_on_one_line()
-        order = _ORDER[self.scope]
-        if a.line > b.line and self.scope != "grid":
-            order += f"; if line {b.line} is in the next trip of a loop, at the end of that loop"
+        order = self._order
+        if b.precedes(a) and self.scope != "grid":
+            order += f"; if {b.there} is in the next trip of a loop, at the end of that loop"
             if self.space == "shared" and b.writes and not a.writes:
                 order += f", or write to a second array while {self.array} is read"
         return f"{order}; or let both be atomic" if a.atomic or b.atomic else order
 
+    @property
+    def _order(self) -> str:
+        return _ORDER["block" if self.scope == "warp" and self.crosses else self.scope]
+
     def _try_on_one_line(self) -> str:
-        a, b, order = self.first, self.second, _ORDER[self.scope]
+        a, b, order = self.first, self.second, self._order
         if _reads_beside(a.text):
             return f"{order}; in a loop, that means in every trip"
         if a.text == b.text and (atomic := _as_atomic(a.text)):

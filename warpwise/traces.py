@@ -6,7 +6,7 @@ A trace can be saved and loaded; it needs nothing of the simulator."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +73,46 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Function:
+    """A device function that the kernel called, and where its lines stand.
+
+    ``first`` and ``last``: its lines as counters and events number them; ``base`` is to be taken
+    off for their numbers in its own file or cell. ``called_on``: the lines that call it."""
+
+    name: str
+    first: int
+    last: int
+    base: int
+    called_on: tuple[int, ...]
+
+    @property
+    def elsewhere(self) -> bool:
+        """True if it is not numbered with the kernel: it is of another file, or of a given cell."""
+        return self.base > 0 or self.first < 1
+
+
+def reached_from(line: int, functions: Iterable[Function]) -> tuple[int, ...]:
+    """Return the lines outside of some functions from which a line in one of them is reached.
+
+    That is the line itself if it is in none of them."""
+    within, outside, seen = tuple(functions), set[int](), set[int]()
+    waiting = {line}
+    while waiting:
+        seen.add(line := waiting.pop())
+        found = [f for f in within if f.first <= line <= f.last]
+        if not found:
+            outside.add(line)
+        for function in found:
+            waiting.update(set(function.called_on) - seen)
+    return tuple(sorted(outside))
+
+
+def line_in_words(line: int, function: str) -> str:
+    """Return ``line 4 of load_tile``; the grader gives lines of given cells no number of theirs."""
+    return f"line {line} of {function}" if line > 0 else function
+
+
+@dataclass(frozen=True)
 class Note:
     """A remark on a kernel that is not a mistake, such as float64 arithmetic on float32 data."""
 
@@ -80,9 +120,15 @@ class Note:
     text: str
     what: str
     try_this: str
+    function: str = ""  #: the one that the line is in, if that is of another file or cell
+
+    @property
+    def place(self) -> str:
+        """The line in words."""
+        return line_in_words(self.line, self.function) if self.function else f"line {self.line}"
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.what}\n    {self.text}\n  Try: {self.try_this}"
+        return f"{self.place}: {self.what}\n    {self.text}\n  Try: {self.try_this}"
 
 
 @dataclass(frozen=True)
@@ -124,6 +170,7 @@ class Trace:
     by_line: dict[int, Metrics]
     races: tuple[Race, ...] = ()
     notes: tuple[Note, ...] = ()
+    functions: tuple[Function, ...] = ()  #: device functions that it called
     shared_bytes_per_block: int = 0  #: static and dynamic
     #: of the arrays that ``cuda.local.array`` made; a compiler may keep small ones in registers
     local_bytes_per_thread: int = 0
@@ -138,6 +185,31 @@ class Trace:
             f"<trace of {self.kernel}, grid {self.grid}, block {self.block}: "
             ".metrics has its counters, .show() draws it>"
         )
+
+    def elsewhere(self, line: int) -> Function | None:
+        """Return the function of another file or cell that a line belongs to, None for any other.
+
+        Such lines have large numbers here, or none above 0."""
+        found = (f for f in self.functions if f.elsewhere and f.first <= line <= f.last)
+        return next(found, None)
+
+    def place(self, line: int) -> str:
+        """Return a line in words: ``line 5``, or ``line 4 of load_tile`` if it is elsewhere."""
+        function = self.elsewhere(line)
+        if function is None:
+            return f"line {line}"
+        return line_in_words(line - function.base, function.name)
+
+    def label(self, line: int) -> str:
+        """Return a line as tables name it: ``5``, or ``load_tile 4``."""
+        function = self.elsewhere(line)
+        return f"{function.name if function else ''} {self.own_number(line)}".strip()
+
+    def own_number(self, line: int) -> str:
+        """Return the number of a line in its own file or cell; "" where it has none."""
+        function = self.elsewhere(line)
+        own = line - function.base if function else line
+        return str(own) if own > 0 else ""
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -203,6 +275,7 @@ class Trace:
             "by_line": {line: asdict(m) for line, m in self.by_line.items()},
             "races": [asdict(r) for r in self.races],
             "notes": [asdict(n) for n in self.notes],
+            "functions": [asdict(f) for f in self.functions],
             "shared_bytes_per_block": self.shared_bytes_per_block,
             "local_bytes_per_thread": self.local_bytes_per_thread,
             "most_bytes_stored_by_a_warp": self.most_bytes_stored_by_a_warp,
@@ -236,6 +309,7 @@ def _from_header(header: dict[str, Any], records: Records) -> Trace:
             for r in header["races"]
         ),
         notes=tuple(Note(**n) for n in header["notes"]),
+        functions=tuple(Function(**f) for f in header.get("functions", ())),
         records=records,
     )
 

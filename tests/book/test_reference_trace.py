@@ -16,7 +16,7 @@ from support.paths import ROOT
 from warpwise import cuda, trace
 from warpwise.races import Access, Race
 from warpwise.trace_file import FORMAT
-from warpwise.traces import KINDS, ArrayInfo, Event, Note, Records, Trace
+from warpwise.traces import KINDS, ArrayInfo, Event, Function, Note, Records, Trace
 
 SOURCE = (ROOT / "chapters/reference_trace.md").read_text("utf-8")
 READER = re.search(
@@ -84,6 +84,7 @@ RECORDS = {
     ArrayInfo: "arrays",
     Race: "races",
     Access: "races",
+    Function: "functions",
     Note: "notes",
     Records: "columns",
     Event: "events",

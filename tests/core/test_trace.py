@@ -14,7 +14,7 @@ from warpwise.errors import TraceError
 from warpwise.metrics import Metrics
 from warpwise.races import Access, Race
 from warpwise.trace_file import FORMAT
-from warpwise.traces import KINDS, ArrayInfo, Note, Records
+from warpwise.traces import KINDS, ArrayInfo, Function, Note, Records
 
 
 @cuda.jit
@@ -270,8 +270,9 @@ def golden() -> Trace:
         ArrayInfo("s", "shared", "float64", (4,), 16, (8,)),
     )
     first = Access((1, 0, 0), (2, 0, 0), 7, True, False, "golden.py:7", "x[i] = 1")
-    second = Access((0, 1, 0), (1, 2, 0), 9, True, True, "golden.py:9", "cuda.atomic.add(x, i, 1)")
-    race = Race("x", "global", (3, 4), first, second, "grid")
+    atomic = "golden.py:9", "cuda.atomic.add(x, i, 1)", "line 2 of put", (7,)
+    second = Access((0, 1, 0), (1, 2, 0), 9, True, True, *atomic)
+    race = Race("x", "global", (3, 4), first, second, "grid", False, True)
     kinds, lanes = len(KINDS), np.arange(len(KINDS) * 6).reshape(len(KINDS), 6)
     active = lanes % 5 != 0
     records = Records(
@@ -294,7 +295,8 @@ def golden() -> Trace:
         metrics=Metrics(**{name: 2 * n for name, n in counters.items() if name != "lanes_active"}),
         by_line=lines,
         races=(race,),
-        notes=(Note(7, "x[i] = 1", "float64 arithmetic", "np.float32(1)"),),
+        notes=(Note(7, "x[i] = 1", "float64 arithmetic", "np.float32(1)", "put"),),
+        functions=(Function("put", 8, 9, 7, (7, 8)),),
         shared_bytes_per_block=48,
         local_bytes_per_thread=24,
         most_bytes_stored_by_a_warp=36,
@@ -314,15 +316,18 @@ def test_the_golden_file_is_read_as_it_was_written():
     assert t.events[3].addresses[:6] == (72, 76, -1, 84, 88, 92) and t.events[3].array == "x"
 
 
-@pytest.mark.parametrize("name", ["local_bytes_per_thread", "most_bytes_stored_by_a_warp"])
-def test_a_file_of_before_these_bytes_were_kept_is_read(name, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "none"),
+    [("local_bytes_per_thread", 0), ("most_bytes_stored_by_a_warp", 0), ("functions", ())],
+)
+def test_a_file_of_before_these_were_kept_is_read(name, none, tmp_path):
     with np.load(GOLDEN) as file:
         columns = {name: file[name] for name in file.files}
     header = json.loads(columns["header"].tobytes())
-    assert header.pop(name) == getattr(golden(), name)
+    assert header.pop(name) and getattr(Trace.load(GOLDEN), name) == getattr(golden(), name)
     columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez_compressed(tmp_path / "before.npz", **columns)
-    assert getattr(Trace.load(tmp_path / "before.npz"), name) == 0
+    assert getattr(Trace.load(tmp_path / "before.npz"), name) == none
 
 
 def test_local_arrays_are_counted_by_thread():

@@ -149,6 +149,10 @@ BODIES = {
     "an index": "out[i % 8] = x[i + n]",
     "an axis": "out[0] = m[n, 0] if n % 2 else m[0, n]\nout[1] = m[n, n]",
     "a lane's view": "v = x[t % 3:t % 3 + 2 + n % 2]\nout[i % 8] = v[t % 7 + 3]",
+    "an index beyond a loop": "for k in range(x.size + 1 + n % 3):\n    out[i % 8] = x[k]",
+    "swapped indices": (
+        "s = cuda.shared.array((3, 64), float32)\ns[3 + n % 50, n % 3] = n\nout[0] = s[n % 3, 9]"
+    ),
     "an item of a tuple": "p = (1.0, 2.0)\nout[0] = p[n]",
     "a number or None": (
         "def above(v):\n    if v > 2 + n % 2:\n        return v\nout[i % 8] = above(x[i % x.size])"
@@ -688,7 +692,8 @@ def meet_all(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_template_of_the_simulator_and_of_the_judge_was_met(monkeypatch):
     meet_all(monkeypatch)
     met = set().union(*MET.values())
-    asked = written_in("simt", "races", "labs/judge", "labs/calls", "labs/compare", "labs/causes")
+    labs = ("judge", "advice", "blame", "calls", "compare", "causes")
+    asked = written_in("simt", "races", *(f"labs/{name}" for name in labs))
     missing = {where: text for text, where in asked.items() if text not in met | UNMET}
     assert not missing
     assert set(REASONS.values()) | OF_A_VERDICT <= REASONS_MET

@@ -761,6 +761,27 @@ def test_time_without_a_processor_does_not_count():
     assert done.stdout == "ended by itself\n", done.stderr
 
 
+def has_help(n):
+    """Wait for another thread, as for those of NumPy's linear algebra, which use up the time."""
+    begun = time.process_time()
+
+    def helps():
+        while time.process_time() - begun < 0.5:
+            pass
+
+    helper = threading.Thread(target=helps)
+    helper.start()
+    helper.join()
+    return n * n
+
+
+@pytest.mark.unix("time limits are Unix's interval timers")
+def test_processor_time_of_other_threads_does_not_count(monkeypatch):
+    monkeypatch.setattr("warpwise.labs.calls.CALL_SECONDS", 0.2)
+    monkeypatch.setattr("warpwise.labs.limit.PATIENCE", 1000)
+    assert judge_call(has_help, FOUR).passed
+
+
 def test_a_call_in_another_thread_has_no_limit_and_is_judged():
     verdicts = []
     thread = threading.Thread(target=lambda: verdicts.append(judge_call(lambda n: 4, FOUR)))

@@ -47,7 +47,7 @@ def test_an_array_that_has_another_name_is_used_otherwise(body: str):
     assert found.otherwise and not found.written and found.listed == ""
 
 
-def test_a_line_of_a_given_cell_is_quoted_without_its_number():
+def test_a_line_of_a_given_cell_is_quoted_with_its_function():
     text = HEAD + "    x[i] = 1\n"
     found = uses(kernels_in(text, file="your cell", first_line=-9)["k"], "x")
-    assert found.listed == "  x is written on\n    in a function of a given cell: x[i] = 1"
+    assert found.listed == "  x is written on\n    in k: x[i] = 1"

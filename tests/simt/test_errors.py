@@ -120,6 +120,55 @@ def test_out_of_bounds(body):
     assert error.where.text == body.splitlines()[-1].strip()
 
 
+LIKELY = {
+    "m = cuda.shared.array((2, 64), float32)\nm[t % 64, t % 2] = 1": (
+        "are two indices swapped? m[t % 2, t % 64] would be inside for every thread"
+    ),
+    "m = cuda.shared.array((2, 3, 64), float32)\nm[1, t % 64, t % 3] = 1": (
+        "are two indices swapped? m[1, t % 3, t % 64] would be inside for every thread"
+    ),
+    "s = cuda.local.array(16, float32)\nfor k in range(17):\n    s[k] = 1": (
+        "the loop `for k in range(17)` on line 29 runs too far: k must stay below 16"
+    ),
+    "m = cuda.shared.array((64, 16), float32)\nfor k in range(16 + 1):\n    m[t, k] = 1": (
+        "the loop `for k in range(16 + 1)` on line 29 runs too far: k must stay below 16"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", LIKELY)
+def test_an_index_out_of_bounds_has_a_likely_cause(body):
+    error = caught(OutOfBoundsError, body)
+    assert error.try_this.startswith(LIKELY[body])
+    assert "; if that is not it, guard the access" in error.try_this
+    assert error.remedy.hidden().startswith("guard the access")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "m = cuda.shared.array((4, 8), float32)\nm[t // 15, t % 8] = 1",  # both ways outside
+        "s = cuda.shared.array(32, float32)\nfor k in range(64):\n    s[k + t] = 1",
+    ],
+)
+def test_an_index_out_of_bounds_without_a_likely_cause_gets_a_guard(body):
+    assert caught(OutOfBoundsError, body).try_this.startswith("guard the access")
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        ("cuda.shared.array(16, 16, float32)", "cuda.shared.array((16, 16), float32)"),
+        ("cuda.local.array(4, 4)", "cuda.local.array((4, 4), "),
+        ("cuda.shared.array(2, 4, 8, float32)", "cuda.shared.array((2, 4, 8), float32)"),
+        ("cuda.shared.array(4, 4, dtype=float32)", "cuda.shared.array((4, 4), float32)"),
+    ],
+)
+def test_a_shape_without_brackets_is_shown_with_them(call, meant):
+    error = caught(UnsupportedError, f"a = {call}")
+    assert "the shape is one argument" in error.what and error.try_this.startswith(meant)
+
+
 def test_out_of_bounds_in_two_dimensions_of_threads():
     text = (
         "from numba import cuda\n"

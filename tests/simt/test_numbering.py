@@ -4,13 +4,17 @@ No line is taken for another."""
 
 from __future__ import annotations
 
-import linecache
+import re
 
 import numpy as np
 import pytest
+from support.cells import cells
 
-from warpwise import cuda, trace
+from warpwise import trace
 from warpwise.errors import OutOfBoundsError, UnsupportedError
+from warpwise.report import report
+from warpwise.traces import reached_from
+from warpwise.views import burst, divergence
 
 TWICE = """
 @cuda.jit(device=True)
@@ -31,16 +35,6 @@ def kernel(x, y):
         put(y, i, x[i])
 """
 X = np.arange(40, dtype=np.float32)
-
-
-def cells(*texts: str) -> dict:
-    """Return the names that a notebook's cells define, each cell read as its own file."""
-    names = {"np": np, "cuda": cuda}
-    for number, text in enumerate(texts):
-        file = f"<cell {number} of {abs(hash(texts))}>"
-        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        exec(compile(text, file, "exec"), names)
-    return names
 
 
 def lines(t, counter: str) -> dict[str, int]:
@@ -80,6 +74,23 @@ def test_lines_of_other_cells_are_numbered_from_1001():
         2003: "def twice(v):",
         2004: "return v + v",
     }
+
+
+def test_a_line_is_named_by_its_function_and_its_number_there():
+    t = trace(cells(TWICE, PUT, KERNEL)["kernel"], 2, 32, X, np.zeros(40, np.float32))
+    assert [t.place(n) for n in (6, 1004, 2004)] == ["line 6", "line 4 of put", "line 4 of twice"]
+    assert [t.label(n) for n in (6, 1004, 2004)] == ["6", "put 4", "twice 4"]
+    assert [(f.name, f.called_on) for f in t.functions] == [("put", (6,)), ("twice", (1004,))]
+    assert reached_from(2004, t.functions) == reached_from(6, t.functions) == (6,)
+
+
+def test_every_view_and_the_report_name_a_line_by_its_function():
+    t = trace(cells(TWICE, PUT, KERNEL)["kernel"], 2, 32, X, np.zeros(40, np.float32))
+    drawn = (burst.of_trace(t), divergence.of_trace(t), report(t)._repr_html_())
+    for shown in drawn:
+        text = shown if isinstance(shown, str) else shown._repr_html_()
+        assert "put 4" in text or "Line 4 of put" in text or "line 4 of put" in text
+        assert not re.search(r"\b[Ll]ine (1|2)00\d", text) and "<td>1005</td>" not in text
 
 
 def test_messages_keep_the_numbers_of_the_cell():

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from numba import complex128, cuda
+from support.cells import cells
 
 from warpwise import trace
 from warpwise.errors import UnwrittenReadError
@@ -313,6 +314,79 @@ def test_one_store_races_with_those_of_both_sides_of_a_branch():
         """)
     assert {race.first.line for race in t.races} | {t.races[0].second.line} == marked_lines(t)
     assert len(t.races) == 2 and len({race.second.line for race in t.races}) == 1
+
+
+WITHIN = """
+    s[t] = x[i]
+    out[i] = s[t ^ 1]
+"""
+READ_BY_ALL = """
+    s[t] = x[i]
+    cuda.syncthreads()
+    total = np.float32(0)
+    for k in range(T):
+        total += s[k]
+    if t == 40:
+        s[t] = total
+    out[i] = total
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "lines", "scope"),
+    [
+        (WITHIN, ("s[t] = x[i]", "out[i] = s[t ^ 1]"), "warp"),
+        # the last reader of s[40] is of its writer's warp, and others before it are not
+        (READ_BY_ALL, ("total += s[k]", "s[t] = total"), "block"),
+        # two pairs of lines, of which only the later one crosses warps
+        (
+            WITHIN + "    s[T - 1 - t] = out[i]\n",
+            ("out[i] = s[t ^ 1]", "s[T - 1 - t] = out[i]"),
+            "block",
+        ),
+    ],
+)
+def test_a_race_is_shown_between_two_warps_if_there_is_one(body, lines, scope):
+    """And a syncwarp is advised only where no race on the array is between two warps."""
+    kernel = kernels_in(HEAD + body)["kernel"]
+    x = np.arange(64, dtype=np.float32)
+    races = trace(kernel, 1, 64, x, np.zeros_like(x)).races
+    assert (races[0].first.text, races[0].second.text) == lines
+    assert races[0].scope == scope
+    for race in races:
+        assert "cuda.syncthreads()" in race.try_this
+        assert ("syncwarp" in race.try_this) == (scope == "warp")
+
+
+LOAD = """
+@cuda.jit(device=True)
+def load(tile, x):
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+"""
+CALLS = """
+@cuda.jit
+def kernel(x, out):
+    tile = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    for _ in range(2):
+        load(tile, x)
+        {first}
+        out[t] = tile[63 - t]
+        {second}
+"""
+
+
+@pytest.mark.parametrize(("missing", "next_trip"), [("first", False), ("second", True)])
+def test_a_line_of_another_cell_is_named_with_its_function(missing, next_trip):
+    barriers = dict.fromkeys(("first", "second"), "cuda.syncthreads()") | {missing: "pass"}
+    kernel = cells(LOAD, CALLS.format(**barriers))["kernel"]
+    x = np.arange(64, dtype=np.float32)
+    (race,) = trace(kernel, 1, 64, x, np.zeros_like(x)).races
+    assert "writes it on line 5 of load" in race.what and "reads it on line 9" in race.what
+    # it is called before the line that reads, so that a later write is of the next trip
+    assert ("line 5 of load is in the next trip of a loop" in race.try_this) == next_trip
+    assert "next trip" in race.try_this or not next_trip
 
 
 def test_a_pair_of_lines_is_told_once():

@@ -135,8 +135,9 @@ def test_both_sides_of_an_if_take_slots_of_the_warp():
 def test_lines_are_those_of_the_source_without_docstrings_comments_and_blanks():
     launch = traced(32)
     lines = divergence.of_trace(launch).data["kernels"][0]["lines"]
-    assert all(launch.source[number].endswith(text) for number, _, text in lines)
-    texts = [text for *_, text in lines]
+    assert all(launch.source[int(number)].endswith(text) for number, _, text, _ in lines)
+    assert all(place == f"Line {number}" for number, _, _, place in lines)
+    texts = [text for _, _, text, _ in lines]
     assert (
         "def everything(x, hist):" in texts
         and "def at_least(v, low):" in texts
@@ -145,8 +146,8 @@ def test_lines_are_those_of_the_source_without_docstrings_comments_and_blanks():
     assert not any(
         "docstring" in text or "comment" in text or '"""' in text or not text for text in texts
     )
-    assert {indent for _, indent, text in lines if text.startswith("def")} == {0}
-    assert {event.line for event in launch.events} <= {number for number, *_ in lines}
+    assert {indent for _, indent, text, _ in lines if text.startswith("def")} == {0}
+    assert {event.line for event in launch.events} <= {int(number) for number, *_ in lines}
 
 
 def test_marks_are_the_kinds_of_the_events():

@@ -1,5 +1,11 @@
 """Advice that verdicts give, beside that of errors. It never shows a value of the case."""
 
+from __future__ import annotations
+
+from warpwise.labs.exercise import Launch
+from warpwise.messages import Message, Name, message, plain
+from warpwise.traces import Trace
+
 AN_ARRAY = "return an array: np.array([...])"
 A_NUMBER = "return one number"
 INTEGERS = "whole numbers are asked for: use //, len() or int()"
@@ -66,7 +72,48 @@ OVER_BUDGET = {
     "and before it is overwritten: which others are there?",
     "op_special": "compute each exp, tanh or square root once and keep it, or share it: "
     "slopes often follow from the result",
+    "flops_fp32": "compute each number once, in one thread, and only where it is used: "
+    "is something computed and thrown away?",
     "op_fp32": "** and comparisons count too, and so does each step that is made twice",
     "op_fp64": FLOAT64,
     "flops_fp64": FLOAT64,
 }
+#: counters of what global memory is asked for, which tiles in shared memory bring down
+OF_LOADS = (
+    "global_load_requests",
+    "global_load_bytes",
+    "global_load_sectors",
+    "global_bytes_moved",
+)
+NOT_SHARED = (
+    "the threads of a block load the same values, each for itself: let the block load a tile of "
+    "them into shared memory once, and let its threads read them there"
+)
+#: for exercises on attention, whose budgets count the tiles that some query sees
+HIDDEN_TILES = (
+    "a tile that the mask hides from every query of the block need be neither loaded nor computed: "
+    "where should the loop over tiles begin, and where end? What is needed is loaded once"
+)
+
+
+def less_of(launch: Launch, counter: str, t: Trace) -> Message:
+    """Suggest how to keep the budget of a counter, by the exercise's own advice if it has some.
+
+    What it says follows from the exercise, the counter and the kernel's text alone."""
+    if counter in launch.advice:
+        return plain(launch.advice[counter])
+    if counter in OF_LOADS and _asks_for_tiles(launch) and not _shares(t):
+        return plain(NOT_SHARED)
+    if counter in OVER_BUDGET:
+        return plain(OVER_BUDGET[counter])
+    return message("bring {counter} down where most of it comes from", counter=Name(counter))
+
+
+def _asks_for_tiles(launch: Launch) -> bool:
+    """True if the budget leaves room for shared memory, as it does where that is to be used."""
+    return any(limit > 0 for name, limit in launch.budget.items() if name.startswith("shared_"))
+
+
+def _shares(t: Trace) -> bool:
+    """True if the kernel's text makes an array in shared memory."""
+    return any("shared.array" in line for line in t.source.values())

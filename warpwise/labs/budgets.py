@@ -81,6 +81,11 @@ def counts_atomics(t: Trace, counter: str) -> bool:
     return counter in _CHARGED and any("atomic" in line for line in t.source.values())
 
 
+def figure(value: float) -> str:
+    """Format a counter for a reader: groups of three digits, at most two after the point."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
+
+
 def within(counter: str, value: float, limit: float) -> bool:
     """True if a counter keeps its limit: the most, or for those in MORE_IS_BETTER the least."""
     return value >= limit if counter in MORE_IS_BETTER else value <= limit

@@ -15,10 +15,10 @@ from typing import Any
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs import lookup, on_gpu, probes
-from warpwise.labs.budgets import bound, counter_value, counts_atomics
+from warpwise.labs.budgets import bound, counter_value, counts_atomics, figure
 from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
-from warpwise.labs.judge import figure, judge
+from warpwise.labs.judge import judge
 from warpwise.traces import Trace
 
 COUNTERS = "(counters: run this cell)"

@@ -70,7 +70,8 @@ class Launch:
     ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters.
     ``want`` has one array for each ``Out`` and ``InOut``, in order. ``budget`` maps counters, of
     ``budgets.NAMES``, to the most each may be; to the least for those in MORE_IS_BETTER. Budgets on
-    loads and stores count atomics too.
+    loads and stores count atomics too. ``advice`` maps some of these counters to what to try where
+    the exercise knows it better than the counter, one text for all its cases, hidden ones too.
     Results are compared exactly unless ``rtol`` or ``atol`` is given. ``reference`` works out what
     is wanted of other inputs, to explain a wrong answer: it takes arrays, numbers and the starts of
     ``InOut`` in order, and returns an array, or a tuple with one for each output.
@@ -84,6 +85,7 @@ class Launch:
     budget: Mapping[str, float] = field(default_factory=dict)
     rtol: float = 0.0
     atol: float = 0.0
+    advice: Mapping[str, str] = field(default_factory=dict)
     reference: Reference | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -95,6 +97,9 @@ class Launch:
         unknown = sorted(set(self.budget) - {*NAMES})
         if unknown:
             raise LabError(f"launch {self.label!r}: no counter is called {', '.join(unknown)}")
+        if idle := sorted(set(self.advice) - set(self.budget)):
+            without = f"advice on {', '.join(idle)}, which the budget does not name"
+            raise LabError(f"launch {self.label!r}: {without}")
 
 
 @dataclass(frozen=True)

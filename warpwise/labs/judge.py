@@ -12,15 +12,10 @@ from typing import Any
 import numpy as np
 
 from warpwise import errors, trace
-from warpwise.labs import advice, causes
-from warpwise.labs.budgets import (
-    OF_A_TRACE,
-    bound,
-    charged,
-    counter_value,
-    counts_atomics,
-    within,
-)
+from warpwise.labs import causes
+from warpwise.labs.advice import less_of
+from warpwise.labs.blame import blame
+from warpwise.labs.budgets import bound, counter_value, counts_atomics, figure, within
 from warpwise.labs.calls import judge_call
 from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.exercise import (
@@ -33,7 +28,7 @@ from warpwise.labs.exercise import (
     shape_of,
 )
 from warpwise.labs.lookup import is_stub, name_of
-from warpwise.labs.uses import quoted, uses
+from warpwise.labs.uses import uses
 from warpwise.messages import (
     NOTHING,
     Chosen,
@@ -46,7 +41,7 @@ from warpwise.messages import (
     message,
     plain,
 )
-from warpwise.metrics import MORE_IS_BETTER, WARP_SIZE, Metrics
+from warpwise.metrics import MORE_IS_BETTER
 from warpwise.simt import as_kernel
 from warpwise.traces import KINDS, Trace
 
@@ -134,11 +129,6 @@ def fresh(arg: Any) -> Any:
         return poison(shape_of(arg), arg.dtype)
     arg = arg.start if isinstance(arg, InOut) else arg
     return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
-
-
-def figure(value: float) -> str:
-    """Format a counter for a reader: groups of three digits, at most two after the point."""
-    return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
 
 
 def _parameters(kernel: Any, count: int) -> tuple[str, ...]:
@@ -253,39 +243,7 @@ def _budget(launch: Launch, t: Trace) -> Mistake | None:
                 bound=Words(bound(counter)),
                 limit=Size(figure(limit)),
                 missed=Words(missed),
-                blame=_blame(t, counter),
+                blame=blame(t, counter, limit),
             )
-            return Reason.OVER_BUDGET + counter, detail, _less_of(counter)
+            return Reason.OVER_BUDGET + counter, detail, less_of(launch, counter, t)
     return None
-
-
-def _less_of(counter: str) -> Message:
-    """Suggest how to keep the budget of a counter."""
-    if counter in advice.OVER_BUDGET:
-        return plain(advice.OVER_BUDGET[counter])
-    return message("bring {counter} down on the line that has most of it", counter=Name(counter))
-
-
-def _blame(t: Trace, counter: str) -> Message:
-    """The line that has most of a counter; which one it is can depend on the data."""
-    if not t.by_line or counter in OF_A_TRACE:
-        return NOTHING
-    if counter == "warp_efficiency":
-        line = max(t.by_line, key=lambda number: _idle_lanes(t.by_line[number]))
-        return message("[[\nmost of the idle lanes on\n{line}]]", line=_quoted(t, line))
-    values = {number: charged(m, counter) for number, m in t.by_line.items()}
-    line = max(values, key=values.__getitem__)
-    return message(
-        "[[\nmost of it, {most}, on\n{line}]]",
-        most=Datum(figure(values[line])),
-        line=_quoted(t, line),
-    )
-
-
-def _idle_lanes(m: Metrics) -> int:
-    """Lanes that stood idle, summed over the warps' instructions."""
-    return WARP_SIZE * m.warp_instructions - m.thread_instructions
-
-
-def _quoted(t: Trace, line: int) -> Chosen:
-    return Chosen(quoted(line, t.source.get(line, "").strip()))

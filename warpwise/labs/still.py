@@ -35,7 +35,7 @@ MOST_REQUESTS = 256  #: among which the worst is looked for
 FAR = 1_000_000
 NOTHING_WASTED = "Fewer would not do."
 SLOTS = re.compile(r"Issue slots [\d,]+ to [\d,]+ of [\d,]+")
-STEP = re.compile(r"^.*?, step \d+\. Line")
+STEP = re.compile(r"^.*?, step \d+\. ")
 LANES = ("warp_efficiency", "divergent_branches", "branches", "warp_instructions", "barriers")
 
 
@@ -73,6 +73,7 @@ def _in_turn(reason: str) -> tuple[Callable[[Trace, str], str], ...]:
 def _sectors(trace: Trace, reason: str) -> str:
     """Draw the request to global memory that wastes most, of full warps if there are any."""
     from warpwise.views.request import requests_of
+    from warpwise.views.sourcetable import heading
 
     kinds = ("load", "store")
     kind = next((k for k in kinds if reason.endswith(f"_{k}") or f"_{k}_" in reason), "")
@@ -82,8 +83,7 @@ def _sectors(trace: Trace, reason: str) -> str:
     if not requests:
         return ""
     line, request = max(requests, key=lambda one: (one[1].wasted, one[1].sectors, one[1].lanes))
-    where = f"Line {line}" if line > 0 else "A given function"
-    lead = f"{where}: a warp {request.verb} {request.array}"
+    lead = f"{heading(trace.place(line))}: a warp {request.verb} {request.array}"
     data = _request(_closed_up(request), line, lead)
     svg = _drawn("requests", data, {"row": str(line), "step": 1, "lane": -1})["picture"]
     fewer = f"{quantity(request.ideal, 'sector')} could hold what it uses."
@@ -102,8 +102,7 @@ def _banks(trace: Trace, _: str) -> str:
         return ""
     shown = _drawn("banks", view.data, view.values)
     text = shown["text"].partition(" Wavefront ")[0]
-    said = re.sub(r"^Line (-\d+|0)\b", "A given function", text)
-    return _figure("banks", shown["picture"], said, trace, None)
+    return _figure("banks", shown["picture"], text, trace, None)
 
 
 def _lanes(trace: Trace, _: str) -> str:
@@ -117,10 +116,8 @@ def _lanes(trace: Trace, _: str) -> str:
     first = max(0, opens - STEPS_BEFORE)
     warp["steps"] = warp["steps"][first : opens + STEPS_AFTER]
     warp["all"] = sum(slots for _, slots, *_ in warp["steps"])
-    lines = data["kernels"][0]["lines"]
-    data["kernels"][0]["lines"] = [(n if n > 0 else "", *code) for n, *code in lines]
     shown = _drawn("divergence", data, values | {"step": opens - first + 1})
-    line, _, rest = STEP.sub("Line", shown["text"]).partition(" takes ")
+    line, _, rest = STEP.sub("", shown["text"]).partition(" takes ")
     part = "runs with a part of the lanes; the others are masked."
     runs = "runs with all 32 lanes." if "all 32 lanes active" in rest else part
     svg = SLOTS.sub("Part of a warp's issue slots", shown["picture"])

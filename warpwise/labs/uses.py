@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warpwise.simt import Kernel
+from warpwise.traces import line_in_words
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,13 @@ def uses(kernel: Kernel, array: str) -> Uses:
 
     def lines(*kinds: str) -> tuple[str, ...]:
         at = {
-            (function.where(node).line, function.where(node).text)
+            (node.lineno, quoted(where.line, where.text, where.function if is_elsewhere else ""))
             for function, how, node in found
             if how in kinds
+            for where in (function.where(node),)
+            for is_elsewhere in (function.base > 0 or where.line < 1,)
         }
-        return tuple(quoted(*place) for place in sorted(at))
+        return tuple(text for _, text in sorted(at))
 
     return Uses(
         array,
@@ -60,11 +63,13 @@ def uses(kernel: Kernel, array: str) -> Uses:
     )
 
 
-def quoted(line: int, text: str) -> str:
+def quoted(line: int, text: str, function: str = "") -> str:
     """Return a line of the text below a sentence about it.
 
-    The grader numbers the exercise's cell from 1, and what stands in given cells below."""
-    place = f"line {line}" if line > 0 else "in a function of a given cell"
+    ``function``: the one it is in, if that is of another cell. The grader numbers the exercise's
+    cell from 1; what stands in given cells is numbered below, and has only the name."""
+    place = line_in_words(line, function) if function else f"line {line}"
+    place = place if line > 0 else f"in {place}"
     return f"    {place}: {text}"
 
 
@@ -74,8 +79,8 @@ def _functions(kernel: Kernel) -> Iterator[Kernel]:
     while waiting:
         function = waiting.pop()
         yield function
-        waiting += function.calls - found
-        found |= function.calls
+        waiting += function.calls.keys() - found
+        found |= function.calls.keys()
 
 
 def _uses(tree: ast.AST, array: str) -> Iterator[tuple[str, ast.expr]]:

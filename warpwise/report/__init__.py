@@ -128,7 +128,7 @@ def report(t: Trace, device: Device = H100, registers: int = 32) -> Report:
     lines = sorted(t.by_line.items())
     sources = _dedented([t.source.get(line, "").rstrip() for line, _ in lines])
     rows = [
-        Row(str(line), source, metrics)
+        Row(t.label(line), source, metrics, t.place(line))
         for (line, metrics), source in zip(lines, sources, strict=True)
     ]
     blocks, threads = quantity(_product(t.grid), "block"), quantity(_product(t.block), "thread")

@@ -25,31 +25,32 @@ MOST_RACES, MOST_NOTES = 2, 3
 
 @dataclass(frozen=True)
 class Row:
-    """One source line and its counters, or the launch's total."""
+    """One source line and its counters, or the launch's total; ``place``: the line in words."""
 
     name: str
     source: str
     metrics: Metrics
+    place: str = ""
 
 
 def advice(rows: list[Row], t: Trace, device: Device) -> Iterator[str]:
     """Yield sentences: races, notes, wasteful lines by kind of waste, and the size of the grid."""
     yield from (f"{race.what}. Try: {race.try_this}." for race in t.races[:MOST_RACES])
     yield from (
-        f"line {note.line}: {note.what}. Try: {note.try_this}." for note in t.notes[:MOST_NOTES]
+        f"{note.place}: {note.what}. Try: {note.try_this}." for note in t.notes[:MOST_NOTES]
     )
     rules = [_sectors, _conflicts, _atomics, _idle_lanes]
     if not any(array.dtype in ("float64", "complex128") for array in t.arrays):
         rules.insert(3, _float64)
-    noted = {note.line for note in t.notes}
+    noted = {note.place for note in t.notes}
     for rule in rules:
         found = [
-            (waste, row.name, text)
+            (waste, row.place, text)
             for row in rows
             for waste, text in rule(row.metrics, t.metrics)
-            if waste >= WORTH_A_WORD and not (rule is _float64 and int(row.name) in noted)
+            if waste >= WORTH_A_WORD and not (rule is _float64 and row.place in noted)
         ]
-        yield from (f"line {name}: {text}" for _, name, text in sorted(found, key=lambda f: -f[0]))
+        yield from (f"{place}: {text}" for _, place, text in sorted(found, key=lambda f: -f[0]))
     yield from _grid(prod(t.grid), prod(t.block), device)
 
 

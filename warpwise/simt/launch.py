@@ -16,6 +16,7 @@ from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.compiler.notes import about_float64
 from warpwise.simt.compiler.program import Program
+from warpwise.simt.frontend.called import functions_of
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel
 from warpwise.simt.lanes.lane_group import Shape
@@ -261,6 +262,7 @@ def _trace(
             *state.wraps.notes.values(),
             *notes,
         ),
+        functions=functions_of(kernel),
         shared_bytes_per_block=state.shared_bytes,
         local_bytes_per_thread=state.local_bytes,
         most_bytes_stored_by_a_warp=stored.most,
@@ -281,6 +283,6 @@ def _source(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> dict[int, str]:
     tree = kernel.tree
     numbers_of = range(tree.lineno, (tree.end_lineno or tree.lineno) + 1)
     lines = {n: kernel.lines[n] for n in numbers_of if n in kernel.lines}
-    for other in kernel.calls.difference(callers):
+    for other in kernel.calls.keys() - {*callers}:
         lines.update(_source(other, (*callers, kernel)))
     return dict(sorted(lines.items()))

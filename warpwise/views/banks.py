@@ -19,7 +19,7 @@ from warpwise.model.arguments import one_of, whole
 from warpwise.traces import Event, Trace
 from warpwise.views.controls import Choice, Control, Player, Slider
 from warpwise.views.request import VERBS
-from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, table
+from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, heading, table
 from warpwise.views.view import Json, View
 
 ITEMSIZES = {"float16": 2, "float32": 4, "float64": 8, "complex128": 16}
@@ -94,7 +94,7 @@ def of_trace(trace: Trace, line: int | None = None) -> View:
     check_line(trace, line, sorted({group.line for group in groups}), "request to shared memory")
     if not groups:
         return View("banks", {"nothing": _nothing(trace, bool(counted))}, (), above)
-    lines = [_packed(group, _most(groups)) for group in groups]
+    lines = [_packed(group, _most(groups), trace.place(group.line)) for group in groups]
     return View("banks", {"lines": lines}, _choices(trace, groups, line), above)
 
 
@@ -144,7 +144,9 @@ def _choices(trace: Trace, groups: tuple[Group, ...], line: int | None) -> tuple
     carried = group.carried(_most(groups))
     lane, wavefront = _common(sum(passes(*_named(group.requests[group.worst]))))
     options = {
-        str(i): escape(f"{group.line}, {group.kind}: {trace.source[group.line].strip()}")
+        str(i): escape(
+            f"{trace.label(group.line)}, {group.kind}: {trace.source[group.line].strip()}"
+        )
         for i, group in enumerate(groups)
     }
     return (
@@ -160,8 +162,8 @@ def _common(total: int) -> tuple[Slider, Player]:
     return lane, Player("wavefront", "wavefront", 1, total, 1)
 
 
-def _packed(group: Group, most: int) -> list[Json]:
-    """Pack requests for the script: each with what its controls say."""
+def _packed(group: Group, most: int, line: str) -> list[Json]:
+    """Pack requests for the script: each with what its controls say, and its line in words."""
     carried, total = group.carried(most), len(group.requests)
     packed = []
     for place in carried:
@@ -169,7 +171,7 @@ def _packed(group: Group, most: int) -> list[Json]:
         words, span = _named(event)
         worst = ", its worst request" if place == group.worst and _conflicts(event) else ""
         warp = f"warp {event.warp} of block {event.block}"
-        lead = f"Line {event.line}{worst}: {warp} {VERBS[event.kind]} {event.array}."
+        lead = f"{heading(line)}{worst}: {warp} {VERBS[event.kind]} {event.array}."
         outputs = {"request": f"{place + 1:,} of {total:,}"}
         limits = {"request": [1, len(carried)]}
         shown = {"words": words, "span": span, "lead": lead, "limits": limits, "outputs": outputs}
@@ -206,7 +208,7 @@ def _above(trace: Trace, counted: list[tuple[int, str]], groups: tuple[Group, ..
 def _row(trace: Trace, line: int, kind: str) -> list[str | int]:
     counters = ("requests", "wavefronts", "bank_conflicts")
     counts = [f"{_of(trace.by_line[line], kind, counter):,}" for counter in counters]
-    return [line, f"{kind}s", *counts, trace.source[line].strip()]
+    return [trace.label(line), f"{kind}s", *counts, trace.source[line].strip()]
 
 
 def _note(trace: Trace, groups: tuple[Group, ...]) -> str:

@@ -127,7 +127,7 @@ export function show({ kernels }, { kernel = 0, block = 0, ...values }, width) {
     lanes: (lanes += wide * masks[mask][0]),
   }));
   const now = steps[Math.min(values.step, steps.length) - 1];
-  const [number, , code] = lines[now.row];
+  const [, , code, where] = lines[now.row];
   const [active, who] = now.mask;
   const efficiency = percent(now.lanes, 32 * now.slots);
   return {
@@ -139,7 +139,7 @@ export function show({ kernels }, { kernel = 0, block = 0, ...values }, width) {
       ["at the end", percent(warp.lanes, 32 * warp.all), ""],
     ],
     text:
-      `${warp.name}, step ${now.step}. Line ${number} (${code}) takes ${plural(now.wide, "issue slot")} with ` +
+      `${warp.name}, step ${now.step}. ${where} (${code}) takes ${plural(now.wide, "issue slot")} with ` +
       `${who}${now.mark[0]}. Warp efficiency so far: ${efficiency}.${warp.note}`,
     limits: { step: [1, steps.length], ...("warp" in values && { warp: [0, warps.length - 1] }) },
   };

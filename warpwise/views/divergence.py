@@ -18,6 +18,7 @@ from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import quantity
 from warpwise.traces import Event, Trace
 from warpwise.views.controls import Choice, Control, Player, Slider
+from warpwise.views.sourcetable import heading
 from warpwise.views.timeline import Step, Timeline, timelines
 from warpwise.views.view import Json, View
 
@@ -122,8 +123,7 @@ def _packed(trace: Trace, blocks: Blocks, most: int) -> Json:
 
     A step names its line, its mask and its marks by their places in ``lines``, ``masks`` and
     ``marks``."""
-    lines = _lines(trace.source)
-    numbers = [number for number, *_ in lines]
+    numbers, lines = _lines(trace)
     most = max(1, most // sum(len(warps) for warps in blocks.values()))
     masks: dict[int, int] = {}
     marks: dict[Happened, int] = {}
@@ -168,9 +168,11 @@ def _warp(name: str, warp: Timeline, most: int) -> Json:
     return {"name": name, **sums, "note": note}
 
 
-def _lines(source: dict[int, str]) -> list[tuple[int, int, str]]:
-    """Return number, indent and text of the lines, without blank ones, comments and docstrings."""
-    numbers = sorted(source)
+def _lines(trace: Trace) -> tuple[list[int], list[tuple[str, int, str, str]]]:
+    """Return the lines without blank ones, comments and docstrings, after their numbers.
+
+    Of each: the number shown beside it, its indent, its text, and the line in words."""
+    source, numbers = trace.source, sorted(trace.source)
     whole = "\n".join(source[number] for number in numbers)
     texts = _DOCSTRING.sub(lambda found: "\n" * found[0].count("\n"), whole).split("\n")
     code = [
@@ -179,10 +181,16 @@ def _lines(source: dict[int, str]) -> list[tuple[int, int, str]]:
         if text.strip() and not text.lstrip().startswith("#")
     ]
     indents = [len(text) - len(text.lstrip()) for _, text in code]
-    return [
-        (number, indent - min(indents), text.strip())
+    lines = [
+        (
+            trace.own_number(number),
+            indent - min(indents),
+            text.strip(),
+            heading(trace.place(number)),
+        )
         for (number, text), indent in zip(code, indents, strict=True)
     ]
+    return [number for number, _ in code], lines
 
 
 def _mask(mask: int) -> tuple[int, str, int]:

@@ -14,7 +14,7 @@ from warpwise.metrics import ABOUT, WARP_SIZE, Metrics
 from warpwise.model.arguments import one_of, quantity
 from warpwise.traces import Trace
 from warpwise.views.request import VERBS, Request, packed, requests_of
-from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, table
+from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, heading, table
 from warpwise.views.view import Json
 
 MOST_PER_CHOICE = 128
@@ -71,11 +71,14 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Choice:
-    """The loads, the stores or the atomics of one source line, in the order they happened."""
+    """The loads, the stores or the atomics of one source line, in the order they happened.
+
+    ``place``: the line in words."""
 
     line: int
     kind: str
     requests: tuple[Request, ...]
+    place: str
 
     @cached_property
     def worst(self) -> int:
@@ -104,7 +107,7 @@ class Choice:
             "total": len(self.requests),
             "first": carried.start + 1,
             "worst": self.worst + 1,
-            "requests": [_packed(self.requests[i], self.line) for i in carried],
+            "requests": [_packed(self.requests[i], self.place) for i in carried],
         }
 
 
@@ -142,10 +145,12 @@ class Listing:
         def cell(number: int, text: str, column: Column) -> str:
             metrics = counts.get(number, Metrics())
             shown = column.value(metrics) if column.accesses(metrics) else ""
-            return _radio(number, column, shown, text) if (number, column.kind) in able else shown
+            if (number, column.kind) not in able:
+                return shown
+            return _radio(number, column, shown, f"{self.trace.place(number)}: {text.strip()}")
 
         rows: list[list[str | int]] = [
-            [number, *(cell(number, text, column) for column in columns), text]
+            [self.trace.label(number), *(cell(number, text, column) for column in columns), text]
             for number, text in sorted(self.trace.source.items())
         ]
         heads = ("line", *(column.title for column in columns), "source")
@@ -163,7 +168,7 @@ def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> L
     launch = f"grid {trace.grid}, block {trace.block}"
     choices: tuple[Choice, ...] = ()
     try:
-        choices = _choices(requests_of(trace))
+        choices = _choices(requests_of(trace), trace)
         made = f"Requests are those of {_blocks(choices)}." if choices else ""
         told = made or "The recorded blocks made no global request."
     except TraceError as error:
@@ -175,10 +180,10 @@ def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> L
     return Listing(trace, choices, _worst(choices, line, kind), note)
 
 
-def _choices(requests: dict[int, list[Request]]) -> tuple[Choice, ...]:
+def _choices(requests: dict[int, list[Request]], trace: Trace) -> tuple[Choice, ...]:
     """Split requests by line and then by kind, in the order of the table's rows and cells."""
     split = (
-        Choice(line, kind, tuple(r for r in requests[line] if r.kind == kind))
+        Choice(line, kind, tuple(r for r in requests[line] if r.kind == kind), trace.place(line))
         for line in sorted(requests)
         for kind in VERBS
     )
@@ -198,11 +203,11 @@ def _cost(request: Request) -> tuple[int, int]:
     return request.wasted, request.sectors
 
 
-def _radio(number: int, column: Column, shown: str, text: str) -> str:
+def _radio(number: int, column: Column, shown: str, where: str) -> str:
     """Return a counter as a radio button.
 
     Its name begins as the screen does, with the counter, and goes on with what is around it."""
-    name = escape(f"{shown} {column.title}, line {number}: {text.strip()}")
+    name = escape(f"{shown} {column.title}, {where}")
     value = f"{number} {column.kind}"
     radio = f'<input type="radio" name="line" value="{value}" aria-label="{name}">'
     return f"<label>{radio}{shown}</label>"
@@ -214,9 +219,9 @@ def _blocks(choices: tuple[Choice, ...]) -> str:
     return f"block {blocks[0]}" if len(blocks) == 1 else f"blocks {', '.join(map(str, blocks))}"
 
 
-def _packed(request: Request, line: int) -> Json:
+def _packed(request: Request, place: str) -> Json:
     """Pack a request for the script, with its line, warp and lanes."""
     warp = f"warp {request.warp} of block {request.block}"
     lanes = quantity(request.lanes, "lane")
-    lead = f"Line {line}: {warp} {request.verb} {request.array} with {lanes}"
+    lead = f"{heading(place)}: {warp} {request.verb} {request.array} with {lanes}"
     return packed(request, lead)

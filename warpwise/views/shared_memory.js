@@ -144,7 +144,7 @@ export function show(data, { step, warp }, width) {
     picture: svg(width, y + tall + key.height + 4, "Shared memory", [shapes, key.shapes]),
     rows: [...rows, ["barriers", passed, `passed by ${mark}`]],
     text:
-      `Step ${step} of ${steps.length}, line ${now.line}, ${source[now.line]}, ${now.what} ${plural(now.warps, "warp")} of ${total}. ` +
+      `Step ${step} of ${steps.length}, ${source[now.line]}, ${now.what} ${plural(now.warps, "warp")} of ${total}. ` +
       `Warp ${warp} ${who}. By now ${rows.map(([term, count, of]) => `${count} ${of} are ${term}`).join(", ")}; ` +
       `${plural(passed, "barrier")} passed.`,
     outputs: { step: `${step} of ${steps.length}` },

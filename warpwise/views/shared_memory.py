@@ -88,7 +88,7 @@ def _data(trace: Trace, records: list[int]) -> Json:
     lines = sorted({int(trace.records.line[i]) for i in records})
     whole_block = {
         "arrays": [_layout(trace.arrays[number]) for number in used],
-        "source": {number: trace.source[number].strip() for number in lines},
+        "source": {n: f"{trace.place(n)}, {trace.source[n].strip()}" for n in lines},
         "total": -(-prod(trace.block) // WARP_SIZE),
     }
     most = MOST_STEPS

@@ -26,6 +26,11 @@ def table(label: str, heads: Iterable[str], rows: Iterable[Sequence[str | int]])
     )
 
 
+def heading(place: str) -> str:
+    """Return a line in words as a sentence begins with it: ``Line 5``, or ``In load_tile``."""
+    return f"L{place[1:]}" if place.startswith("line ") else f"In {place}"
+
+
 def around(worst: int, most: int, total: int) -> range:
     """Return the places of at most ``most`` out of ``total`` requests, around the worst.
 

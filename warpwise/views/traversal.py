@@ -64,7 +64,7 @@ def of_trace(trace: Trace, array: str | None = None) -> View:
             f"arrays to show: {', '.join(able) or 'none'}"
         )
     first, most = array or next(iter(able)), MOST_REQUESTS // len(able)
-    arrays = {name: _array(info, on_array[name], most) for name, info in able.items()}
+    arrays = {name: _array(trace, info, on_array[name], most) for name, info in able.items()}
     controls = (
         Choice("array", "array", {name: name for name in able}, first),
         Player("step", "request", 1, len(arrays[first]["requests"]), 1),
@@ -79,7 +79,7 @@ def _has_rows(info: ArrayInfo) -> bool:
     return info.strides[1] == info.itemsize and info.strides[0] >= info.itemsize * info.shape[1]
 
 
-def _array(info: ArrayInfo, events: list[Event], most: int) -> Json:
+def _array(trace: Trace, info: ArrayInfo, events: list[Event], most: int) -> Json:
     """Pack an array for the script: the part that is drawn, and at most so many requests in it."""
     (rows, columns), start = info.shape, base(info)
     down, right = _part(info, events[0])
@@ -102,7 +102,7 @@ def _array(info: ArrayInfo, events: list[Event], most: int) -> Json:
         "pitch": info.strides[0] // info.itemsize,
         "itemsize": info.itemsize,
         "shift": info.address - start + right[0] * info.itemsize,
-        "requests": [_packed(event, start) for event in inside],
+        "requests": [_packed(event, start, trace.place(event.line)) for event in inside],
     }
 
 
@@ -124,8 +124,8 @@ def _places(info: ArrayInfo, event: Event) -> set[tuple[int, int]]:
     return {(row, rest // info.itemsize) for row, rest in apart}
 
 
-def _packed(event: Event, start: int) -> Json:
-    """Pack a request: who does what, and the addresses from ``start``."""
-    warp = f"on line {event.line} warp {event.warp} of block {event.block}"
+def _packed(event: Event, start: int, place: str) -> Json:
+    """Pack a request: who does what and where, and the addresses from ``start``."""
+    warp = f"on {place} warp {event.warp} of block {event.block}"
     lead = f"{warp} {VERBS[event.kind]} it with {quantity(len(event.lanes), 'lane')}"
     return {"lead": lead, "deltas": deltas(from_base(event, start))}

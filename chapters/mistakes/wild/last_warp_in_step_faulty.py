@@ -1,5 +1,5 @@
-"""The last steps of a sum are left to one warp without any barrier, as one did when the lanes of
-a warp went in step."""
+"""The last steps of a sum are left to one warp without any barrier, as one did before Volta, when
+the lanes of a warp went in step."""
 
 # scope: warp
 import numpy as np

@@ -13,6 +13,7 @@ from math import ceil
 import numpy as np
 
 from warpwise.labs import Call, Launch, Out
+from warpwise.labs.advice import HIDDEN_TILES
 
 WIDTH, TILE, D, CHUNK = 16, 16, 32, 64
 KINDS = ("spread", "rising", "falling", "large", "low")
@@ -234,6 +235,7 @@ def causal_launch(
             "flops_fp64": 0,
             "most_bytes_stored_by_a_warp": 16 * (D + 1),
         },
+        advice={"global_load_bytes": HIDDEN_TILES},
     )
 
 

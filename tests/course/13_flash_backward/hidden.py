@@ -14,6 +14,7 @@ from math import ceil
 import numpy as np
 
 from warpwise.labs import Call, InOut, Launch, Out
+from warpwise.labs.advice import HIDDEN_TILES
 
 TILE, WIDTH = 16, 32
 MEMORY = 48 << 20  # bytes; a float32 matrix of LONG x LONG takes more than twice as many
@@ -247,6 +248,7 @@ def dq_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "op_fp64": 0,
                 "most_bytes_stored_by_a_warp": 16 * WIDTH,
             },
+            advice={"global_bytes_moved": HIDDEN_TILES},
         )
 
 
@@ -295,6 +297,7 @@ def backward(rng: np.random.Generator) -> Iterator[Launch]:
                 "op_fp64": 0,
                 "most_bytes_stored_by_a_warp": 32 * WIDTH + 16 * WIDTH * ceil(n / TILE),
             },
+            advice={"global_bytes_moved": HIDDEN_TILES},
         )
 
 

@@ -19,8 +19,7 @@ from warpwise.grading.class_report.overview import ExerciseOverview, LabOverview
 from warpwise.grading.class_report.side_by_side import DIFFERENT, RENAMED, SAME, Row, rows
 from warpwise.grading.class_report.similar import Pair
 from warpwise.grading.templates import environment
-from warpwise.labs.budgets import bound
-from warpwise.labs.judge import figure
+from warpwise.labs.budgets import bound, figure
 
 BARS = 10  # of the histogram at most
 MOST_PAIRS, MOST_SHOWN = 100, 20  # pairs that are listed, and of which the texts are shown

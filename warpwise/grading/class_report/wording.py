@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from warpwise.grading.class_report.overview import Exceeded
 from warpwise.grading.record import Record
-from warpwise.labs.judge import figure
+from warpwise.labs.budgets import figure
 from warpwise.metrics import MORE_IS_BETTER
 
 MOST_NAMES = 4  # of the students in a group that are named

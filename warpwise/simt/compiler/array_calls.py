@@ -42,6 +42,7 @@ def name_arrays(c: Context, node: ast.Assign) -> None:
 def _array_of(c: Context, node: ast.Call) -> tuple[DType, tuple[object, ...], str]:
     """Return the element type, shape and name of a shared or local array."""
     given, text = _given(node), ast.unparse(node)
+    _need_one_shape(c, node)
     if not {"shape", "dtype"} <= set(given):
         what = f"{text}: a shape and a dtype are needed"
         c.refuse(node, what, _array_call(c, node, given))
@@ -60,6 +61,23 @@ def _array_of(c: Context, node: ast.Call) -> tuple[DType, tuple[object, ...], st
         _check_alignment(c, node, c.constant(given["alignment"]))
     name = c.targets.get(node) or c.target or f"array on line {node.lineno}"
     return element_type(c, given["dtype"]), shape, name
+
+
+def _need_one_shape(c: Context, node: ast.Call) -> None:
+    """Refuse ``array(16, 16, np.float32)``: a shape needs brackets of its own."""
+    sizes = [arg for arg in node.args if _is_size(c, arg)]
+    if len(sizes) < 2 or sizes != node.args[: len(sizes)]:
+        return
+    shape = ", ".join(map(ast.unparse, sizes))
+    others = [*node.args[len(sizes) :], *(k.value for k in node.keywords if k.arg == "dtype")]
+    dtype = ast.unparse(others[0]) if others else advice.element_type(c.kernel.names())
+    what = f"{ast.unparse(node)}: the shape is one argument, so it needs brackets of its own"
+    c.refuse(node, what, f"{ast.unparse(node.func)}(({shape}), {dtype})")
+
+
+def _is_size(c: Context, node: ast.expr) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else c.static(node)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _given(node: ast.Call) -> dict[str, ast.expr]:

@@ -62,7 +62,7 @@ def call_device(c: Context, node: ast.Call, kernel: Kernel) -> Code:
         what = f"{kernel.name} calls itself, and is defined in a kernel"
         c.refuse(node, what, "define it outside, as a device function, or write a loop")
     if kernel is not c.kernel:
-        c.kernel.calls.add(kernel)
+        c.kernel.calls.setdefault(kernel, set()).add(node.lineno)
     bound = [_taken_along(c, node, code) for code in _bound_arguments(c, node, kernel)]
     given, result = _as_signed(c, node, kernel, bound)
     arguments = [*given, *_captured(c, node, kernel)]

@@ -99,8 +99,8 @@ class Notes:
 
     def _add(self, node: Node, what: str, try_this: str) -> None:
         where = self.kernel.where(node)
-        place = where.line, where.text
-        self.found.setdefault(place, Note(*place, what, try_this))
+        place, function = (where.line, where.text), where.function if self.kernel.base else ""
+        self.found.setdefault(place, Note(*place, what, try_this, function))
 
 
 def _short(node: Node, most: int = 60) -> str:

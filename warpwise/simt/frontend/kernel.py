@@ -55,7 +55,8 @@ class Kernel:
         self.programs: dict[tuple[Type, ...], Any] = {}
         #: What is found of those that are being compiled: their ``Results``, by argument types.
         self.begun: dict[tuple[Type, ...], Any] = {}
-        self.calls: set[Kernel] = set()  #: device functions that it calls, known once compiled
+        #: device functions that it calls, known once compiled, and the lines that do
+        self.calls: dict[Kernel, set[int]] = {}
         self.inner: dict[ast.AST, Kernel] = {}  #: functions that it defines
         self.captured: tuple[str, ...] = ()  #: variables of the enclosing function that it reads
         self.constants: Mapping[str, object] = {}  #: parameters that are known where it is called
@@ -83,7 +84,7 @@ class Kernel:
         if key not in known:
             known[key] = made = copy.copy(self)
             made.constants, made.programs, made.begun = constants, {}, {}
-            made.calls, made.inner = set(), {}
+            made.calls, made.inner = {}, {}
         return known[key]
 
     @property

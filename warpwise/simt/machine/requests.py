@@ -12,6 +12,7 @@ from warpwise.simt.machine.derived_views import part_of
 from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.memory import Array, check_aligned
 from warpwise.simt.machine.observer import AccessKind, Request
+from warpwise.simt.machine.outside import explained
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import DType, Lanes, Value, clipped
 
@@ -23,7 +24,7 @@ class Requests:
 
     def __init__(self, state: LaunchState):
         self.hooks, self.places, self.fixed = state.hooks, state.places, state.fixed
-        self.wraps = state.wraps
+        self.wraps, self.kernel = state.wraps, state.launch.kernel
 
     def load(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
         request = self.request("load", array, indices, mask, site)
@@ -115,14 +116,17 @@ class Requests:
 
     def _offset(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
         """Return elements from the start of the array, with every active lane's index checked."""
-        if len(indices) == 1 and array.strides[0] == 1:
-            return self.checked(array, indices[0], array.shape[0], 0, mask, site)
-        offset: Value = 0
-        axes = zip(indices, array.shape, array.strides, strict=True)
-        for axis, (index, size, stride) in enumerate(axes):
-            place = self.checked(array, index, size, axis, mask, site)
-            offset = offset + (place if stride == 1 else place * stride)
-        return offset
+        try:
+            if len(indices) == 1 and array.strides[0] == 1:
+                return self.checked(array, indices[0], array.shape[0], 0, mask, site)
+            offset: Value = 0
+            axes = zip(indices, array.shape, array.strides, strict=True)
+            for axis, (index, size, stride) in enumerate(axes):
+                place = self.checked(array, index, size, axis, mask, site)
+                offset = offset + (place if stride == 1 else place * stride)
+            return offset
+        except OutOfBoundsError as error:
+            raise explained(error, array, indices, mask, site, self.kernel) from None
 
     def checked(
         self, array: Array, index: Value, size: Value, axis: int, mask: Mask, site: Site

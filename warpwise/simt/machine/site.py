@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpwise.errors import Location
+from warpwise.traces import line_in_words
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,12 @@ class Site:
 
     def index(self, axis: int) -> str:
         return self.indices[axis] if axis < len(self.indices) else ""
+
+    @property
+    def elsewhere(self) -> str:
+        """The line in words where it is of another file or cell than the kernel, else ""."""
+        own = self.line == self.shown > 0
+        return "" if own else line_in_words(self.shown, self.function)
 
     def where(
         self,

@@ -17,7 +17,6 @@ from warpwise.messages import (
     Joined,
     LaneNumbers,
     Limit,
-    Line,
     Message,
     Name,
     Part,
@@ -133,9 +132,9 @@ def _circumstances(
     arrived = [warp.arrival for warp in warps if warp.arrival is not None]
     if arrived:
         yield message(
-            "; {warps} at the barrier in line {line}",
+            "; {warps} at the barrier in {line}",
             warps=Count(len(arrived), "warp", "is", "are"),
-            line=Line(arrived[0].site.line),
+            line=Words(arrived[0].site.elsewhere or f"line {arrived[0].site.line}"),
         )
     if blocks_to_come:
         yield message(

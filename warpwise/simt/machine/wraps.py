@@ -78,4 +78,5 @@ class Wraps:
             array=Name(array.name),
         )
         key = site.shown, site.text
-        self.notes.setdefault(key, Note(*key, what.open(), _TRY))
+        function = site.function if site.elsewhere else ""
+        self.notes.setdefault(key, Note(*key, what.open(), _TRY, function))

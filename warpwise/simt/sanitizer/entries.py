@@ -129,12 +129,15 @@ class Table:
         self.other: Lanes | None = None
 
     def clashes(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
-        """Return the races of an access with the entries here."""
+        """Return the races of an access with the entries here.
+
+        The other entries are looked at, too, unless the last ones are of another warp already."""
         if self.newest <= floor:
             return []
         found = clashes(touch, self.last.take(touch.cells), self.kind, order, floor)
-        if not found and self.other is not None:
-            found = clashes(touch, self.other.take(touch.cells), self.kind, order, floor)
+        far = any(order.distance(clash.first[1], clash.second[1]) > 0 for clash in found)
+        if self.other is not None and not far:
+            found += clashes(touch, self.other.take(touch.cells), self.kind, order, floor)
         return found
 
     def enter(self, touch: Touch, order: Order, floor: int) -> list[Clash]:

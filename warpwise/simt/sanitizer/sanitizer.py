@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from warpwise.errors import Location, UnwrittenReadError
 from warpwise.messages import Element, Name, Words, message
 from warpwise.races import Access, Race
+from warpwise.simt.frontend.called import functions_of
 from warpwise.simt.frontend.written import has_fence
 from warpwise.simt.lanes.lane_group import LaneGroup, Shape
 from warpwise.simt.lanes.masks import Mask
@@ -24,7 +26,7 @@ from warpwise.simt.sanitizer.local_shadow import LocalShadow
 from warpwise.simt.sanitizer.order import Clock, Order
 from warpwise.simt.sanitizer.shared_shadow import Shadow
 from warpwise.simt.types import Lanes, Value
-from warpwise.traces import unlinear
+from warpwise.traces import Function, reached_from, unlinear
 
 MAX_RACES = 16
 SCOPES = ("warp", "block", "grid")
@@ -44,6 +46,7 @@ class Sanitizer(Observer):
     """Finds ``races``, and raises UnwrittenReadError for a read of what nobody has written."""
 
     launch: Launch
+    functions: tuple[Function, ...]  #: device functions of the launch's kernel
 
     def __init__(self) -> None:
         #: by array, lines and kinds of access: the races whose effect depends on the order, and
@@ -57,7 +60,7 @@ class Sanitizer(Observer):
         self.batches: dict[int, _Batch] = {}  #: by their first block
 
     def launch_begins(self, launch: Launch) -> None:
-        self.launch = launch
+        self.launch, self.functions = launch, functions_of(launch.kernel)
         self.shadows = shadows_of(launch.memory, launch.written)
         if has_fence(launch.kernel):
             blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
@@ -105,8 +108,13 @@ class Sanitizer(Observer):
 
     @property
     def races(self) -> tuple[Race, ...]:
-        """The races, those where all threads write the same value last."""
-        return (*self.harmful.values(), *self.same.values())[:MAX_RACES]
+        """The races, those where all threads write the same value last.
+
+        Of the races on an array, those within a warp come last: a barrier orders all of them."""
+        kinds = self.harmful.values(), self.same.values()
+        found = [race for kind in kinds for race in _widest_first(kind)]
+        crossed = {race.array for race in found if race.scope != "warp"}
+        return tuple(replace(r, crosses=r.array in crossed) for r in found[:MAX_RACES])
 
     @property
     def _looking(self) -> bool:
@@ -163,15 +171,20 @@ class Sanitizer(Observer):
     def note(self, array: Memory, clash: Clash, at: int, order: Order) -> None:
         """Turn a clash ``at`` some byte of an array into a Race, once for each pair of lines.
 
-        One where threads write different values takes the place of one where they do not."""
+        One where threads write different values takes the place of one where they do not, and one
+        between two warps that of one within a warp: what orders it orders both."""
         (first_time, _, first_kind), (second_time, _, second_kind) = clash.first, clash.second
         lines = (self.clock.site(time).line for time in (first_time, second_time))
         key = (array.name, *zip(lines, (first_kind, second_kind), strict=True))
-        is_known = key in self.harmful or (clash.same and key in self.same)
-        if not self._looking or is_known or (clash.same and len(self.same) >= MAX_RACES):
+        scope = SCOPES[max(int(order.distance(clash.first[1], clash.second[1])), 0)]
+        known = self.harmful.get(key) or (self.same.get(key) if clash.same else None)
+        if known is not None:
+            wider = known.scope == "warp" != scope and known.same == clash.same
+        else:
+            wider = not clash.same or len(self.same) < MAX_RACES
+        if not self._looking or not wider:
             return
         first, second = self._side(*clash.first), self._side(*clash.second)
-        scope = SCOPES[max(int(order.distance(clash.first[1], clash.second[1])), 0)]
         index = element_index(array, at)
         race = Race(array.name, array.space, index, first, second, scope, clash.same)
         if clash.same:
@@ -181,14 +194,30 @@ class Sanitizer(Observer):
             self.same.pop(key, None)
 
     def _side(self, time: int, thread: int, kind: str) -> Access:
-        site, writes = self.clock.site(time), kind != "load"
-        place = site.where().place
-        return Access(*self._who(thread), site.line, writes, kind == "atomic", place, site.text)
+        site = self.clock.site(time)
+        reached = reached_from(site.line, self.functions)
+        return Access(
+            *self._who(thread),
+            site.line,
+            kind != "load",
+            kind == "atomic",
+            site.where().place,
+            site.text,
+            site.elsewhere,
+            () if reached == (site.line,) else reached,
+        )
 
     def _who(self, thread: int) -> tuple[Shape, Shape]:
         """Return block and ``threadIdx`` of a thread, given its linear number in the launch."""
         block, thread = divmod(thread, self.launch.threads)
         return unlinear(block, self.launch.grid), unlinear(thread, self.launch.block)
+
+
+def _widest_first(races: Iterable[Race]) -> list[Race]:
+    """Sort races by array, in their order, and those of one by whether they are within a warp."""
+    races = tuple(races)
+    arrays = list(dict.fromkeys(race.array for race in races))
+    return sorted(races, key=lambda race: (arrays.index(race.array), race.scope == "warp"))
 
 
 def _values(request: Request, shadow: Shadow | GlobalShadow) -> tuple[Lanes, Lanes]:

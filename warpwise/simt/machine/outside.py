@@ -1,0 +1,101 @@
+"""The likely cause of an index outside its array: two indices in the wrong order, or a long loop.
+
+Looked for only once there is such an index. A cause is found in the values of all lanes, and so it
+is private; whoever may not see the data is advised on a guard alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from warpwise.errors import OutOfBoundsError
+from warpwise.messages import Chosen, message
+from warpwise.simt.frontend.called import called_by
+from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.memory import Array
+from warpwise.simt.machine.site import Site
+from warpwise.simt.types import Value
+
+
+def explained(
+    error: OutOfBoundsError,
+    array: Array,
+    indices: list[Value],
+    mask: Mask,
+    site: Site,
+    kernel: Kernel,
+) -> OutOfBoundsError:
+    """Return the error of a request with the likely cause before its advice, if one is found."""
+    texts = _texts(site.text, array.name, len(indices))
+    cause = _swapped(array, indices, texts, mask) or _long_loop(array, indices, texts, site, kernel)
+    if not cause:
+        return error
+    try_this = message(
+        "[[{cause}; if that is not it, ]]{guard}", cause=Chosen(cause), guard=error.remedy
+    )
+    return OutOfBoundsError(error.message, error.where, try_this)
+
+
+def _texts(text: str, array: str, count: int) -> tuple[str, ...]:
+    """Return the indices of an array as its line writes them; none if there are several ways."""
+    try:
+        tree = ast.parse(text.strip() + (" pass" if text.rstrip().endswith(":") else ""))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    found = {
+        tuple(
+            map(ast.unparse, node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice])
+        )
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == array
+    }
+    fitting = [parts for parts in found if len(parts) == count]
+    return fitting[0] if len(fitting) == 1 else ()
+
+
+def _swapped(array: Array, indices: list[Value], texts: tuple[str, ...], mask: Mask) -> str:
+    """Return that two indices seem to be swapped, if every lane would be inside the array then."""
+    for one, other in combinations(range(len(indices)), 2):
+        order = list(range(len(indices)))
+        order[one], order[other] = other, one
+        if not all(_inside(indices[at], array.shape[axis], mask) for axis, at in enumerate(order)):
+            continue
+        exchanged = f"{array.name} with axes {one} and {other} exchanged"
+        if texts:
+            exchanged = f"{array.name}[{', '.join(texts[at] for at in order)}]"
+        return (
+            f"are two indices swapped? {exchanged} would be inside for every thread "
+            "(rows come first in an index, and x first in cuda.grid(2))"
+        )
+    return ""
+
+
+def _inside(index: Value, size: Value, mask: Mask) -> bool:
+    good = np.greater_equal(index, 0) & np.less(index, size)
+    return bool((good | ~mask.grid()).all())
+
+
+def _long_loop(
+    array: Array, indices: list[Value], texts: tuple[str, ...], site: Site, kernel: Kernel
+) -> str:
+    """Return that a loop runs too far, if its variable is an index and leaves the array."""
+    for text, index, size in zip(texts, indices, array.shape, strict=False):
+        if isinstance(index, np.ndarray) or isinstance(size, np.ndarray) or index < size:
+            continue
+        for loop, line in _loops_around(kernel, site, text):
+            return f"the loop `{loop}` on line {line} runs too far: {text} must stay below {size}"
+    return ""
+
+
+def _loops_around(kernel: Kernel, site: Site, variable: str) -> Iterator[tuple[str, int]]:
+    """Yield the heads and lines of the loops of a variable that hold a place in the text."""
+    for function in (kernel, *called_by(kernel)):
+        for node in ast.walk(function.tree):
+            if not isinstance(node, ast.For) or ast.unparse(node.target) != variable:
+                continue
+            if node.lineno <= site.line <= (node.end_lineno or node.lineno):
+                yield f"for {variable} in {ast.unparse(node.iter)}", node.lineno - function.base
