@@ -270,7 +270,27 @@ def _order(code: Code) -> Iterator[Change]:
 
 def _swaps(code: Code, body: Sequence[ast.stmt]) -> Iterator[Change]:
     for one, other in pairwise(body):
-        yield code.swapped(one, other)
+        if not _independent(one, other):
+            yield code.swapped(one, other)
+
+
+def _independent(one: ast.stmt, other: ast.stmt) -> bool:
+    """Return whether two assignments are the same in either order: neither writes what the other
+    names."""
+    if not all(isinstance(node, ast.Assign | ast.AugAssign) for node in (one, other)):
+        return False
+    return not (_written(one) & _named(other) or _written(other) & _named(one))
+
+
+def _written(statement: ast.stmt) -> set[str]:
+    """Return the names and arrays that a statement stores to."""
+    stores = [n for n in ast.walk(statement) if isinstance(getattr(n, "ctx", None), ast.Store)]
+    bases = [node.value if isinstance(node, ast.Subscript) else node for node in stores]
+    return {node.id for node in bases if isinstance(node, ast.Name)}
+
+
+def _named(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
 
 
 def _loop(code: Code) -> Iterator[Change]:
@@ -279,7 +299,7 @@ def _loop(code: Code) -> Iterator[Change]:
             said = [code.said(arg) for arg in node.args]
             first, last, *step = said if len(said) > 1 else ["0", *said]
             made = [[first, f"{last} - 1", *step], [f"{first} + 1", last, *step]]
-            made += [[first, f"{last} + 1", *step], [first, last]]
+            made += [[first, f"{last} + 1", *step], *([[first, last]] if step else ())]
             for args in made:
                 yield {code.span(node): f"range({', '.join(args)})"}
 
@@ -335,6 +355,6 @@ OPERATORS = (
     Operator("loop", "a loop without its first trip or its last, one more, or no step", _loop),
     Operator("uncoalesced", "neighbouring threads far apart", _uncoalesced),
     Operator("again", "a value loaded or computed again at each use", _again),
-    Operator("order", "two statements in the other order", _order),
+    Operator("order", "two statements that need each other in the other order", _order),
     Operator("statement", "drop a statement", _statement),
 )

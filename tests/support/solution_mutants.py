@@ -33,6 +33,8 @@ from warpwise.labs.judge import judge
 from warpwise.labs.source import BEGIN, END, Exercise, load_lab, marked_notebook, role, unmarked
 
 SPLIT = " | "  # between changed lines
+#: loop steps of one launch, a tenth of what a student has: many mutants never end
+MOST_STEPS = 5_000
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ def _reason(
     text, given = module_text(mutant.lab, exercise, mutant.text), cells(mutant.lab, "given")
     try:
         if exercise.kind == "kernel":
-            return judge(extract.kernel(text, exercise.name, given=given), cases)[-1].reason
+            kernel = extract.kernel(text, exercise.name, given=given)
+            return judge(kernel, cases, MOST_STEPS)[-1].reason
         found = extract.host_function(text, exercise.name, given=given)
     except GradingError:
         return Reason.NOT_PYTHON

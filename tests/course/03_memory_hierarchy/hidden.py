@@ -59,7 +59,7 @@ def variables(rng: np.random.Generator, count: int) -> np.ndarray:
             int(rng.integers(2)),
         )
         written = int(rng.integers(2)) if outlives else 1
-        near = int(rng.choice(list(LIMITS.values()))) + 4 * int(rng.integers(-1, 2))
+        near = int(rng.choice(list(LIMITS.values()))) + int(rng.integers(-1, 2))
         rows.append(
             (
                 users,
@@ -67,7 +67,7 @@ def variables(rng: np.random.Generator, count: int) -> np.ndarray:
                 written,
                 same,
                 dynamic,
-                near if rng.random() < 0.5 else 4 * int(rng.integers(1, 400_000)),
+                near if rng.random() < 0.5 else int(rng.integers(1, 1_600_000)),
             )
         )
     return np.array(rows, dtype=np.int64)
@@ -77,7 +77,7 @@ def every_kind(rng: np.random.Generator) -> np.ndarray:
     """Draw every kind of variable that the lab allows, in any order.
 
     Sizes lie around each limit, or are a few bytes."""
-    sizes = [limit + more for limit in LIMITS.values() for more in (-4, 0, 4)] + [
+    sizes = [limit + more for limit in LIMITS.values() for more in (-1, 0, 1)] + [
         4 * int(rng.integers(1, 200))
     ]
     kinds = [
