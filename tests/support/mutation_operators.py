@@ -319,7 +319,8 @@ def _again(code: Code) -> Iterator[Change]:
         if isinstance(target, ast.Name) and stores.count(target.id) == 1 and _costs(node.value):
             uses = [use for use in code.all(ast.Name) if use.id == target.id]
             loads = [use for use in uses if isinstance(use.ctx, ast.Load)]
-            yield {code.span(use): code.said(node.value) for use in loads}
+            if len(loads) > 1:
+                yield {code.span(use): code.said(node.value) for use in loads}
 
 
 def _costs(value: ast.expr) -> bool:

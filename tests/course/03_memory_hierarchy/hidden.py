@@ -113,6 +113,7 @@ def minus_mirror(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_load_bytes": 4 * n,
                 "global_store_requests": ceil(n / 32),
                 "barriers": 4 * blocks,
+                "flops_fp64": 0,
                 "most_bytes_stored_by_a_warp": 256,
             },
         )
@@ -140,6 +141,7 @@ def centre(rng: np.random.Generator) -> Iterator[Launch]:
                     "global_load_bytes": 4 * n,
                     "global_store_requests": ceil(n / 32),
                     "barriers": 9 * 4 * number,
+                    "flops_fp64": 0,
                     "most_bytes_stored_by_a_warp": 256 * ceil(n / (blocks * BLOCK)),
                 },
             )
@@ -163,6 +165,7 @@ def neighbour_sums(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_load_requests": 6 * blocks,
                 "global_load_bytes": 4 * (BLOCK + 2 * RADIUS) * blocks,
                 "global_store_requests": 4 * blocks,
+                "flops_fp64": 0,
                 "most_bytes_stored_by_a_warp": 256,
             },
         )
