@@ -1,5 +1,4 @@
-"""Count how many small mistakes in the labs' solutions the hidden cases refuse: all of them, in
-hours.
+"""Count how many small mistakes in the labs' solutions the hidden cases refuse, in an hour.
 
 Each mutant of a solution (``tests/support/solution_mutants.py``) is refused for a reason, over
 budget, listed as equivalent in ``tests/course/<lab>/equivalent.toml``, or a gap: then this ends

@@ -8,7 +8,7 @@ the reason, or it is a gap: a mistake for which a student gets points. In that f
     mutants = ["comparison: if i < x.size: -> if i <= x.size:"]
 
 names mutants by operator and changed lines, so that a change of the solution makes the entry stale,
-which ``unlisted`` and its neighbours tell. Operators are in ``mutation_operators``."""
+which ``stale`` tells. Operators are in ``mutation_operators``."""
 
 from __future__ import annotations
 
