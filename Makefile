@@ -12,7 +12,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos test quick seeds busy lab labs bench batch numba gpu lint style format spelling types clean system
+.PHONY: help book serve photos test quick seeds busy mutants lab labs bench batch numba gpu lint style format spelling types clean system
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ seeds: $(READY) ## test every answer of every lab on twenty seeds, 2,000 random 
 
 busy: $(READY) ## grade and check every right answer of every lab while four loops keep the processors busy
 	WARPWISE_BUSY=1 $(BIN)/python -m pytest -p no:nbval tests/grading/test_busy.py
+
+mutants: $(READY) ## try small mistakes in every lab's solutions on its hidden cases (ONLY="--lab STEM"), in an hour
+	PYTHONPATH=tests $(BIN)/python tools/answer_mutants.py $(ONLY)
 
 lab: $(READY) ## open JupyterLab on the labs
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) labs

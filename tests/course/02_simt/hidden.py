@@ -37,6 +37,7 @@ def branch_efficiency(rng: np.random.Generator) -> Iterator[Call]:
         (f"one in {m}", i[: 32 * m + 5] % m == 0),
         ("every other warp", i[:160] // 32 % 2 == 1),
         ("one thread", i[:1] == 0),
+        (f"all but one of {m} warps and one more", i[: 32 * m + 1] % 32 > 0),
         ("all of two warps and a half", i[:80] >= 0),
     ]
     drawn = [

@@ -59,7 +59,7 @@ def variables(rng: np.random.Generator, count: int) -> np.ndarray:
             int(rng.integers(2)),
         )
         written = int(rng.integers(2)) if outlives else 1
-        near = int(rng.choice(list(LIMITS.values()))) + 4 * int(rng.integers(-1, 2))
+        near = int(rng.choice(list(LIMITS.values()))) + int(rng.integers(-1, 2))
         rows.append(
             (
                 users,
@@ -67,7 +67,7 @@ def variables(rng: np.random.Generator, count: int) -> np.ndarray:
                 written,
                 same,
                 dynamic,
-                near if rng.random() < 0.5 else 4 * int(rng.integers(1, 400_000)),
+                near if rng.random() < 0.5 else int(rng.integers(1, 1_600_000)),
             )
         )
     return np.array(rows, dtype=np.int64)
@@ -77,7 +77,7 @@ def every_kind(rng: np.random.Generator) -> np.ndarray:
     """Draw every kind of variable that the lab allows, in any order.
 
     Sizes lie around each limit, or are a few bytes."""
-    sizes = [limit + more for limit in LIMITS.values() for more in (-4, 0, 4)] + [
+    sizes = [limit + more for limit in LIMITS.values() for more in (-1, 0, 1)] + [
         4 * int(rng.integers(1, 200))
     ]
     kinds = [
@@ -113,6 +113,7 @@ def minus_mirror(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_load_bytes": 4 * n,
                 "global_store_requests": ceil(n / 32),
                 "barriers": 4 * blocks,
+                "flops_fp64": 0,
                 "most_bytes_stored_by_a_warp": 256,
             },
         )
@@ -140,6 +141,7 @@ def centre(rng: np.random.Generator) -> Iterator[Launch]:
                     "global_load_bytes": 4 * n,
                     "global_store_requests": ceil(n / 32),
                     "barriers": 9 * 4 * number,
+                    "flops_fp64": 0,
                     "most_bytes_stored_by_a_warp": 256 * ceil(n / (blocks * BLOCK)),
                 },
             )
@@ -163,6 +165,7 @@ def neighbour_sums(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_load_requests": 6 * blocks,
                 "global_load_bytes": 4 * (BLOCK + 2 * RADIUS) * blocks,
                 "global_store_requests": 4 * blocks,
+                "flops_fp64": 0,
                 "most_bytes_stored_by_a_warp": 256,
             },
         )

@@ -134,10 +134,29 @@ def four_products(rng: np.random.Generator) -> Iterator[Launch]:
         )
 
 
+def on_the_borders() -> Iterator[Call]:
+    """Yield times that are exactly those of the table, in whatever units and order they are worked
+    out."""
+    for peak, rate, link, least, copies in (
+        (2.0, 24.0, 3.0, 1.0, 4.0),
+        (8.0, 8.0, 0.75, 1.5, 16.0),
+    ):
+        for ms in (least, GOOD_ENOUGH * least, least + copies):
+            verdict = ROOM_FOR_COPIES if ms > GOOD_ENOUGH * least else PLAUSIBLE
+            want = np.array([2 / ms, 100 * least / ms, 100 * copies / ms, verdict])
+            yield Call(
+                f"n = 1000, exactly {ms} ms, peak {peak}",
+                (1000, ms, peak, rate, link),
+                want,
+                rtol=1e-9,
+            )
+
+
 def examine(rng: np.random.Generator) -> Iterator[Call]:
-    """Draw times on both sides of every border, left and right of the knee.
+    """Draw times on every border and on both its sides, left and right of the knee.
 
     Some links take much longer than the kernel."""
+    yield from on_the_borders()
     sizes = (
         1,
         16,

@@ -192,6 +192,7 @@ def quantise(rng: np.random.Generator) -> Iterator[Call]:
                     10.0 ** rng.uniform(-3, 3, (rows, 1)) if kind == "sizes" else 1
                 )
                 x[rng.random(rows) < 0.15] = 0
+                x[1::5] = 0
             x = without_near_halves(x.astype(np.float32))
             yield Call(
                 f"{rows} x {K}, {kind}", (x,), want=np.array([quantised(row) for row in x], np.int8)

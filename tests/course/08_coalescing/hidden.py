@@ -90,7 +90,7 @@ def column_sums(rng: np.random.Generator) -> Iterator[Launch]:
             args=(a, Out(cols)),
             want=(want,),
             rtol=1e-5,
-            budget=budget(rows, cols, 8, a, want),
+            budget=budget(rows, cols, 8, a, want, flops_fp64=0),
         )
 
 
@@ -130,6 +130,7 @@ def transpose(rng: np.random.Generator) -> Iterator[Launch]:
             "shared_bank_conflicts": 0,
             "shared_load_requests": 64 * blocks,
             "shared_store_requests": 64 * blocks,
+            "shared_bytes_per_block": 4608,
         }
         yield Launch(
             f"{rows} x {cols}",

@@ -233,6 +233,8 @@ def blocks_per_sm(rng: np.random.Generator) -> Iterator[Call]:
         (T4, 64, 20, 0),
         (L4, 48, 255, 0),
         (A100, 64, 16, 7366),
+        (A100, 32, 16, 0),  # the number of blocks is the limit
+        (H100, 31, 24, 100),
     ]
     drawn = [
         (
@@ -285,6 +287,7 @@ def best_tile(rng: np.random.Generator) -> Iterator[Call]:
         (H100, 256, 32, 3, [(512, 64), (256, 128), (64, 64)]),
         (A100, 128, 16, 2, [(128, 128), (172, 160)]),
         (A100, 128, 16, 2, [(128, 128), (216, 128)]),
+        (A100, 128, 16, 2, [(1, 1)]),
     ]
     for device, threads, step, stages, listed in ordered:
         candidates = np.array(listed)

@@ -1,0 +1,119 @@
+"""Small mistakes in the solutions: hidden cases refuse them, but for those listed as equivalent.
+
+`make mutants` tries all of them; here a few of each exercise are drawn."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from support.lab_cases import STEMS
+from support.mutation_operators import OPERATORS
+from support.paths import ROOT
+from support.solution_mutants import (
+    Outcome,
+    equivalents,
+    mistaken,
+    mutants,
+    mutants_of,
+    outcome,
+    solution,
+    stale,
+)
+
+from warpwise.labs.source import BEGIN, END, load_lab
+
+LABS = [stem for stem in STEMS if (ROOT / f"tests/course/{stem}/equivalent.toml").exists()]
+DRAWN = 3  # of each exercise
+#: operator -> a line, and what it becomes, among others
+EXAMPLES = {
+    "barrier": ("cuda.syncthreads()", "pass"),
+    "guard": ("if i < n: a[i] = 1", "if True: a[i] = 1"),
+    "condition": ("if i < n and j < m: a[i] = 1", "if j < m: a[i] = 1"),
+    "comparison": ("if i < n: a[i] = 1", "if i <= n: a[i] = 1"),
+    "constant": ("v = a[i + 1]", "v = a[i + 2]"),
+    "operand": ("v = total * scale", "v = total"),
+    "arithmetic": ("v = i % 32", "v = i // 32"),
+    "operands": ("v = a[i] - mean", "v = mean - a[i]"),
+    "sign": ("m = -inf", "m = inf"),
+    "running": ("total += a[i]", "total = a[i]"),
+    "extreme": ("m = max(m, a[i])", "m = a[i]"),
+    "cast": ("v = np.float32(a[i])", "v = a[i]"),
+    "axis": ("y = cuda.threadIdx.y", "y = cuda.threadIdx.x"),
+    "indices": ("v = a[i, j]", "v = a[j, i]"),
+    "names": ("col, row = cuda.grid(2)", "row, col = cuda.grid(2)"),
+    "array": ("v = a[i] * b[i]", "v = a[i] * a[i]"),
+    "arguments": ("v = merged(a, b)", "v = merged(b, a)"),
+    "loop": ("for k in range(n): v = k", "for k in range(0, n - 1): v = k"),
+    "uncoalesced": (
+        "i = cuda.grid(1)",
+        "i = (cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x)",
+    ),
+    "again": ("v = a[i]; b[i] = v + v * v", "v = a[i]; b[i] = a[i] + a[i] * a[i]"),
+    "order": ("v = a[i]; a[i] = 0", "a[i] = 0; v = a[i]"),
+    "statement": ("v = a[i]; a[i] = 0", "v = a[i]; pass"),
+}
+
+
+def drawn_from(line: str) -> dict[str, list[str]]:
+    """Return what each operator makes of a solution of one line."""
+    marked = f"@cuda.jit\ndef f():\n    {BEGIN}\n    {line}\n    {END}\n"
+    found: dict[str, list[str]] = {}
+    for mutant in mutants_of("a_lab", "f", marked):
+        found.setdefault(mutant.operator, []).append(mutant.text.splitlines()[2].strip())
+    return found
+
+
+def test_each_operator_has_an_example():
+    assert list(EXAMPLES) == [operator.name for operator in OPERATORS]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_operator_makes_its_change(name):
+    line, expected = EXAMPLES[name]
+    assert expected in drawn_from(line)[name]
+
+
+def test_only_the_solution_is_changed_and_no_text_comes_twice():
+    marked = f"def f(a):\n    n = 1\n    {BEGIN}\n    a += 2\n    {END}\n    return n + 1\n"
+    assert solution(marked).lines == range(3, 4)
+    made = [mutant.text for mutant in mutants_of("a_lab", "f", marked)]
+    assert len(set(made)) == len(made) > 3
+    assert all("n = 1" in text and "return n + 1" in text for text in made)
+
+
+def test_two_lines_changed_alike_are_told_apart():
+    keys = [
+        m.key
+        for m in mutants_of("a_lab", "f", f"def f():\n    {BEGIN}\n    g()\n    g()\n    {END}")
+    ]
+    assert keys == ["statement: g() -> pass", "statement: g() -> pass (2)"]
+
+
+def test_a_survivor_needs_an_entry_and_an_entry_a_survivor():
+    lab = "01_why_gpus"
+    passed, refused = Outcome("passed", "passed"), Outcome("race", "passed")
+    listed = next(m for m in mutants(lab) if (m.exercise, m.key) in equivalents(lab))
+    other = next(m for m in mutants(lab) if (m.exercise, m.key) not in equivalents(lab))
+    assert mistaken([(listed, passed), (other, refused)]) == []
+    assert mistaken([(listed, refused), (other, passed)]) == [
+        f"{lab} {listed.exercise} is listed as equivalent and refused: {listed.key}",
+        f"{lab} {other.exercise} survives: {other.key}",
+    ]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_each_entry_names_a_mutant(lab):
+    assert stale(lab, equivalents(lab)) == []
+    assert stale(lab, [("square", "guard: gone -> too")]) == ["square: guard: gone -> too"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", LABS)
+def test_no_drawn_mutant_survives_unlisted(lab):
+    chance = random.Random(lab)
+    tried = []
+    for exercise in load_lab(lab).exercises:
+        of_it = [mutant for mutant in mutants(lab) if mutant.exercise == exercise.id]
+        tried += [(mutant, outcome(mutant)) for mutant in chance.sample(of_it, DRAWN)]
+    assert mistaken(tried) == []
