@@ -73,7 +73,7 @@ def test_attempts_stand_best_first_and_say_when_the_goal_is_reached():
     before = attempts.add("twice", traced(copy_twice))
     after = attempts.add("once", traced(copy))
     assert "not yet" in before["text/plain"] and "reached" in after["text/plain"]
-    assert [row[0] for row in rows(after)] == ["once", "twice"]
+    assert [row[:2] for row in rows(after)] == [["2.", "once"], ["1.", "twice"]]
     assert len(rows(attempts.add("once", traced(copy)))) == 2  # the same again
 
 

@@ -10,7 +10,7 @@ issue slots are left out, since they count the index arithmetic that a compiler 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from warpwise.devices import Device
@@ -64,7 +64,8 @@ class Attempts:
         row = _row(name, trace, self.counters, self.device)
         if row not in self.rows:
             self.rows.append(row)
-        ranked = sorted(self.rows, key=lambda row: row.seconds)
+        numbered = (replace(r, name=f"{n}. {r.name}") for n, r in enumerate(self.rows, 1))
+        ranked = sorted(numbered, key=lambda row: row.seconds)
         reached = "reached" if ranked[0].seconds <= self.to_beat else "not yet"
         goal = f"at most {duration(self.to_beat)}: {reached}"
         title = f"your attempts, best first (time: modelled, {self.device.name}, without caches)"
