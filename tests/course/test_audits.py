@@ -16,6 +16,7 @@ from support.audits import (
     by_atomics,
     limits,
     loaded_by_atomics,
+    with_given,
     with_more,
 )
 from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
@@ -75,7 +76,8 @@ def test_the_counter_pays_for_what_comes_by_that_way(stem, exercise, way):
         text = module_text(stem, exercise)
         assert judge_launch(kernel_of(stem, exercise, text), only).passed
         for trips in TRIPS:
-            more = with_more(way, text, exercise.name, case, trips)
+            whole = with_given(stem, text, exercise.name)
+            more = with_more(way, whole, exercise.name, case, trips)
             verdict = judge_launch(kernel_of(stem, exercise, more), only)
             if not verdict.passed:
                 break

@@ -480,7 +480,7 @@ def test_a_page_tells_all_that_the_issue_asks_for():
             "Two days late: 20 % off.",
             "about 7.8 times the budget",
             "neighbouring lanes should access",
-            "Hint 1: which threads are neighbours",
+            "Hint 2: which threads are neighbours",
             "all 7 right",
             "could not be graded",
             "Race",

@@ -14,13 +14,13 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
 
-from support.lab_cases import names_of
+from support.lab_cases import cells, names_of
 from support.paths import ROOT
 from warpwise.labs.exercise import InOut, Launch, Out
 from warpwise.labs.source import load_lab, role, solved_notebook
@@ -106,6 +106,15 @@ def _array(given: object) -> object:
 # --- changed answers ---
 
 
+def with_given(lab: str, text: str, name: str) -> str:
+    """Return a module with those of the lab's device functions that its kernel ``name`` calls."""
+    kernel = _function(ast.parse(text), name)
+    called = {ast.unparse(node.func) for node in ast.walk(kernel) if isinstance(node, ast.Call)}
+    given = (node for cell in cells(lab, "given") for node in ast.parse(cell).body)
+    kept = [n for n in given if isinstance(n, ast.FunctionDef) and n.decorator_list]
+    return "\n\n".join([*(ast.unparse(n) for n in kept if n.name in called), text])
+
+
 def with_more(way: str, text: str, name: str, launch: Launch, trips: int) -> str:
     """Return a module whose kernel ``name`` moves more data by one way. Raises LookupError."""
     tree = ast.parse(text)
@@ -123,7 +132,10 @@ def with_more(way: str, text: str, name: str, launch: Launch, trips: int) -> str
     if way == "atomic":
         inputs = {k: v for k, v in inputs.items() if has_atomics(v)}
         # a device function loads what it is handed plainly, and would race with atomics
-        inputs = {k: v for k, v in inputs.items() if k not in _handed_on(kernel)} or inputs
+        plain = {k: v for k, v in inputs.items() if k not in _handed_on(kernel)}
+        for function, arrays in () if plain else _receivers(tree, kernel, inputs):
+            _AsAtomics(arrays).visit(function)
+        inputs = plain or inputs
         _AsAtomics({k: v.ndim for k, v in inputs.items()}).visit(kernel)
     lines = _added(way, inputs, _count(launch.threads), trips)
     first = 1 if ast.get_docstring(kernel) else 0
@@ -177,6 +189,19 @@ def _handed_on(kernel: ast.FunctionDef) -> set[str]:
     """Return the names that calls in a kernel are given, whole or with an index."""
     given = [arg for node in ast.walk(kernel) if isinstance(node, ast.Call) for arg in node.args]
     return {ast.unparse(arg.value if isinstance(arg, ast.Subscript) else arg) for arg in given}
+
+
+def _receivers(
+    tree: ast.Module, kernel: ast.FunctionDef, inputs: Mapping[str, np.ndarray]
+) -> Iterator[tuple[ast.FunctionDef, dict[str, int]]]:
+    """Yield the module's functions that a kernel hands inputs to: parameters -> axes."""
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for call in ast.walk(kernel):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in functions:
+            function = functions[ast.unparse(call.func)]
+            parameters = [parameter.arg for parameter in function.args.args]
+            handed = zip(parameters, map(ast.unparse, call.args), strict=False)
+            yield function, {p: inputs[arg].ndim for p, arg in handed if arg in inputs}
 
 
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef:

@@ -80,7 +80,7 @@ def run(stem: str) -> tuple[dict[str, tuple[Case, ...]], dict[str, Any]]:
             file = f"<{stem} {cell.id}>"
             # where kernels find their text
             linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-            names["_keep"] = lambda target, cases, view=None: found.setdefault(target, tuple(cases))
+            names["_keep"] = lambda target, cases, **_: found.setdefault(target, tuple(cases))
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(source, file, "exec"), names)
     return found, names

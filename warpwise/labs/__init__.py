@@ -2,5 +2,16 @@
 
 from warpwise.labs.check import check, picture
 from warpwise.labs.exercise import Call, InOut, Launch, Out, Verdict
+from warpwise.labs.ladder import Attempts, Ladder
 
-__all__ = ["Call", "InOut", "Launch", "Out", "Verdict", "check", "picture"]
+__all__ = [
+    "Attempts",
+    "Call",
+    "InOut",
+    "Ladder",
+    "Launch",
+    "Out",
+    "Verdict",
+    "check",
+    "picture",
+]

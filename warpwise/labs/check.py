@@ -19,10 +19,12 @@ from warpwise.labs.budgets import bound, counter_value, counts_atomics, figure
 from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge
+from warpwise.labs.ladder import Attempts, Ladder
 from warpwise.traces import Trace
 
 COUNTERS = "(counters: run this cell)"
 PICTURE = "(picture: run this cell)"
+BOARD = "(your kernels so far: run this cell)"
 TARGET = "target; run this cell for your own result"
 TOLD = ("passed", "reason", "detail", "case")  # fields of a verdict for ``warpwise check``
 USUAL_COUNTERS = ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
@@ -30,13 +32,20 @@ USUAL_COUNTERS = ("sectors_per_request_load", "sectors_per_request_store", "glob
 SIDES = {f"{Reason.OVER_BUDGET}sectors_per_request_{kind}": kind for kind in ("load", "store")}
 
 
-def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = False) -> None:
+def check(
+    target: Any,
+    cases: Iterable[Case],
+    view: Any = None,
+    strict: bool = False,
+    board: Ladder | Attempts | None = None,
+) -> None:
     """Judge a kernel or a function on each case, in order, and show the verdict and the kernel.
 
     ``target`` may be its name, to be looked up where ``check`` is called: a name that is missing
     there is a verdict too. ``view`` draws the trace: a module of ``warpwise.views`` with
     ``of_trace``, by default ``burst``. A wrong answer raises nothing, unless ``strict``: then it
-    raises AssertionError in the end, which tells nbgrader."""
+    raises AssertionError in the end, which tells nbgrader. A kernel that passes gets a row in
+    ``board``, which is shown: its counters on the first case."""
     cases = tuple(cases)
     names = sys._getframe(1).f_globals
     name, verdicts = _judged(target, cases, names)
@@ -50,6 +59,8 @@ def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = F
     if isinstance(case, Launch) and shown.trace is not None:
         texts = counters_text(shown.trace, case), on_gpu.report(kernel, name, cases, verdicts)
         _replace(COUNTERS, {"text/plain": "\n".join(filter(None, texts))})
+    if board is not None and last.passed and shown.trace is not None:
+        _replace(BOARD, board.add(name, shown.trace))
     if found is not None and found.wrong:
         _replace(PICTURE, _bundle(lambda: _drawn_inputs(found)))
     elif shown.trace is not None:

@@ -97,27 +97,33 @@ def stereo(rng: np.random.Generator) -> Iterator[Launch]:
         )
 
 
-def clamp(rng: np.random.Generator) -> Iterator[Launch]:
-    for n in (
+def settle(rng: np.random.Generator) -> Iterator[Launch]:
+    lengths = (
         32 * int(rng.integers(20, 60)),
         *(int(n) for n in rng.integers(257, 2000, 3)),
         int(rng.integers(2, 31)),
         1,
-    ):
-        low, high = (np.float32(limit) for limit in np.sort(rng.normal(size=2)))
-        x = (2 * rng.standard_normal(n)).astype(np.float32)
+    )
+    for n, least in zip(lengths, (20, 20, 30, 1, 2, 1), strict=True):
+        steps = least + int(rng.integers(0, 15))
+        up, down = (np.float32(share) for share in rng.permutation([0.02, 0.3]))
+        x = rng.standard_normal(n).astype(np.float32)
+        v, rate = x.copy(), np.where(x < 0, up, down)
+        for _ in range(steps):
+            v -= rate * v
         yield Launch(
-            f"{n} elements, {low:.2f} to {high:.2f}",
+            f"{n} elements, {up} and {down}, {steps} steps",
             ceil(n / 256),
             256,
-            args=(x, Out(n), low, high),
-            want=(x.clip(low, high),),
+            args=(x, Out(n), up, down, steps),
+            want=(v,),
+            rtol=1e-5,
             budget={
-                "branches": 8 * ceil(n / 256),
-                "divergent_branches": 1,
-                "op_fp64": 0,
+                "flops_fp32": (2 * steps + 4) * n,
+                "flops_fp64": 0,
                 "global_load_requests": 3 * ceil(n / 32),
                 "global_store_requests": ceil(n / 32),
+                "warp_instructions": 8 * ceil(n / 256) * (5 * steps + 20),
                 "most_bytes_stored_by_a_warp": 256,
             },
         )

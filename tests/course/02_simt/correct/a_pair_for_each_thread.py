@@ -31,10 +31,18 @@ def stereo(x, y, a, b):
 
 
 @cuda.jit
-def clamp(x, y, low, high):
+def settle(x, y, up, down, steps):
     i = cuda.grid(1)
     if i < y.size:
-        y[i] = max(low, min(high, x[i]))
+        left = np.float32(1) - down
+        if x[i] < 0:
+            left = np.float32(1) - up
+        v = x[i]
+        k = 0
+        while k < steps:
+            v *= left
+            k += 1
+        y[i] = v
 
 
 @cuda.jit

@@ -31,13 +31,15 @@ def stereo(x, y, a, b):
 
 
 @cuda.jit
-def clamp(x, y, low, high):
+def settle(x, y, up, down, steps):
     i = cuda.grid(1)
     if i >= x.size:
         return
     v = x[i]
-    v = low if v < low else v
-    y[i] = high if v > high else v
+    rate = (v < 0) * up + (v >= 0) * down
+    for _ in range(steps):
+        v -= rate * v
+    y[i] = v
 
 
 @cuda.jit(device=True)
