@@ -249,10 +249,9 @@ def write(out: Path, students: Collection[str] | None = None) -> None:
     run = store.load(out)
     scored = folder.of_run(run)
     labs = {stem: scored.labs[stem] for stem in sorted(run.about["labs"])}
+    isolated = gradebook.write(run, labs, standings(scored.scores, scored.course), students)
     if students is None:
-        isolated = all(record.isolated for record in run.records)
         store.write_about(out, run.about | {"isolated": isolated})
-    gradebook.write(run, labs, standings(scored.scores, scored.course), students)
 
 
 def _look(run: _Run) -> _State:

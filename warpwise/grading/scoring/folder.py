@@ -18,8 +18,9 @@ from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.filled import Filled, is_left_out
 from warpwise.grading.scoring.roster import Roster, Student
 from warpwise.grading.scoring.scores import Score
-from warpwise.grading.store import Run, file_name, whole
+from warpwise.grading.store import Run, file_name
 from warpwise.labs.source import CHECKOUT, Lab, load_lab
+from warpwise.labs.whole import whole
 from warpwise.simt.compiler.advice import nearest
 
 HandedIn = Mapping[Student, Mapping[str, Sequence[Record]]]  #: by lab
