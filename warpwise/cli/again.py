@@ -45,7 +45,7 @@ def regrade(
     kept, and so are the old grades: see `warpwise history`. After hidden tests or a lab have
     changed, `warpwise grade` grades again whatever they affect."""
     from warpwise.grading import store
-    from warpwise.grading.engine import Execution
+    from warpwise.grading.execution import Execution
     from warpwise.grading.regrade import outdated
     from warpwise.grading.regrade import regrade as grade_again
 

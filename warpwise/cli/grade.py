@@ -135,7 +135,7 @@ def grade(
     With --gpu, gpu.csv in the output folder holds the time of each kernel that passed, beside that
     of the lab's solution."""
     from warpwise.grading import grade as grade_all
-    from warpwise.grading.engine import Execution
+    from warpwise.grading.execution import Execution
     from warpwise.grading.scoring import course as courses
     from warpwise.grading.scoring import roster as rosters
     from warpwise.grading.scoring import times as known_times

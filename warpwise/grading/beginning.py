@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from warpwise.errors import GradingError
 from warpwise.grading import assignment, gradebook, hidden, sandbox, store
 from warpwise.grading.assignment import Choose
+from warpwise.grading.layouts import Submission
+from warpwise.grading.scoring import times
+from warpwise.grading.scoring.course import Course
 
 
 def write(out: Path, seed: int, mode: str, about: Mapping[str, Mapping[str, Any]]) -> None:
@@ -73,3 +76,18 @@ def check_hidden(course: Path, submissions: Path, out: Path, unpacked: Path) -> 
     kept = (store.RECORDS, store.PENDING, "run.json")
     paths |= {f"the output's {name}": out / name for name in kept}
     sandbox.check_hidden(paths | {"the temporary folder": unpacked})
+
+
+def untimed(
+    out: Path,
+    submissions: Iterable[Submission],
+    assigned: Sequence[str],
+    platform: str,
+    course: Course,
+    settings: Mapping[str, str],
+) -> list[str]:
+    """Return a line, if there are due times and nobody knows when anything was handed in."""
+    if any(s.submitted for s in submissions) or (out / times.NAME).exists():
+        return []
+    known = store.about(out).get("settings", {}) | dict(settings)
+    return list(filter(None, [times.untimed(platform, known, course, assigned)]))

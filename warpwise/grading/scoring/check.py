@@ -15,10 +15,11 @@ from warpwise.grading import store
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, schedule, scores
-from warpwise.grading.scoring.course import Course, line_of
+from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.folder import course_files, roster_of, settings_of, timed
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, folded
+from warpwise.grading.scoring.toml_values import line_of
 from warpwise.labs.source import Lab, load_lab
 from warpwise.simt.compiler.advice import nearest
 
@@ -135,7 +136,8 @@ def _line(problem: str) -> int:
 def _above(found: Sequence[Override], labs: Mapping[str, Lab], course: Course) -> Iterator[str]:
     for row in found:
         lab = labs[row.lab]
-        most = lab.exercise(row.exercise).points if row.exercise else schedule.points(course, lab)
+        of_lab = schedule.points(course.lab(row.lab), lab)
+        most = lab.exercise(row.exercise).points if row.exercise else of_lab
         if row.points > most:
             what = f"{row.lab}/{row.exercise}" if row.exercise else row.lab
             yield str(row.wrong(f"{row.points:g} points are more than the {most:g} of {what}"))
