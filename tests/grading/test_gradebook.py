@@ -583,6 +583,35 @@ def test_a_warning_names_five_and_counts_the_rest():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Lovelace", "; did you mean ada (Ada Lovelace)?"),
+        ("ada l", "; did you mean ada (Ada Lovelace)?"),
+        ("BIT, ben", "; did you mean ben (Ben Bitdiddle)?"),
+        ("Grace", "; did you mean gh (Grace Hopper) or gm (Grace Murray)?"),
+        ("aad", "; did you mean ada?"),
+        ("Ada Lovelance", "; did you mean Ada Lovelace?"),
+        ("example", ""),  # a word of everybody's address
+        ("zoe", ""),
+        (" ", ""),
+    ],
+)
+def test_part_of_a_name_is_told_whose_it_may_be(name: str, said: str):
+    graces = (Student("gh", "Grace Hopper"), Student("gm", "Grace Murray"))
+    others = tuple(Student(f"s{n}", email=f"s{n}@example.edu") for n in range(4))
+    assert Roster((ADA, BEN, *graces, *others)).meant(name) == said
+
+
+def test_an_override_of_a_first_name_says_whose_it_may_be():
+    by_hand = [Override("Lovelace", COALESCING, "", 1, line=2)]
+    with pytest.raises(GradingError) as refused:
+        scores.scores([record("ada")], LABS, Course(), CLASS, by_hand)
+    assert str(refused.value) == (
+        "overrides.csv:2: 'Lovelace' is not a student; did you mean ada (Ada Lovelace)?"
+    )
+
+
 def test_the_platforms_name_finds_a_student_whose_id_does_not():
     found = scores.scores([record("4711", name="lovelace, ADA")], LABS, roster=CLASS)
     assert [(s.student, s.score) for s in found] == [(ADA, 5), (BEN, 0)]
@@ -1045,6 +1074,10 @@ def test_overrides_in_the_folder_are_applied_and_left_alone(folder: Path):
             "typo.toml:1: 'titel' is not a setting; did you mean title?",
         ),
         (["feedback", "out", "adaa"], "there is no student 'adaa' in out; did you mean ada?"),
+        (
+            ["feedback", "out", "bit"],
+            "there is no student 'bit' in out; did you mean ben (Ben Bitdiddle)?",
+        ),
         (["feedback", "out", "Cyd"], "'Cyd' handed nothing in, so there is no page"),
         (["feedback", "nothing", "ada"], "holds no run of the grader"),
     ],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from warpwise.errors import GradingError
-from warpwise.grading import assignment, gradebook, hidden, sandbox, store
+from warpwise.grading import assignment, gradebook, hidden, sandbox, store, unfinished
 from warpwise.grading.assignment import Choose
 from warpwise.grading.layouts import Submission
 from warpwise.grading.scoring import times
@@ -67,6 +67,27 @@ def check_target(out: Path, submissions: Path) -> None:
         raise GradingError(f"{out} is a file; --out names a folder")
     if submissions.resolve() in (out.resolve(), *out.resolve().parents):
         raise GradingError(f"{out} lies inside the submissions folder; grades go elsewhere")
+
+
+def check_source(
+    out: Path, sources: Mapping[str, str], submissions: Collection[Submission]
+) -> None:
+    """Raise GradingError if this folder would take the place of another in ``out``.
+
+    Such as that of another section, graded under the same lab: what was to be graded of it would be
+    forgotten. A second download of the same submissions has most of their students."""
+    ((label, source),) = sources.items()
+    before, labs = store.about(out).get("sources", {}).get(label), {s.lab for s in submissions}
+    theirs = unfinished.load(out).expected.get(label, ())
+    earlier = {(e.student, e.lab) for e in theirs if e.lab in labs}
+    gone = earlier - {(s.student, s.lab) for s in submissions}
+    if before not in (None, source) and 2 * len(gone) > len(earlier):
+        named = ", ".join(sorted({lab for _, lab in gone} - {""})) or "the same labs"
+        raise GradingError(
+            f"{out} already holds {before} for {named}, and {len(gone)} of its {len(earlier)} "
+            f"submissions are not in {source}; grade this folder into another --out, or put both "
+            "into one folder and grade that"
+        )
 
 
 def check_hidden(course: Path, submissions: Path, out: Path, unpacked: Path) -> None:

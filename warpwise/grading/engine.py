@@ -125,11 +125,12 @@ def grade(
     """Grade every notebook in ``submissions``, and return the records, which lie in ``out``.
 
     ``out`` gets ``grades.csv``, ``feedback/``, ``records/`` and ``run.json``. ``lab`` names the one
-    lab to grade; without it each notebook's lab is recognised. ``seed`` draws the hidden cases, and
-    is secret and new unless given or kept in ``run.json`` from a run before. ``unsafe_local`` runs
-    student code without a sandbox and marks the grades so. ``progress`` is True for a bar on
-    standard error with a line for each submission, or is called with the number done, the number
-    in all and the record. ``course`` is the folder with solutions, labs and hidden tests.
+    lab to grade, as ``labs.chosen`` takes it; without it each notebook's lab is recognised.
+    ``seed`` draws the hidden cases, and is secret and new unless given or kept in ``run.json`` from
+    a run before. ``unsafe_local`` runs student code without a sandbox and marks the grades so.
+    ``progress`` is True for a bar on standard error with a line for each submission, or is called
+    with the number done, the number in all and the record. ``course`` is the folder with solutions,
+    labs and hidden tests.
     ``execution`` takes the place of ``jobs``. ``settings`` are kept in ``run.json`` for those who
     read the folder. ``layout`` is one of ``layouts.LAYOUTS``; without it that of a run before, or a
     guess. ``unexpected`` is one of ``assignment.CHOICES``, for notebooks of labs that were not
@@ -148,19 +149,20 @@ def grade(
     mode = sandbox.NONE if unsafe_local else sandbox.isolation()
     with scratch.folder() as unpacked:
         beginning.check_target(target, source)
-        sources = {lab or "": str(source.resolve())}
+        root = material.course_folder(course, source)
+        stems = material.stems(root, lab or None)
+        [lab] = stems if lab else [""]
+        sources = {lab: str(source.resolve())}
         known = layout or beginning.layout_before(target, sources)
         found = collect.find(source, unpacked, known)
-        root = material.course_folder(course, source)
-        stems = material.stems(root, lab)
         seed = beginning.seed_of(target, seed, whole=execution.shard[1] == 1)
         materials = {stem: material.load(root, stem, seed) for stem in stems}
         ids = {stem: {e.id for e in m.lab.exercises} for stem, m in materials.items()}
-        stem = Path(lab).stem if lab else None
         choose = beginning.choice(target, sources, unexpected)
         all_stems = material.stems(root)
-        assigned = assignment.assign_labs(found.submissions, all_stems, stem, ids, choose)
+        assigned = assignment.assign_labs(found.submissions, all_stems, lab or None, ids, choose)
         told = assigned.submissions
+        beginning.check_source(target, sources, told)
         if mode != sandbox.NONE:
             beginning.check_hidden(root, source, target, unpacked)
         digests = {stem: material.digests(root, stem) for stem in stems}
@@ -184,7 +186,7 @@ def grade(
                 about: dict[str, dict[str, Any]] = {
                     "labs": {stem: m.lab.version for stem, m in materials.items()},
                     "sources": sources,
-                    "layouts": {lab or "": found.layout.platform},
+                    "layouts": {lab: found.layout.platform},
                     "settings": {"course": str(root)} | settings,
                     "assigned": {lab or str(source.resolve()): assigned.labs},
                     "unexpected": {str(source.resolve()): assigned.choice}
@@ -210,7 +212,7 @@ def write(out: Path, students: Collection[str] | None = None) -> None:
     Raises OSError, or GradingError for damaged records."""
     run = store.load(out)
     scored = folder.of_run(run)
-    labs = {stem: scored.labs[stem] for stem in sorted(run.about["labs"])}
+    labs = {stem: scored.labs[stem] for stem in scored.there if stem in scored.labs}
     isolated = gradebook.write(run, labs, standings(scored.scores, scored.course), students)
     if students is None:
         store.write_about(out, run.about | {"isolated": isolated})

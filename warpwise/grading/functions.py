@@ -24,6 +24,7 @@ from warpwise.grading.warm import Warm
 from warpwise.labs.advice import (
     A_NUMBER,
     AN_ARRAY,
+    ENDLESS,
     ONE_TILE,
     OTHER_SHAPE,
     SEVERAL,
@@ -31,6 +32,7 @@ from warpwise.labs.advice import (
     TOO_SLOW,
 )
 from warpwise.labs.calls import judge_value
+from warpwise.labs.endless import does_not_end
 from warpwise.labs.exercise import Call, Case, Reason, Verdict
 from warpwise.messages import (
     NOTHING,
@@ -94,10 +96,11 @@ def _verdicts(
     asked = [_asked(call) for call in calls]
     job = {"text": text, "name": name, "calls": asked, "stay_seconds": stay}
     done = sandbox.play(parts.FUNCTIONS, job, mode, warm, limits(calls))
+    endless = done.stopped in ("cpu", "wall") and does_not_end(text, name)
     verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:
-        verdict, left = _verdict(rest, call, done)
+        verdict, left = _verdict(rest, call, done, endless)
         verdicts.append(verdict)
         if left is None:
             break
@@ -145,11 +148,13 @@ def encode(argument: Any) -> Any:
     return argument.item() if isinstance(argument, np.generic) else argument
 
 
-def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes | None]:
+def _verdict(
+    frames: bytes, call: Call, done: watch.Finished, endless: bool
+) -> tuple[Verdict, bytes | None]:
     """Judge one call by the frame that should stand first, and return the frames after it.
 
-    None instead of these if the process ended in this call. For frames see
-    ``inside/functions.py``."""
+    None instead of these if the process ended in this call: ``endless`` is True if it could never
+    have ended by itself. For frames see ``inside/functions.py``."""
     kind, rest = frames[:1], frames[1:]
     if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
         name = rest[:NAME_BYTES].decode("utf-8", "replace").rstrip()
@@ -167,7 +172,10 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
         ),
         Reason.TIMED_OUT: message("gave no answer in {most:g} s", most=Limit(usual.wall_seconds)),
     }
-    return _failed(call, reason, details.get(reason, NOTHING), ADVICE.get(reason, "")), None
+    detail = details.get(reason, NOTHING)
+    if endless:
+        return _failed(call, Reason.ENDLESS, detail, ENDLESS), None
+    return _failed(call, reason, detail, ADVICE.get(reason, "")), None
 
 
 def _failed(call: Call, reason: str, detail: Message, advice: str) -> Verdict:

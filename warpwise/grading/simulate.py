@@ -205,7 +205,7 @@ def judge_answer(
             else Finding(False, Reason.NOT_DONE)
         )
     except _UnreadableError as error:
-        found = Finding(False, NOT_PYTHON, str(error))
+        found = Finding(False, error.reason, str(error), error.advice)
     except MemoryError:
         found = Finding(False, STOPPED["memory"])
     except Exception as error:  # whatever a text does to the interpreter, the batch goes on
@@ -217,6 +217,10 @@ def judge_answer(
 class _UnreadableError(Exception):
     """A cell without the kernel or function that is asked for. It says so of the text alone."""
 
+    def __init__(self, reason: str, what: str, advice: str = ""):
+        super().__init__(what)
+        self.reason, self.advice = reason, advice
+
 
 def _read(answer: Answer, given: Sequence[str]) -> Kernel | str:
     """Return an answer's kernel, or the text of a host function, "" for one not begun."""
@@ -224,8 +228,10 @@ def _read(answer: Answer, given: Sequence[str]) -> Kernel | str:
         if answer.kind == "host":
             return extract.host_function(answer.text, answer.name, answer.others, given)
         return extract.kernel(answer.text, answer.name, answer.others, given)
+    except extract.NotDefinedError as error:
+        raise _UnreadableError(Reason.NOT_DEFINED, str(error), error.advice) from error
     except WarpwiseError as error:
-        raise _UnreadableError(str(error)) from error
+        raise _UnreadableError(NOT_PYTHON, str(error)) from error
 
 
 def finding(

@@ -171,7 +171,7 @@ def _text(path: Path) -> str:
 def _without(
     found: dict[str, Any], keys: tuple[str, ...], meant: str = ""
 ) -> dict[str, Any] | None:
-    """Return tables without one of their keys, or with another name for it; None if it is not there.
+    """Return tables without one of their keys, or with another name for it; None if there is none.
 
     Without its time zone every due time would be wrong too, so another takes its place."""
     first, *rest = keys
@@ -239,7 +239,9 @@ class _Reader:
             for stem, value in read.labs(("labs",), found.get("labs", {}))
         }
         extensions = read.extensions(found.get("extensions", {}))
-        return Course(title, term, labs, extensions, late, zone=read.values.zone, over_budget=partial)
+        return Course(
+            title, term, labs, extensions, late, zone=read.values.zone, over_budget=partial
+        )
 
     def labs(self, keys: tuple[str, ...], value: object) -> list[tuple[str, object]]:
         """Return the entries of a table whose names are labs."""

@@ -53,7 +53,9 @@ def late(policy: LatePolicy) -> str:
             f"loses {policy.percent_per_day:g} % of its points for {each} after the due time"
         )
     if policy.days is not None:
-        said.append(f"counts nothing after {days(policy.days)}" if policy.days else "counts nothing")
+        said.append(
+            f"counts nothing after {days(policy.days)}" if policy.days else "counts nothing"
+        )
     grace = f" The first {policy.grace_minutes:g} minutes are free." if policy.grace_minutes else ""
     return f"Late work {', and '.join(said)}.{grace}"
 

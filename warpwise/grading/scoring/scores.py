@@ -18,7 +18,6 @@ from warpwise.grading.scoring.course import Course, LabSettings
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, Student, folded
 from warpwise.labs.source import Lab
-from warpwise.simt.compiler.advice import nearest
 
 NO_SUBMISSION = "no submission"
 NOT_DUE = "no submission yet, and not due yet"
@@ -205,11 +204,7 @@ def _by_student_and_lab(
     for override in overrides:
         student = students.find(override.student)
         if student is None:
-            near = nearest(override.student, (s.id for s in students.students))
-            fits = students.fitting(override.student)
-            why = students.why(override.student) if fits else "is not a student"
-            hint = f"; did you mean {near}?" if near else ""
-            raise override.wrong(f"{override.student!r} {why}{hint}")
+            raise override.wrong(students.nobody(override.student))
         of_lab = found.setdefault((student, override.lab), {})
         if override.exercise in of_lab:
             earlier = of_lab[override.exercise].line
