@@ -123,11 +123,9 @@ def test_a_name_of_two_deletes_nobody(graded: Path):
 
 
 def test_part_of_a_name_deletes_nobody_and_says_whose_it_may_be(graded: Path):
-    with pytest.raises(
-        GradingError, match=r"no student 'Ben' .* mean bm5519 \(Ben Müller, jun\.\)"
-    ):
-        forget.find(graded, "Ben")
-    with pytest.raises(GradingError, match="did you mean zq7731x .* or zq8842y"):
+    with pytest.raises(GradingError, match=r"no student 'Müll' .* mean bm5519 \(Ben Müller, jun\."):
+        forget.find(graded, "Müll")
+    with pytest.raises(GradingError, match=r"did you mean zq7731x .* or zq8842y"):
         forget.find(graded, "O'Neill")
 
 

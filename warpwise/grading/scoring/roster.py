@@ -107,9 +107,11 @@ class Roster:
     def meant(self, name: str) -> str:
         """Return "; did you mean ...?" for a name by which nobody is found; "" if nobody is near.
 
-        Part of a name, such as a first name, may mean several; else it is taken for a slip."""
+        Part of a name, such as a first name, may mean a few; else it is taken for a slip."""
         fitting = [student for student in self.students if student.has(name)]
-        if 0 < len(fitting) <= MOST_MEANT:
+        if len(fitting) > MOST_MEANT:
+            return ""
+        if fitting:
             return f"; did you mean {' or '.join(map(_told, fitting))}?"
         known = (n for s in self.students for n in (s.id, s.email, s.login, s.full_name) if n)
         near = nearest(name, known)
