@@ -309,8 +309,7 @@ return 0"""
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("while True: pass", "does not end"),
-        ("for _ in iter(int, 1): pass", "too slow"),
+        ("while True: pass", "too slow"),
         ("held = []\nwhile True: held.append(bytearray(10_000_000))", "too much memory"),
         ("return bytearray(10_000_000_000)", "raised an error"),
         ("while True: print('x' * 10_000)", "too much output"),

@@ -174,7 +174,8 @@ def _finding(
         return simulated.finding
     about = (tests, exercise.id, lab.seed)
     asked = (simulated.text, exercise.name, hidden.calls(*about), sandbox.CONTAINER)
-    return judge_function(*asked, partial(hidden.more_calls, *about))
+    more = partial(hidden.more_calls, *about)
+    return judge_function(*asked, more, endless=simulated.endless)
 
 
 def report(lab: Packed, record: Record) -> dict[str, Any]:

@@ -32,7 +32,6 @@ from warpwise.labs.advice import (
     TOO_SLOW,
 )
 from warpwise.labs.calls import judge_value
-from warpwise.labs.endless import does_not_end
 from warpwise.labs.exercise import Call, Case, Reason, Verdict
 from warpwise.messages import (
     NOTHING,
@@ -74,29 +73,31 @@ def judge_function(
     mode: str,
     draw: Callable[[], Sequence[Call]] = tuple,
     warm: Warm | None = None,
+    endless: bool = False,
 ) -> Finding:
     """Judge a host function, given as text, isolated in this mode (see ``sandbox.isolation``).
 
     ``draw`` makes more calls, by which an explanation of a failure is confirmed. ``warm`` is a
-    sandbox that was started for many functions: see ``sandbox.warm``."""
+    sandbox that was started for many functions: see ``sandbox.warm``. ``endless`` is True if it is
+    known that the function does not end."""
 
     def again(fresh: Sequence[Case]) -> list[bool]:
         asked = [case for case in fresh if isinstance(case, Call)]
-        found = _verdicts(text, name, asked, mode, warm) if asked else []
+        found = _verdicts(text, name, asked, mode, warm, endless) if asked else []
         return [verdict.passed for verdict in found]
 
-    return summary(_verdicts(text, name, calls, mode, warm), calls, Probe(draw, again))
+    verdicts = _verdicts(text, name, calls, mode, warm, endless)
+    return summary(verdicts, calls, Probe(draw, again))
 
 
 def _verdicts(
-    text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None
+    text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None, endless: bool
 ) -> list[Verdict]:
     """Judge the calls, up to that in which the process ended."""
     stay = 3 * watch.POLL_SECONDS if any(call.most_bytes is not None for call in calls) else 0
     asked = [_asked(call) for call in calls]
     job = {"text": text, "name": name, "calls": asked, "stay_seconds": stay}
     done = sandbox.play(parts.FUNCTIONS, job, mode, warm, limits(calls))
-    endless = done.stopped in ("cpu", "wall") and does_not_end(text, name)
     verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:
@@ -173,7 +174,7 @@ def _verdict(
         Reason.TIMED_OUT: message("gave no answer in {most:g} s", most=Limit(usual.wall_seconds)),
     }
     detail = details.get(reason, NOTHING)
-    if endless:
+    if endless and done.stopped in ("cpu", "wall"):
         return _failed(call, Reason.ENDLESS, detail, ENDLESS), None
     return _failed(call, reason, detail, ADVICE.get(reason, "")), None
 

@@ -110,7 +110,7 @@ class Grader:
             if answer is None or found is None:
                 yield result
                 continue
-            finding = found.finding or self._called(material, exercise, found.text)
+            finding = found.finding or self._called(material, exercise, found)
             result = replace(result, finding=finding, prints=found.prints)
             if self.gpu and exercise.kind == "kernel" and finding.passed:
                 result = replace(result, gpu=gpu.run_on_gpu(answer, material, self.gpu))
@@ -124,12 +124,13 @@ class Grader:
         about = (material.course, material.lab.stem, material.seed)
         return simulate.simulate(*about, answers, material.given, self.simulation.get())
 
-    def _called(self, material: Material, exercise: Exercise, text: str) -> Finding:
+    def _called(self, material: Material, exercise: Exercise, found: simulate.Simulated) -> Finding:
         about = (material.tests, exercise.id, material.seed)
         more = partial(hidden.more_calls, *about)
         warm = self.functions.get() if self.functions else None
         calls = hidden.calls(*about)
-        return judge_function(text, exercise.name, calls, self.mode, more, warm)
+        text, endless = found.text, found.endless
+        return judge_function(text, exercise.name, calls, self.mode, more, warm, endless)
 
 
 class Served:

@@ -33,6 +33,7 @@ from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
 from warpwise.grading.warm import Warm
 from warpwise.labs import still
 from warpwise.labs.budgets import counter_value
+from warpwise.labs.endless import does_not_end
 from warpwise.labs.exercise import Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judged
 from warpwise.simt import Kernel
@@ -48,10 +49,13 @@ COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.simulate")
 
 @dataclass(frozen=True)
 class Simulated:
-    """A finding on one exercise, or None and the text of a host function for the sandbox."""
+    """A finding on one exercise, or None and the text of a host function for the sandbox.
+
+    ``endless`` is True if the text shows that the function does not end."""
 
     finding: Finding | None
     text: str = ""
+    endless: bool = False
     prints: tuple[int, ...] = ()  #: of the student's whole cell
 
 
@@ -123,7 +127,8 @@ def environment(backend: str = "simulator") -> dict[str, str]:
 
 def _simulated(line: dict[str, Any]) -> Simulated:
     found = store.finding(line["finding"]) if "finding" in line else None
-    return Simulated(found, line.get("text", ""), tuple(line["prints"]))
+    endless = line.get("endless", False)
+    return Simulated(found, line.get("text", ""), endless, tuple(line["prints"]))
 
 
 # From here on: what runs in the process.
@@ -193,11 +198,11 @@ def judge_answer(
     given: Sequence[str],
     progress: Progress = Progress(),
 ) -> dict[str, Any]:
-    """Return ``{"text": ...}`` for a host function, and ``{"finding": ...}`` otherwise."""
+    """Return ``{"text": ..., "endless": ...}`` for a host function, else ``{"finding": ...}``."""
     try:
         read = _read(answer, given)
         if isinstance(read, str) and read:
-            return {"text": read}
+            return {"text": read, "endless": does_not_end(read, answer.name)}
         about = (tests, answer.id, seed)
         found = (
             finding(read, hidden.cases(*about), partial(hidden.more_cases, *about), progress)
