@@ -19,7 +19,7 @@ from support.wrong_answers import EXPECT, wrong_answers
 
 from warpwise.errors import GradingError
 from warpwise.grading import grade
-from warpwise.grading.engine import Execution
+from warpwise.grading.execution import Execution
 from warpwise.labs.source import load_lab, solved_notebook
 
 ROOT = Path(__file__).parent.parent

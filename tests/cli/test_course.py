@@ -100,6 +100,61 @@ def test_all_mistakes_are_told_at_once_with_line_key_and_meaning(tmp_path: Path)
     ]
 
 
+MISNAMED = """\
+[lat]
+percent_per_day = 101
+
+[labs.08_coalesing]
+point = 20
+[labs.08_coalesing.late]
+dais = 3
+
+[labs."09_tilling"]
+weight = -1
+
+[extension.ada]
+08_coalescing = 2027-03-19
+"""
+
+
+def test_what_stands_under_a_misspelled_name_is_checked_too(tmp_path: Path):
+    """As under the one that was meant: each slip once, with its own line."""
+    status, lines = run(write(tmp_path / "course.toml", MISNAMED))
+    assert status == 1
+    assert lines == [
+        "course.toml:1: 'lat' is not a setting; did you mean late?",
+        "course.toml:2: [late]: percent_per_day is 101; the maximum is 100",
+        "course.toml:4: [labs]: '08_coalesing' is not a lab; did you mean 08_coalescing?",
+        "course.toml:5: [labs.08_coalescing]: 'point' is not a setting of a lab; did you mean "
+        "points?",
+        "course.toml:7: [labs.08_coalescing.late]: 'dais' is not a setting of a late policy; "
+        "did you mean days?",
+        "course.toml:9: [labs]: '09_tilling' is not a lab; did you mean 09_tiling?",
+        "course.toml:10: [labs.09_tiling]: weight is -1; it cannot be negative",
+        "course.toml:12: 'extension' is not a setting; did you mean extensions?",
+        "course.toml:13: [extensions.ada]: 08_coalescing must be a time without quotes, as in "
+        "2026-12-01T23:59:00+01:00, not 2027-03-19",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[labs.08_coalescing]\nweight = 1\n[labs.08_coalesing]\npoint = 20\n",  # both are there
+        '[labs]\n"08_coales\\u0069ng" = { point = 20 }\n',  # not written as it is called
+    ],
+)
+def test_what_stands_under_a_name_that_cannot_be_mended_is_left_out(tmp_path: Path, text: str):
+    status, lines = run(write(tmp_path / "course.toml", text))
+    assert status == 1 and len(lines) == 1 and "did you mean 08_coalescing?" in lines[0]
+
+
+def test_settings_of_several_lines_under_a_misspelled_name(tmp_path: Path):
+    text = "[labs]\n08_coalesing.points = 0\n08_coalesing.wait = 1\n08_coalesing.weight = -2\n"
+    _, lines = run(write(tmp_path / "course.toml", text))
+    assert [line.split(":")[1] for line in lines] == ["2", "2", "3", "4"]
+
+
 def test_what_is_understood_is_shown(tmp_path: Path):
     status, lines = run(write(tmp_path / "course.toml", RIGHT))
     assert status == 0 and lines[0].endswith("course.toml is right")

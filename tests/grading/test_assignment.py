@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.files import made
 
 from warpwise.errors import GradingError
 from warpwise.grading import assignment, collect
@@ -19,14 +20,6 @@ CLASS = [f"s{n:02}" for n in range(12)]
 
 def text(lab: str) -> str:
     return json.dumps({"nbformat": 4, "metadata": {"warpwise": {"lab": lab}}, "cells": []})
-
-
-def made(folder: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    return folder
 
 
 def assigned(folder: Path, lab: str | None = None, choice: str = "") -> Assigned:

@@ -20,7 +20,7 @@ from support import tiny_course
 
 from warpwise.errors import GradingError
 from warpwise.grading import changes, decisions, grade, history, store
-from warpwise.grading.engine import Execution
+from warpwise.grading.execution import Execution
 from warpwise.grading.record import Finding, Record, Result
 from warpwise.grading.regrade import merge, outdated, regrade
 from warpwise.grading.store import Kept

@@ -19,6 +19,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from support.files import made
 
 from warpwise.errors import GradingError
 from warpwise.grading import archives, assignment, collect, members, notebook, platforms
@@ -55,16 +56,6 @@ submission_13:
     :sid: '8'
   :created_at: !!python/object/apply:os.system ["touch pwned"]
 """
-
-
-def made(folder: Path, files: dict[str, str | bytes]) -> Path:
-    """Make a folder with these files; a name that ends with / is an empty folder."""
-    for name, content in files.items():
-        path = folder / name
-        (path if name.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
-        if not name.endswith("/"):
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
 
 
 def zipped(files: dict[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -19,9 +19,9 @@ from warpwise.grading.scoring.course import (
     LabSettings,
     LatePolicy,
     late_policy,
-    line_of,
     load,
 )
+from warpwise.grading.scoring.toml_values import line_of
 
 STEMS = ("01_why_gpus", "08_coalescing", "14_capstone")
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -11,7 +11,7 @@ from support.paths import ROOT
 from support.wrong_answers import wrong_answer
 
 from warpwise import cuda
-from warpwise.grading import outcome, simulate, store
+from warpwise.grading import hidden, outcome, simulate, store
 from warpwise.grading.functions import judge_function
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import Counter, Finding, Record, Result
@@ -142,6 +142,23 @@ def test_every_call_is_judged_until_the_process_ends(sandbox, body, reason, righ
     text = f"{ends}def exit_now():\n    os._exit(0)\ndef double(n):\n    {body}\n"
     found = judge_function(text, "double", [double(n) for n in range(4)], isolation())
     assert (found.reason, found.right, found.tried, found.cases) == (reason, right, tried, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("while True:\n        n += 1", "does not end"),
+        ("for _ in iter(int, 1): n += 1", "too slow"),
+    ],
+)
+def test_a_function_does_not_end_where_its_text_shows_it(sandbox, body, reason):
+    written = Answer("sectors_for", "host", "double", f"def double(n):\n    {body}\n    return n\n")
+    read = simulate.judge_answer(written, hidden.load(ROOT, LAB), 1, ())
+    asked = (read["text"], "double", [double(1), double(2)], isolation())
+    found = judge_function(*asked, endless=read["endless"])
+    assert (found.reason, found.tried) == (reason, 1)
+    assert found.detail == "used more than 3 s of processor time"
 
 
 def test_calls_too_are_explained_by_what_new_ones_confirm(sandbox):

@@ -122,6 +122,13 @@ def test_a_name_of_two_deletes_nobody(graded: Path):
         forget.find(graded, "Zoë O'Neill")
 
 
+def test_part_of_a_name_deletes_nobody_and_says_whose_it_may_be(graded: Path):
+    with pytest.raises(GradingError, match=r"no student 'Müll' .* mean bm5519 \(Ben Müller, jun\."):
+        forget.find(graded, "Müll")
+    with pytest.raises(GradingError, match=r"did you mean zq7731x .* or zq8842y"):
+        forget.find(graded, "O'Neill")
+
+
 def test_broken_off_anywhere_the_same_command_goes_on(written: Path, tmp_path: Path):
     steps = len(
         list(forget.forget(forget.find(shutil.copytree(written, tmp_path / "0"), "zq7731x")))

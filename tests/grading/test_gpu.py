@@ -19,7 +19,7 @@ from support.paths import ROOT
 
 from warpwise.errors import GradingError
 from warpwise.grading import extract, gpu, hidden, material, store
-from warpwise.grading.engine import Execution
+from warpwise.grading.execution import Execution
 from warpwise.grading.gpu_kernel import compiled
 from warpwise.grading.notebook import Answer
 from warpwise.labs.exercise import InOut, Launch, Out

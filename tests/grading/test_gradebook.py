@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.graded_records import record
 from typer.testing import CliRunner
 
 from warpwise.cli import app
@@ -25,12 +26,12 @@ from warpwise.grading.record import NOT_GRADED, Finding, Record, Result
 from warpwise.grading.scoring import overrides, roster, scores, sheet
 from warpwise.grading.scoring.canvas import CANVAS, NO_EXPORT
 from warpwise.grading.scoring.course import Course, LabSettings, LatePolicy
-from warpwise.grading.scoring.export import FORMS, export
+from warpwise.grading.scoring.export import FORMS
+from warpwise.grading.scoring.export import table as export
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import NOT_LISTED, Roster, Student
 from warpwise.grading.scoring.scores import Score
 from warpwise.grading.store import file_name
-from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab
 
 LABS = {stem: load_lab(stem) for stem in ("06_fusion", "08_coalescing", "14_capstone")}
@@ -45,23 +46,6 @@ BEN = Student(
     "ben", "Ben Bitdiddle", "Ben", "Bitdiddle", "b.bitdiddle@example.edu", "102", "S2", "ben", "B"
 )
 CLASS = Roster((ADA, BEN))
-
-
-def record(
-    student: str,
-    lab: str = COALESCING,
-    right: tuple[str, ...] = ("copy_matrix", "transpose"),
-    **more,
-) -> Record:
-    """Return the record of a submission in which these exercises are right."""
-    found = {True: Finding(True, Reason.PASSED), False: Finding(False, Reason.WRONG_RESULT)}
-    results = tuple(
-        Result(e.id, e.points, found[e.id in right], choice=e.choice) for e in LABS[lab].exercises
-    )
-    return Record(
-        **{"student": student, "file": f"{student}/{lab}.ipynb", "lab": lab, "results": results}
-        | more
-    )
 
 
 def ungraded(student: str, problem: str, lab: str = COALESCING, **more) -> Record:
@@ -574,7 +558,7 @@ def test_what_is_missing_costs_nothing_before_it_is_due():
     assert (after.counts, after.note) == (True, "no submission; extension")
     rows = {
         row["student"]: row
-        for row in csv.DictReader(io.StringIO(export([before], "csv", LABS, extended)))
+        for row in csv.DictReader(io.StringIO(export([before], "csv", LABS, extended).text))
     }
     assert (rows["ben"]["score"], rows["ben"]["course_percent"]) == ("", "")
     assert ADA not in scores.percentages([before], extended) and not scores.percentages(
@@ -599,6 +583,35 @@ def test_a_warning_names_five_and_counts_the_rest():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Lovelace", "; did you mean ada (Ada Lovelace)?"),
+        ("ada l", "; did you mean ada (Ada Lovelace)?"),
+        ("BIT, ben", "; did you mean ben (Ben Bitdiddle)?"),
+        ("Grace", "; did you mean gh (Grace Hopper) or gm (Grace Murray)?"),
+        ("aad", "; did you mean ada?"),
+        ("Ada Lovelance", "; did you mean Ada Lovelace?"),
+        ("example", ""),  # a word of everybody's address
+        ("zoe", ""),
+        (" ", ""),
+    ],
+)
+def test_part_of_a_name_is_told_whose_it_may_be(name: str, said: str):
+    graces = (Student("gh", "Grace Hopper"), Student("gm", "Grace Murray"))
+    others = tuple(Student(f"s{n}", email=f"s{n}@example.edu") for n in range(4))
+    assert Roster((ADA, BEN, *graces, *others)).meant(name) == said
+
+
+def test_an_override_of_a_first_name_says_whose_it_may_be():
+    by_hand = [Override("Lovelace", COALESCING, "", 1, line=2)]
+    with pytest.raises(GradingError) as refused:
+        scores.scores([record("ada")], LABS, Course(), CLASS, by_hand)
+    assert str(refused.value) == (
+        "overrides.csv:2: 'Lovelace' is not a student; did you mean ada (Ada Lovelace)?"
+    )
+
+
 def test_the_platforms_name_finds_a_student_whose_id_does_not():
     found = scores.scores([record("4711", name="lovelace, ADA")], LABS, roster=CLASS)
     assert [(s.student, s.score) for s in found] == [(ADA, 5), (BEN, 0)]
@@ -612,7 +625,7 @@ def test_a_file_whose_lab_is_not_known_is_in_the_gradebook():
         ("", "ada/notes.ipynb", "which lab this is cannot be told"),
     ]
     assert scores.warnings(found, Course()) == ("files of no known lab (1): 'ada/notes.ipynb'",)
-    assert "ada/notes.ipynb" in export(found, "csv", LABS, Course())
+    assert "ada/notes.ipynb" in export(found, "csv", LABS, Course()).text
 
 
 def test_a_record_of_a_lab_that_is_none_is_one_line():
@@ -703,7 +716,7 @@ BY_HAND = [Override("zoe", FUSION, "", 1.5, "spoke; she knew it")]
 def files(records: list[Record], listed: Roster | None = CLASS) -> dict[str, str]:
     found = scores.scores(records, LABS, SETTINGS, listed, BY_HAND)
     forms = [form for form in FORMS if listed or form != "moodle"]  # which needs a roster
-    return {form: export(found, form, LABS, SETTINGS, listed) for form in forms}
+    return {form: export(found, form, LABS, SETTINGS, listed).text for form in forms}
 
 
 def test_canvas_reads_its_file():
@@ -735,11 +748,8 @@ def test_a_student_cannot_pass_for_canvass_row_of_points(tmp_path: Path):
     )
     listed = roster.load(written(tmp_path, text))
     assert [student.id for student in listed.students] == ["eve"]
-    rows = table(
-        export(
-            scores.scores([record("eve")], LABS, roster=listed), "canvas", LABS, Course(), listed
-        )
-    )
+    found = scores.scores([record("eve")], LABS, roster=listed)
+    rows = table(export(found, "canvas", LABS, Course(), listed).text)
     assert [row[0] for row in rows] == ["Student", "    Points Possible", "Points-Possible"]
 
 
@@ -856,7 +866,7 @@ def test_whatever_students_are_called_each_file_is_a_table_without_a_formula(
     ]
     found = scores.scores(records, LABS, SETTINGS, listed)
     for form in FORMS:
-        text = export(found, form, LABS, SETTINGS, listed)
+        text = export(found, form, LABS, SETTINGS, listed).text
         rows = table(text)
         assert {len(row) for row in rows} == {len(rows[0])}, form
         for separator in SEPARATORS:
@@ -1064,6 +1074,10 @@ def test_overrides_in_the_folder_are_applied_and_left_alone(folder: Path):
             "typo.toml:1: 'titel' is not a setting; did you mean title?",
         ),
         (["feedback", "out", "adaa"], "there is no student 'adaa' in out; did you mean ada?"),
+        (
+            ["feedback", "out", "bit"],
+            "there is no student 'bit' in out; did you mean ben (Ben Bitdiddle)?",
+        ),
         (["feedback", "out", "Cyd"], "'Cyd' handed nothing in, so there is no page"),
         (["feedback", "nothing", "ada"], "holds no run of the grader"),
     ],

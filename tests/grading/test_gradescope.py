@@ -324,7 +324,7 @@ def test_a_new_seed_is_drawn_for_every_zip(tmp_path):
         (["out.txt"], "out.txt is not the name of a zip"),
         (
             ["08_coalesing.zip"],
-            "there is no lab '08_coalesing' with hidden tests; there are 01_why_gpus, ",
+            "there is no lab '08_coalesing' with hidden tests; did you mean 08_coalescing?",
         ),
         (["there.zip", "--lab", LAB], "there.zip is there already"),
         (["x.zip", "--lab", LAB, "--course", "nowhere"], "nowhere is not the course's folder"),

@@ -127,7 +127,9 @@ def test_with_its_lab_named_a_stray_notebook_is_0_with_the_reason(
     course: Path, download: Path, tmp_path: Path
 ):
     out = tmp_path / "out"
-    assert run("grade", download, "--out", out, "--course", course, "--lab", LAB).exit_code == 0
+    done = run("grade", download, "--out", out, "--course", course, "--lab", "8")
+    assert done.exit_code == 0 and f"warpwise: lab 8 is {LAB}" in done.stderr
+    assert list(store.about(out)["sources"]) == [LAB]
     rows = gradebook(out)
     assert set(rows) == {(str(n), LAB) for n in range(11, 16)}
     assert rows["14", LAB]["note"].startswith("this is the notebook of 01_tiny, not of 08_tiny")

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from support.files import made
 
 from warpwise.errors import GradingError
 from warpwise.grading import collect, notebook, store
@@ -52,14 +53,6 @@ HONEST = {
         set(PEOPLE),
     ),
 }
-
-
-def made(folder: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    return folder
 
 
 def found(folder: Path, layout: str | None = None) -> tuple[Submission, ...]:

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.files import made
 from support.paths import ROOT
 
 from warpwise.grading import assignment, collect
@@ -73,15 +74,6 @@ LAYOUTS = {
     "nbgrader": in_folders("submitted/{name}/hw1/", 0)
     | {f"submitted/{name}/hw1/timestamp.txt": STAMP for name in [*FULL, *HANDED, "empty"]},
 }
-
-
-def made(folder: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        (path if name.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
-        if not name.endswith("/"):
-            path.write_text(content)
-    return folder
 
 
 def packed(folder: Path) -> Path:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from warpwise.grading import feedback, grade, notebook
+from warpwise.grading import autograder, feedback, grade, notebook
+from warpwise.grading.gradescope import lab_json
+from warpwise.grading.material import today
 from warpwise.grading.older import differing, listed, note
 from warpwise.grading.record import OLDER, Finding, Result
 from warpwise.labs.exercise import Reason
@@ -137,7 +139,7 @@ def test_an_edition_is_printable(tmp_path):
 def test_the_current_version_differs_in_nothing(tmp_path):
     lab = load_lab(LAB)
     forged = handed_in({"reverse": "other"}, version=lab.version)
-    assert not differing(read(tmp_path, forged), lab)
+    assert not differing(read(tmp_path, forged), today(lab))
 
 
 def test_the_note_names_answers_that_were_begun_and_carry_over(tmp_path):
@@ -148,7 +150,7 @@ def test_the_note_names_answers_that_were_begun_and_carry_over(tmp_path):
         Result(e.id, e.points, Finding(False, reasons.get(e.id, Reason.NOT_DONE)))
         for e in lab.exercises
     ]
-    said = note(made, lab, differing(made, lab), results)
+    said = note(made, today(lab), differing(made, today(lab)), results)
     assert said.startswith("This is lab 1 of 2026-09: your answers to square and add carry over.")
     assert said.endswith("move them with `warpwise labs update 01_why_gpus.ipynb`.")
 
@@ -156,7 +158,25 @@ def test_the_note_names_answers_that_were_begun_and_carry_over(tmp_path):
 def test_the_note_where_no_answer_carries_over(tmp_path):
     lab = load_lab(LAB)
     made = read(tmp_path, handed_in(dict.fromkeys((e.id for e in lab.exercises), "other")))
-    said = note(made, lab, differing(made, lab), [])
+    said = note(made, today(lab), differing(made, today(lab)), [])
     whole = "This is lab 1 of 2026-09: no answer carries over. Get the new one, and begin anew."
     assert said == whole
     assert (listed(["a"]), listed(["a", "b", "c"])) == ("a", "a, b and c")
+
+
+def test_gradescope_knows_older_versions_too(tmp_path):
+    """Its grader has the digests, packed, and tells the student what ``grade`` would."""
+    lab = load_lab(LAB)
+    (tmp_path / "lab.json").write_text(lab_json(lab, (), 1))
+    packed = autograder.load(tmp_path)
+    made = read(tmp_path, handed_in({"reverse": "other"}))
+    findings = {"reverse": Finding(False, Reason.WRONG_RESULT)}
+    passed = Finding(True, Reason.PASSED)
+    judged = [Result(e.id, e.points, findings.get(e.id, passed)) for e in lab.exercises]
+    told = autograder.report(packed, autograder.recorded(packed, made, judged))
+    assert "This is lab 1 of 2026-09: your answers to" in told["output"]
+    assert "<" not in told["output"].replace("<p>", "").replace("</p>", "")
+    [reverse] = [test for test in told["tests"] if "another exercise then" in test["output"]]
+    assert "From an older version of the lab" in reverse["output"] and reverse["score"] == 0
+    today = autograder.recorded(packed, read(tmp_path, handed_in(version=lab.version)), judged)
+    assert today.note == "" and today.results == tuple(judged)

@@ -11,9 +11,10 @@ import re
 from pathlib import Path
 
 import pytest
+from support.graded_records import record
 
 from warpwise.errors import GradingError
-from warpwise.grading.record import Finding, Record, Result
+from warpwise.grading.record import Record
 from warpwise.grading.scoring import canvas, roster, scores
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring.course import Course, LabSettings
@@ -21,7 +22,6 @@ from warpwise.grading.scoring.export import table as export
 from warpwise.grading.scoring.filled import Filled
 from warpwise.grading.scoring.folder import save_left_out
 from warpwise.grading.scoring.overrides import Override
-from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab
 
 COALESCING, FUSION = "08_coalescing", "06_fusion"
@@ -64,21 +64,6 @@ dee,Dee,Doe,,=1+1@uni.edu,
 eve,Eve,Doe,,twin@uni.edu,
 fay,Fay,Doe,,twin@uni.edu,
 """
-
-
-def record(
-    student: str,
-    lab: str = COALESCING,
-    right: tuple[str, ...] = ("copy_matrix", "transpose"),
-    **more,
-) -> Record:
-    """Return the record of a submission in which these exercises are right."""
-    found = {True: Finding(True, Reason.PASSED), False: Finding(False, Reason.WRONG_RESULT)}
-    results = tuple(
-        Result(e.id, e.points, found[e.id in right], choice=e.choice) for e in LABS[lab].exercises
-    )
-    about = {"student": student, "file": f"{student}/{lab}.ipynb", "lab": lab, "results": results}
-    return Record(**about | more)
 
 
 def table(text: str) -> list[list[str]]:

@@ -23,7 +23,7 @@ from support.paths import ROOT
 from warpwise.errors import GradingError
 from warpwise.grading import grade, store
 from warpwise.grading.cluster import local_workers
-from warpwise.grading.engine import Execution
+from warpwise.grading.execution import Execution
 from warpwise.grading.regrade import merge, regrade
 
 pytestmark = pytest.mark.usefixtures("kept_sandboxes")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from warpwise.grading.store import Run
 
 STUDENT = typer.Option(help="Only this student: id, e-mail address or name; may be repeated.")
-LAB = typer.Option(help="Only this lab, such as 08_coalescing.")
+LAB = typer.Option(help="Only this lab, such as 8, 08_coalescing or coal.")
 
 
 def add(app: typer.Typer) -> None:
@@ -45,7 +45,7 @@ def regrade(
     kept, and so are the old grades: see `warpwise history`. After hidden tests or a lab have
     changed, `warpwise grade` grades again whatever they affect."""
     from warpwise.grading import store
-    from warpwise.grading.engine import Execution
+    from warpwise.grading.execution import Execution
     from warpwise.grading.regrade import outdated
     from warpwise.grading.regrade import regrade as grade_again
 
@@ -101,15 +101,13 @@ def history(
 
 def _wanted(run: Run, students: Sequence[str], lab: str | None) -> Callable[[Record], bool]:
     """Return what chooses records. Raises GradingError for an unknown student or lab."""
+    from warpwise.cli.meant import labs_meant
     from warpwise.errors import GradingError
     from warpwise.grading.scoring.folder import submitters
-    from warpwise.simt.compiler.advice import nearest
 
-    labs = sorted({record.lab for record in run.records} - {""})
-    if lab is not None and lab not in labs:
-        near = nearest(lab, labs)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(labs) or 'none'}"
-        raise GradingError(f"nothing of lab {lab!r} was graded in {run.folder}; {hint}")
+    if lab is not None:
+        labs = sorted({record.lab for record in run.records} - {""})
+        [lab] = labs_meant(labs, [lab], f"nothing of lab {{}} was graded in {run.folder}")
     names = {name for student in students for name in submitters(run, student)}
     if students and not names:
         named = ", ".join(map(repr, students))

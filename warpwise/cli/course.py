@@ -71,7 +71,7 @@ def _summarise(found: Check) -> None:
     rows = []
     for stem, lab in found.labs.items():
         settings = used.lab(stem)
-        points = f"{schedule.points(used, lab):g}"
+        points = f"{schedule.points(settings, lab):g}"
         due = schedule.moment(settings.due) if settings.due else "-"
         rows.append((stem, points, f"{settings.weight:g}", due, _late(settings.late)))
     print_table(("lab", "points", "weight", "due", "late"), rows)
@@ -90,9 +90,11 @@ def _counts(found: Check) -> Iterator[str]:
 
 
 def _late(policy: LatePolicy) -> str:
+    from warpwise.grading.scoring.lateness import days
+
     parts = [f"{policy.percent_per_day:g} % a day"] if policy.percent_per_day else []
     if policy.days is not None:
-        parts.append(f"nothing after {policy.days} day{'' if policy.days == 1 else 's'}")
+        parts.append(f"nothing after {days(policy.days)}")
     if parts and policy.grace_minutes:
         parts.append(f"{policy.grace_minutes:g} min grace")
     return ", ".join(parts) or "free"

@@ -52,7 +52,7 @@ def grade(
     ],
     lab: Annotated[
         str | None,
-        typer.Option(help="Stem of the lab, such as 08_coalescing; recognised if left out."),
+        typer.Option(help="The lab, such as 8, 08_coalescing or coal; recognised if left out."),
     ] = None,
     layout: Annotated[
         str | None,
@@ -134,8 +134,10 @@ def grade(
 
     With --gpu, gpu.csv in the output folder holds the time of each kernel that passed, beside that
     of the lab's solution."""
+    from warpwise.cli.meant import labs_meant
     from warpwise.grading import grade as grade_all
-    from warpwise.grading.engine import Execution
+    from warpwise.grading import material
+    from warpwise.grading.execution import Execution
     from warpwise.grading.scoring import course as courses
     from warpwise.grading.scoring import roster as rosters
     from warpwise.grading.scoring import times as known_times
@@ -147,7 +149,10 @@ def grade(
         courses.due(due)
     if late_policy is not None:
         courses.late_policy(late_policy)
-    given = known_times.given(times or (), lab and Path(lab).stem)
+    there = material.stems(material.course_folder(course, submissions))
+    if lab is not None:
+        [lab] = labs_meant(there, [lab], material.WITHOUT_TESTS)
+    given = known_times.given(times or (), lab, there)
     settings = {"roster": roster and str(roster.resolve()), "due": due, "late_policy": late_policy}
     execution = Execution(jobs, scheduler, _tls(tls_ca, tls_cert, tls_key), _shard(shard), gpu)
     records = grade_all(

@@ -101,7 +101,7 @@ def gradescope(
     ],
     lab: Annotated[
         str | None,
-        typer.Option(help="Stem of the lab, such as 08_coalescing; by default the zip's name."),
+        typer.Option(help="The lab, such as 8, 08_coalescing or coal; by default the zip's name."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Secret seed of the hidden tests' inputs; by default new.")

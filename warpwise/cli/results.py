@@ -46,7 +46,7 @@ def gradebook(
     out: Annotated[Path | None, typer.Option(help="File to write; printed by default.")] = None,
     lab: Annotated[
         list[str] | None,
-        typer.Option(help="Only this lab, such as 08_coalescing; may be repeated."),
+        typer.Option(help="Only this lab, such as 8, 08_coalescing or coal; may be repeated."),
     ] = None,
     roster: Annotated[Path | None, ROSTER] = None,
     times: Annotated[list[str] | None, TIMES] = None,
@@ -89,12 +89,16 @@ def gradebook(
     While submissions are still to be graded, their cells are blank and the csv format begins with a
     row UNFINISHED; a platform's format is written only with --unfinished. The exit status is then
     1."""
+    from warpwise.cli.meant import labs_meant
     from warpwise.errors import GradingError
+    from warpwise.grading import store
     from warpwise.grading.scoring import folder as graded
     from warpwise.grading.scoring import sheet
     from warpwise.grading.scoring.export import table
 
-    made = graded.gradebook(folder, course, roster, due, late_policy, times or (), lab or ())
+    run = store.load(folder)
+    only = labs_meant(graded.labs_of(run), lab, graded.NOTHING_OF) if lab else ()
+    made = graded.of_run(run, course, roster, due, late_policy, times or (), only)
     if made.unfinished and format != Format.csv and not unfinished:
         without = "--unfinished writes the file without them"
         raise GradingError(f"{made.unfinished}; {without}")
@@ -124,7 +128,8 @@ def feedback(
         Platform | None, typer.Option(help="Pack the pages of a lab for this platform.")
     ] = None,
     lab: Annotated[
-        str | None, typer.Option(help="The lab to pack, if there are several.", metavar="LAB")
+        str | None,
+        typer.Option(help="The lab to pack, such as 8, if there are several.", metavar="LAB"),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="The archive to write.", metavar="FILE.zip")
@@ -144,7 +149,7 @@ def feedback(
 
     if zip is not None and student is None and out is not None and not text:
         write(folder)  # as the gradebook is now, by overrides, times and course.toml
-        _pack(folder, zip, out, lab or "")
+        _pack(folder, zip, out, lab)
     elif student is None or zip is not None or lab is not None or out is not None:
         raise GradingError(
             "name a STUDENT to see a page, or pack all: --zip canvas or moodle, --out FILE.zip"
@@ -201,10 +206,15 @@ def report(
         raise typer.Exit(1)
 
 
-def _pack(folder: Path, platform: Platform, out: Path, lab: str) -> None:
+def _pack(folder: Path, platform: Platform, out: Path, lab: str | None) -> None:
+    from warpwise.cli.meant import labs_meant
+    from warpwise.grading import store
     from warpwise.grading.feedback_zip import AS_UPLOADED, pack
+    from warpwise.grading.scoring.folder import NOTHING_OF, labs_of
 
-    packed = pack(folder, platform.value, out, lab)
+    if lab is not None:
+        [lab] = labs_meant(labs_of(store.load(folder)), [lab], NOTHING_OF)
+    packed = pack(folder, platform.value, out, lab or "")
     pages = "1 page" if len(packed.names) == 1 else f"{len(packed.names)} pages"
     typer.echo(f"{pages}: see {out}")
     if platform is Platform.canvas:

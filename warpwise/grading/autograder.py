@@ -13,9 +13,9 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from warpwise.errors import GradingError
-from warpwise.grading import container, hidden, notebook, sandbox, simulate
+from warpwise.grading import container, hidden, notebook, older, sandbox, simulate
 from warpwise.grading.functions import judge_function
 from warpwise.grading.outcome import partly
 from warpwise.grading.record import NOT_GRADED, UNTOUCHED, Counter, Finding, Record, Result, missing
@@ -62,6 +62,7 @@ class Packed:
     seed: int
     given: tuple[str, ...]
     exercises: tuple[Exercise, ...]
+    digests: Mapping[str, str] = field(default_factory=dict)  #: of the exercises: see ``older``
     over_budget: float = 0  #: percent of its points that a right result over budget earns
 
 
@@ -83,15 +84,21 @@ def grade(root: Path) -> dict[str, Any]:
     for path in (root / "results", about):
         if path.exists():
             os.chmod(path, 0o700 if path.is_dir() else 0o600)
-    record = Record("", "", lab.stem)
     try:
         submitted = notebook.read(find_notebook(root / "submission", lab.stem))
-        record = replace(record, results=tuple(judge(lab, submitted, number_of(about))))
+        record = recorded(lab, submitted, tuple(judge(lab, submitted, number_of(about))))
     except GradingError as error:
         failed = Finding(False, NOT_GRADED)
         results = (Result(e.id, e.points, failed, choice=e.choice) for e in lab.exercises)
-        record = replace(record, problem=str(error), results=tuple(results))
+        record = Record("", "", lab.stem, tuple(results), str(error))
     return report(lab, record)
+
+
+def recorded(lab: Packed, submitted: notebook.Notebook, results: Sequence[Result]) -> Record:
+    """Return the record of a notebook, which may be of an older version of the lab."""
+    today = older.Today(lab.stem, lab.title, lab.version, lab.digests)
+    found, note = older.graded(results, submitted, today)
+    return Record("", "", lab.stem, found, note=note)
 
 
 def number_of(about: Path) -> object:
@@ -142,7 +149,7 @@ def find_notebook(folder: Path, stem: str) -> Path:
 
 def judge(lab: Packed, submitted: notebook.Notebook, number: object) -> Iterator[Result]:
     """Judge each exercise."""
-    answers = notebook.answers(submitted, lab.exercises)
+    answers = notebook.answers(submitted, lab.exercises, lab.given)
     texts = [answer.text if answer else "" for answer in answers.values()]
     lab = replace(lab, seed=seed_for(number, texts, lab.seed))
     print(f"hidden cases of this submission: --seed {lab.seed}")  # only instructors see this
@@ -167,7 +174,8 @@ def _finding(
         return simulated.finding
     about = (tests, exercise.id, lab.seed)
     asked = (simulated.text, exercise.name, hidden.calls(*about), sandbox.CONTAINER)
-    return judge_function(*asked, partial(hidden.more_calls, *about))
+    more = partial(hidden.more_calls, *about)
+    return judge_function(*asked, more, endless=simulated.endless)
 
 
 def report(lab: Packed, record: Record) -> dict[str, Any]:
@@ -176,6 +184,8 @@ def report(lab: Packed, record: Record) -> dict[str, Any]:
     No test is hidden, since that would hide the total too; secrets are in none."""
     exercises = {exercise.id: exercise for exercise in lab.exercises}
     told = f"<p>{escape(lab.title)}, version {escape(lab.version)}.</p>"
+    if record.note:
+        told += f"<p>{escape(record.note)}</p>"
     if record.problem:
         told = f"<p><strong>This could not be graded:</strong> {escape(record.problem)}.</p>{told}"
     scored = record.scored

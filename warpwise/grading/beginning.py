@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from warpwise.errors import GradingError
-from warpwise.grading import assignment, gradebook, hidden, sandbox, store
+from warpwise.grading import assignment, gradebook, hidden, sandbox, store, unfinished
 from warpwise.grading.assignment import Choose
+from warpwise.grading.layouts import Submission
+from warpwise.grading.scoring import times
+from warpwise.grading.scoring.course import Course
 
 
 def write(out: Path, seed: int, mode: str, about: Mapping[str, Mapping[str, Any]]) -> None:
@@ -66,6 +69,27 @@ def check_target(out: Path, submissions: Path) -> None:
         raise GradingError(f"{out} lies inside the submissions folder; grades go elsewhere")
 
 
+def check_source(
+    out: Path, sources: Mapping[str, str], submissions: Collection[Submission]
+) -> None:
+    """Raise GradingError if this folder would take the place of another in ``out``.
+
+    Such as that of another section, graded under the same lab: what was to be graded of it would be
+    forgotten. A second download of the same submissions has most of their students."""
+    ((label, source),) = sources.items()
+    before, labs = store.about(out).get("sources", {}).get(label), {s.lab for s in submissions}
+    theirs = unfinished.load(out).expected.get(label, ())
+    earlier = {(e.student, e.lab) for e in theirs if e.lab in labs}
+    gone = earlier - {(s.student, s.lab) for s in submissions}
+    if before not in (None, source) and 2 * len(gone) > len(earlier):
+        named = ", ".join(sorted({lab for _, lab in gone} - {""})) or "the same labs"
+        raise GradingError(
+            f"{out} already holds {before} for {named}, and {len(gone)} of its {len(earlier)} "
+            f"submissions are not in {source}; grade this folder into another --out, or put both "
+            "into one folder and grade that"
+        )
+
+
 def check_hidden(course: Path, submissions: Path, out: Path, unpacked: Path) -> None:
     """Raise GradingError if a folder of the run, or what a link in it leads to, is in sandboxes."""
     paths = {"the course": course, "the submissions folder": submissions, "the output": out}
@@ -73,3 +97,18 @@ def check_hidden(course: Path, submissions: Path, out: Path, unpacked: Path) -> 
     kept = (store.RECORDS, store.PENDING, "run.json")
     paths |= {f"the output's {name}": out / name for name in kept}
     sandbox.check_hidden(paths | {"the temporary folder": unpacked})
+
+
+def untimed(
+    out: Path,
+    submissions: Iterable[Submission],
+    assigned: Sequence[str],
+    platform: str,
+    course: Course,
+    settings: Mapping[str, str],
+) -> list[str]:
+    """Return a line, if there are due times and nobody knows when anything was handed in."""
+    if any(s.submitted for s in submissions) or (out / times.NAME).exists():
+        return []
+    known = store.about(out).get("settings", {}) | dict(settings)
+    return list(filter(None, [times.untimed(platform, known, course, assigned)]))

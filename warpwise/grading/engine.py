@@ -7,14 +7,13 @@ folder are made from the records."""
 from __future__ import annotations
 
 import errno
-import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tqdm import tqdm
 
@@ -34,50 +33,18 @@ from warpwise.grading import (
     store,
     unfinished,
 )
-from warpwise.grading.assignment import Assigned
 from warpwise.grading.changes import Change, Confirm
-from warpwise.grading.grader import Grader, Task
+from warpwise.grading.execution import Execution, Means, graded
+from warpwise.grading.grader import Task
 from warpwise.grading.layouts import Submission
-from warpwise.grading.material import Material
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import folder, times
-from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.standing import standings
 from warpwise.grading.store import PENDING, RECORDS, Kept, Records
 
-if TYPE_CHECKING:  # Dask takes long to import, and most runs need none
-    from warpwise.grading.cluster import Tls
-
 Progress = bool | Callable[[int, int, Record], None]
 Place = tuple[str, str]  #: a submission's file and lab, which tell it from all others
-
-
-@dataclass(frozen=True)
-class Execution:
-    """A run's place of execution: this process, ``jobs`` local ones, or a Dask cluster.
-
-    ``shard`` is ``(i, n)``, to grade the i-th of n parts, counted from 1. With ``gpu``, this
-    machine's GPU runs the kernels that pass, one at a time."""
-
-    jobs: int = 1
-    scheduler: str | None = None
-    tls: Tls | None = None
-    shard: tuple[int, int] = (1, 1)
-    gpu: bool = False
-
-    def __post_init__(self) -> None:
-        i, n = self.shard
-        if not 1 <= i <= n:
-            raise GradingError(f"there is no shard {i}/{n}; of {n} there are 1/{n} to {n}/{n}")
-        if self.gpu and (self.jobs > 1 or self.scheduler):
-            alone = "leave out --jobs and --scheduler, or grade shards on several machines"
-            raise GradingError(f"--gpu times one kernel at a time: {alone}")
-
-    def has(self, submission: Submission) -> bool:
-        """True if a submission is in this part."""
-        i, n = self.shard
-        return int(hashlib.sha256(submission.file.encode()).hexdigest(), 16) % n == i - 1
 
 
 @dataclass(frozen=True)
@@ -87,12 +54,9 @@ class _Run:
     ``by_hand`` is True if what is told is to be graded again, whatever is kept of it."""
 
     out: Path
-    seed: int
-    mode: str
-    materials: Mapping[str, Material]
+    means: Means
     told: Sequence[Submission]
     digests: Mapping[str, Mapping[str, str]]
-    gpu: str = ""  #: the name of the GPU, if kernels run on it too
     by_hand: bool = False
     why: str = ""  #: the instructor's own words, for changed grades
 
@@ -114,9 +78,9 @@ class _Run:
             decisions.WORK: decisions.digest([s.lab, problem, asdict(read) if read else None]),
             decisions.FILE: decisions.of_file(s.path) if read else "",
             "grader": material.grader_version(),
-            "seed": decisions.digest(self.seed),
-            "mode": self.mode,
-            "gpu": self.gpu,
+            "seed": decisions.digest(self.means.seed),
+            "mode": self.means.mode,
+            "gpu": self.means.gpu,
             **self.digests.get(s.lab, {}),
         }
         return Task(known, decisions.key(parts), read, parts)
@@ -161,11 +125,12 @@ def grade(
     """Grade every notebook in ``submissions``, and return the records, which lie in ``out``.
 
     ``out`` gets ``grades.csv``, ``feedback/``, ``records/`` and ``run.json``. ``lab`` names the one
-    lab to grade; without it each notebook's lab is recognised. ``seed`` draws the hidden cases, and
-    is secret and new unless given or kept in ``run.json`` from a run before. ``unsafe_local`` runs
-    student code without a sandbox and marks the grades so. ``progress`` is True for a bar on
-    standard error with a line for each submission, or is called with the number done, the number
-    in all and the record. ``course`` is the folder with solutions, labs and hidden tests.
+    lab to grade, as ``labs.chosen`` takes it; without it each notebook's lab is recognised.
+    ``seed`` draws the hidden cases, and is secret and new unless given or kept in ``run.json`` from
+    a run before. ``unsafe_local`` runs student code without a sandbox and marks the grades so.
+    ``progress`` is True for a bar on standard error with a line for each submission, or is called
+    with the number done, the number in all and the record. ``course`` is the folder with solutions,
+    labs and hidden tests.
     ``execution`` takes the place of ``jobs``. ``settings`` are kept in ``run.json`` for those who
     read the folder. ``layout`` is one of ``layouts.LAYOUTS``; without it that of a run before, or a
     guess. ``unexpected`` is one of ``assignment.CHOICES``, for notebooks of labs that were not
@@ -184,32 +149,31 @@ def grade(
     mode = sandbox.NONE if unsafe_local else sandbox.isolation()
     with scratch.folder() as unpacked:
         beginning.check_target(target, source)
-        sources = {lab or "": str(source.resolve())}
+        root = material.course_folder(course, source)
+        stems = material.stems(root, lab or None)
+        [lab] = stems if lab else [""]
+        sources = {lab: str(source.resolve())}
         known = layout or beginning.layout_before(target, sources)
         found = collect.find(source, unpacked, known)
-        root = material.course_folder(course, source)
-        stems = material.stems(root, lab)
         seed = beginning.seed_of(target, seed, whole=execution.shard[1] == 1)
         materials = {stem: material.load(root, stem, seed) for stem in stems}
         ids = {stem: {e.id for e in m.lab.exercises} for stem, m in materials.items()}
-        stem, choose = (
-            Path(lab).stem if lab else None,
-            beginning.choice(target, sources, unexpected),
-        )
+        choose = beginning.choice(target, sources, unexpected)
         all_stems = material.stems(root)
-        assigned = assignment.assign_labs(found.submissions, all_stems, stem, ids, choose)
+        assigned = assignment.assign_labs(found.submissions, all_stems, lab or None, ids, choose)
         told = assigned.submissions
+        beginning.check_source(target, sources, told)
         if mode != sandbox.NONE:
             beginning.check_hidden(root, source, target, unpacked)
         digests = {stem: material.digests(root, stem) for stem in stems}
         mine = [s for s in told if execution.has(s) and (only is None or (s.file, s.lab) in only)]
-        device = gpu.name() if execution.gpu else ""
-        run = _Run(
-            target, seed, mode, materials, mine, digests, device, by_hand=only is not None, why=why
-        )
+        means = Means(materials, seed, mode, gpu.name() if execution.gpu else "")
+        run = _Run(target, means, mine, digests, by_hand=only is not None, why=why)
         scoring = courses.find(root)
         settings = times.settled(settings or {}, all_stems, assigned.labs, scoring.zone)
-        untimed = _untimed(run, assigned, found.layout.platform, scoring, settings)
+        untimed = beginning.untimed(
+            target, mine, assigned.labs, found.layout.platform, scoring, settings
+        )
         if progress is True and not known:
             print(f"{source} is {found.layout.said}", file=sys.stderr)
         said = [*([assigned.said] if assigned.choice else []), *untimed]
@@ -222,7 +186,7 @@ def grade(
                 about: dict[str, dict[str, Any]] = {
                     "labs": {stem: m.lab.version for stem, m in materials.items()},
                     "sources": sources,
-                    "layouts": {lab or "": found.layout.platform},
+                    "layouts": {lab: found.layout.platform},
                     "settings": {"course": str(root)} | settings,
                     "assigned": {lab or str(source.resolve()): assigned.labs},
                     "unexpected": {str(source.resolve()): assigned.choice}
@@ -248,11 +212,10 @@ def write(out: Path, students: Collection[str] | None = None) -> None:
     Raises OSError, or GradingError for damaged records."""
     run = store.load(out)
     scored = folder.of_run(run)
-    labs = {stem: scored.labs[stem] for stem in sorted(run.about["labs"])}
+    labs = {stem: scored.labs[stem] for stem in scored.there if stem in scored.labs}
+    isolated = gradebook.write(run, labs, standings(scored.scores, scored.course), students)
     if students is None:
-        isolated = all(record.isolated for record in run.records)
         store.write_about(out, run.about | {"isolated": isolated})
-    gradebook.write(run, labs, standings(scored.scores, scored.course), students)
 
 
 def _look(run: _Run) -> _State:
@@ -301,7 +264,7 @@ def _records(run: _Run, state: _State, execution: Execution, progress: Progress)
     with tqdm(**counts, smoothing=0.05, disable=progress is not True) as bar:
         execution = replace(execution, jobs=min(execution.jobs, len(waiting)))
         tasks = (run.task(submission) for submission in waiting)
-        for task, record in _graded(run, execution, tasks, len(waiting)) if waiting else ():
+        for task, record in graded(run.means, execution, tasks, len(waiting)) if waiting else ():
             kept = Kept(task.key, 1, record, task.parts)
             _keep(run, state, changes.replaced(run.out, kept, run.why))
             state.notice(kept)
@@ -353,32 +316,12 @@ def _renew(run: _Run, kept: Kept, task: Task) -> None:
         store.keep(run.out, new)
 
 
-def _graded(
-    run: _Run, execution: Execution, tasks: Iterable[Task], count: int
-) -> Iterator[tuple[Task, Record]]:
-    jobs, scheduler = execution.jobs, execution.scheduler
-    if jobs <= 1 and not scheduler:
-        with Grader(run.materials, run.mode, run.gpu) as grader:
-            for task in tasks:
-                yield task, grader.record(task)
-        return
-    from warpwise.grading import cluster
-
-    labs = {stem: m.lab for stem, m in run.materials.items()}
-    files = {stem: material.files(m.course, stem) for stem, m in run.materials.items()}
-    version = material.grader_version() if scheduler else ""
-    kit = cluster.Kit(files, run.seed, run.mode == sandbox.NONE, version)
-    tls = execution.tls or cluster.Tls()
-    with cluster.connect(scheduler, tls) if scheduler else cluster.local_workers(jobs) as client:
-        yield from cluster.graded(tasks, count, kit, client, labs)
-
-
 def _once_more(run: _Run, state: _State, submission: Submission) -> None:
     """Grade a submission that timed out again, alone: a busy machine may have been to blame."""
     task = run.task(submission)
     place = PENDING if (submission.file, submission.lab) in state.asked else RECORDS
     first = store.read(store.path(run.out, submission.file, submission.lab, place))
-    with Grader(run.materials, run.mode, run.gpu) as grader:
+    with run.means.grader() as grader:
         _keep(run, state, replace(first, tries=2, record=grader.record(task)))
 
 
@@ -391,16 +334,6 @@ def writing(out: Path) -> Iterator[None]:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         then = "; what was graded is kept: make room and run the same command again" if full else ""
         raise GradingError(f"{out} cannot be written: {error.strerror or error}{then}") from error
-
-
-def _untimed(
-    run: _Run, assigned: Assigned, platform: str, course: Course, settings: Mapping[str, str]
-) -> list[str]:
-    """Return a line, if there are due times and nobody knows when anything was handed in."""
-    if any(s.submitted for s in run.told) or (run.out / times.NAME).exists():
-        return []
-    known = store.about(run.out).get("settings", {}) | dict(settings)
-    return list(filter(None, [times.untimed(platform, known, course, assigned.labs)]))
 
 
 def _say(lines: Iterable[str]) -> None:

@@ -15,9 +15,18 @@ from warpwise.errors import GradingError
 from warpwise.grading.notebook import plain
 from warpwise.labs.lookup import is_stub_syntax
 from warpwise.simt import Kernel, kernels_in
+from warpwise.simt.compiler.advice import LONGEST, nearest
 
 MOST_NESTED = 100
 MODULES = ("collections", "functools", "itertools", "math", "numpy", "operator")
+
+
+class NotDefinedError(GradingError):
+    """A cell that does not define what its exercise asks for, and ``advice``."""
+
+    def __init__(self, what: str, advice: str):
+        super().__init__(what)
+        self.advice = advice
 
 
 def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()) -> Kernel:
@@ -25,14 +34,16 @@ def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str
 
     It sees device functions and literal constants of the other cells too. Of equal names, those of
     the lab's given cells win over the student's other cells, and the exercise's own cell over both.
-    Raises GradingError if the cell is not Python or has no such kernel."""
-    _parsed(text)
+    Raises GradingError if the cell is not Python, and NotDefinedError if it has no such kernel."""
+    own = _functions(_parsed(text))
     cells = [cell for cell in map(plain, others) if _parses(cell)]
     before = "\n".join([*cells, *map(plain, given)]) + "\n"
     found = kernels_in(before + plain(text), file="your cell", first_line=1 - before.count("\n"))
+    if name not in found and name in own:
+        plain_one = f"`{name}` is a plain function; the exercise asks for a kernel"
+        raise NotDefinedError(plain_one, "write @cuda.jit above it")
     if name not in found:
-        missing = f"the exercise's cell has no kernel called {name}"
-        raise GradingError(f"{missing}; keep the name, and @cuda.jit above it")
+        raise _misnamed("kernel", name, own)
     return found[name]
 
 
@@ -42,13 +53,15 @@ def host_function(
     """Return Python text that defines ``name`` and no more than it needs.
 
     That is functions it calls, literal constants and imports of MODULES. Returns "" for a function
-    not begun; raises GradingError if the cell is not Python or has no such function."""
-    own = _parsed(text).body
+    not begun; raises GradingError if the cell is not Python, and NotDefinedError if it has no such
+    function."""
+    tree = _parsed(text)
+    own = tree.body
     cells = [cell for cell in map(plain, [*others, *given]) if _parses(cell)]
     around = [node for cell in cells for node in ast.parse(cell).body]
     functions = {node.name: node for node in around + own if isinstance(node, ast.FunctionDef)}
-    if name not in {node.name for node in own if isinstance(node, ast.FunctionDef)}:
-        raise GradingError(f"the exercise's cell has no function called {name}; keep the name")
+    if name not in (there := _functions(tree)):
+        raise _misnamed("function", name, there)
     if is_stub_syntax(functions[name]):
         return ""
     needed = [functions[n] for n in _needed(name, functions)]
@@ -62,6 +75,19 @@ def host_function(
         found = "\n".join(map(ast.unparse, [*kept, *needed]))
         compile(found, "your cell", "exec")
     return found
+
+
+def _functions(tree: ast.Module) -> list[str]:
+    return [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def _misnamed(kind: str, name: str, there: Sequence[str]) -> NotDefinedError:
+    """Return the error on a cell without ``name``: it says which function was probably meant."""
+    found = nearest(name, there) or (there[0] if len(there) == 1 else "")
+    missing = f"the exercise's cell has no {kind} called {name}"
+    if found and len(found) <= LONGEST:
+        missing = f"found `{found}`; the exercise asks for `{name}`"
+    return NotDefinedError(missing, f"keep the name that the exercise's cell had: {name}")
 
 
 def _needed(name: str, functions: dict[str, ast.FunctionDef]) -> list[str]:

@@ -17,9 +17,10 @@ from warpwise.errors import GradingError
 from warpwise.grading import store, unfinished
 from warpwise.grading.scoring import folder, sheet
 from warpwise.grading.scoring.roster import FIELDS, Roster, Student
+from warpwise.labs.whole import whole
 
 OF_THE_CLASS = ("report.html", "similar.csv")
-UNFINISHED = re.compile(r"\..+-\w{8}")  # what ``store.whole`` leaves when it is killed
+UNFINISHED = re.compile(r"\..+-\w{8}")  # what ``labs.whole`` leaves when it is killed
 UNREAD = (".zip", ".gz", ".tar", ".tgz", ".pdf", ".xlsx")
 LEAST_CHARACTERS = 3  # of a name that is looked for in every file
 
@@ -81,7 +82,7 @@ def forget(found: Found) -> Iterator[Path]:
     try:
         for table in found.tables:
             private = not table.path.stat().st_mode & 0o077
-            store.whole(table.path, table.text, private)
+            whole(table.path, table.text, private)
             yield table.path
         for path in (*found.files, *found.records):
             path.unlink(missing_ok=True)

@@ -24,6 +24,7 @@ from warpwise.grading.warm import Warm
 from warpwise.labs.advice import (
     A_NUMBER,
     AN_ARRAY,
+    ENDLESS,
     ONE_TILE,
     OTHER_SHAPE,
     SEVERAL,
@@ -72,22 +73,25 @@ def judge_function(
     mode: str,
     draw: Callable[[], Sequence[Call]] = tuple,
     warm: Warm | None = None,
+    endless: bool = False,
 ) -> Finding:
     """Judge a host function, given as text, isolated in this mode (see ``sandbox.isolation``).
 
     ``draw`` makes more calls, by which an explanation of a failure is confirmed. ``warm`` is a
-    sandbox that was started for many functions: see ``sandbox.warm``."""
+    sandbox that was started for many functions: see ``sandbox.warm``. ``endless`` is True if it is
+    known that the function does not end."""
 
     def again(fresh: Sequence[Case]) -> list[bool]:
         asked = [case for case in fresh if isinstance(case, Call)]
-        found = _verdicts(text, name, asked, mode, warm) if asked else []
+        found = _verdicts(text, name, asked, mode, warm, endless) if asked else []
         return [verdict.passed for verdict in found]
 
-    return summary(_verdicts(text, name, calls, mode, warm), calls, Probe(draw, again))
+    verdicts = _verdicts(text, name, calls, mode, warm, endless)
+    return summary(verdicts, calls, Probe(draw, again))
 
 
 def _verdicts(
-    text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None
+    text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None, endless: bool
 ) -> list[Verdict]:
     """Judge the calls, up to that in which the process ended."""
     stay = 3 * watch.POLL_SECONDS if any(call.most_bytes is not None for call in calls) else 0
@@ -97,7 +101,7 @@ def _verdicts(
     verdicts: list[Verdict] = []
     rest = done.result
     for call in calls:
-        verdict, left = _verdict(rest, call, done)
+        verdict, left = _verdict(rest, call, done, endless)
         verdicts.append(verdict)
         if left is None:
             break
@@ -145,11 +149,13 @@ def encode(argument: Any) -> Any:
     return argument.item() if isinstance(argument, np.generic) else argument
 
 
-def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, bytes | None]:
+def _verdict(
+    frames: bytes, call: Call, done: watch.Finished, endless: bool
+) -> tuple[Verdict, bytes | None]:
     """Judge one call by the frame that should stand first, and return the frames after it.
 
-    None instead of these if the process ended in this call. For frames see
-    ``inside/functions.py``."""
+    None instead of these if the process ended in this call: ``endless`` is True if it could never
+    have ended by itself. For frames see ``inside/functions.py``."""
     kind, rest = frames[:1], frames[1:]
     if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
         name = rest[:NAME_BYTES].decode("utf-8", "replace").rstrip()
@@ -167,7 +173,10 @@ def _verdict(frames: bytes, call: Call, done: watch.Finished) -> tuple[Verdict, 
         ),
         Reason.TIMED_OUT: message("gave no answer in {most:g} s", most=Limit(usual.wall_seconds)),
     }
-    return _failed(call, reason, details.get(reason, NOTHING), ADVICE.get(reason, "")), None
+    detail = details.get(reason, NOTHING)
+    if endless and done.stopped in ("cpu", "wall"):
+        return _failed(call, Reason.ENDLESS, detail, ENDLESS), None
+    return _failed(call, reason, detail, ADVICE.get(reason, "")), None
 
 
 def _failed(call: Call, reason: str, detail: Message, advice: str) -> Verdict:

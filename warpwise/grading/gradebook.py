@@ -15,8 +15,9 @@ from warpwise.grading.record import NOT_YET, Record
 from warpwise.grading.scoring import sheet
 from warpwise.grading.scoring.sheet import defused as defused
 from warpwise.grading.scoring.standing import Standings
-from warpwise.grading.store import Kept, Run, file_name, whole
+from warpwise.grading.store import Kept, Run, file_name
 from warpwise.labs.source import Lab
+from warpwise.labs.whole import whole
 
 FIRST_COLUMNS = ("student", "file", "lab", "points", "possible", "isolated", "problem")
 GPU_COLUMNS = ("student", "lab", "exercise", "gpu", "outcome", "us", "solution_us", "least_us")
@@ -27,20 +28,23 @@ def write(
     labs: Mapping[str, Lab],
     standings: Standings,
     students: Collection[str] | None = None,
-) -> None:
+) -> bool:
     """Write the gradebook and the pages of a run; only these students' pages, if they are given.
 
-    The pages show the ``standings``. Raises OSError."""
+    The pages show the ``standings``. Returns whether every record was graded in a sandbox. Raises
+    OSError."""
     pages, columns = run.folder / "feedback", _columns(labs)
     named, rows, on_gpu = set[str](), [columns], [list(GPU_COLUMNS)]
     changed: list[Sequence[str]] = [history.COLUMNS]
-    replaced, run = unfinished.replaced(run), unfinished.current(run)
+    replaced, isolated = unfinished.replaced(run), True
+    run = unfinished.without(run, replaced)
     pages.mkdir(exist_ok=True)
     # all in one pass, since each record is read from its file
     for student, found in groupby(unfinished.kept(run), key=lambda kept: kept.record.student):
         theirs, name = list(found), file_name(student)
         records = [kept.record for kept in theirs]
         named.add(name)
+        isolated &= all(record.isolated for record in records)
         rows += (_row(record, columns) for record in records)
         on_gpu += _measured(records)
         changed += (row for kept in theirs for row in history.rows(history.steps(kept)))
@@ -48,12 +52,15 @@ def write(
             said = _said(theirs)
             for suffix, make in ((".html", feedback.page), (".txt", feedback.text)):
                 whole(pages / f"{name}{suffix}", make(student, records, labs, said, standings))
-    changed += (row for kept in replaced.kept() for row in history.rows(history.steps(kept)))
+    for kept in replaced.kept():
+        changed += history.rows(history.steps(kept))
+        isolated &= kept.record.isolated
     _remove_others(pages, named)
     grades = sheet.written(rows)
     whole(run.folder / "grades.csv", sheet.marked(grades, unfinished.said(run.folder)))
     _write_table(run.folder / "gpu.csv", on_gpu)
     _write_table(run.folder / history.NAME, changed)
+    return isolated
 
 
 def _said(theirs: Iterable[Kept]) -> dict[str, list[str]]:

@@ -75,14 +75,8 @@ class Grader:
         try:
             if record.problem or material is None or task.notebook is None:
                 raise GradingError(record.problem or "there is nothing to grade")
-            differ = older.differing(task.notebook, material.lab)
-            found = tuple(
-                older.marked(result, task.notebook, material.lab)
-                if result.exercise in differ
-                else result
-                for result in self._tried(material, task.notebook)
-            )
-            note = older.note(task.notebook, material.lab, differ, found)
+            tried = self._tried(material, task.notebook)
+            found, note = older.graded(tried, task.notebook, material.today)
             record = replace(record, results=found, note=note)
         except Exception as error:
             problem = str(error) if isinstance(error, GradingError) else failure(error)
@@ -98,7 +92,7 @@ class Grader:
             return tuple(self._results(material, submitted))
 
     def _results(self, material: Material, submitted: notebook.Notebook) -> Iterator[Result]:
-        answers = notebook.answers(submitted, material.lab.exercises)
+        answers = notebook.answers(submitted, material.lab.exercises, material.given)
         judged = self._simulated(material, [a for a in answers.values() if a])
         again = visible.with_answers(material.reference, answers)
         warm = self.notebooks.get() if self.notebooks else None
@@ -116,7 +110,7 @@ class Grader:
             if answer is None or found is None:
                 yield result
                 continue
-            finding = found.finding or self._called(material, exercise, found.text)
+            finding = found.finding or self._called(material, exercise, found)
             result = replace(result, finding=finding, prints=found.prints)
             if self.gpu and exercise.kind == "kernel" and finding.passed:
                 result = replace(result, gpu=gpu.run_on_gpu(answer, material, self.gpu))
@@ -130,12 +124,13 @@ class Grader:
         about = (material.course, material.lab.stem, material.seed)
         return simulate.simulate(*about, answers, material.given, self.simulation.get())
 
-    def _called(self, material: Material, exercise: Exercise, text: str) -> Finding:
+    def _called(self, material: Material, exercise: Exercise, found: simulate.Simulated) -> Finding:
         about = (material.tests, exercise.id, material.seed)
         more = partial(hidden.more_calls, *about)
         warm = self.functions.get() if self.functions else None
         calls = hidden.calls(*about)
-        return judge_function(text, exercise.name, calls, self.mode, more, warm)
+        text, endless = found.text, found.endless
+        return judge_function(text, exercise.name, calls, self.mode, more, warm, endless)
 
 
 class Served:

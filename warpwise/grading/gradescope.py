@@ -19,7 +19,7 @@ from pathlib import Path
 from warpwise.errors import GradingError
 from warpwise.grading import feedback, material
 from warpwise.grading.scoring import course as courses
-from warpwise.labs import release
+from warpwise.labs import release, versions
 from warpwise.labs.source import Lab
 
 HERE = Path(__file__).resolve().parent
@@ -76,6 +76,7 @@ def lab_json(lab: Lab, given: tuple[str, ...], seed: int, over_budget: float = 0
         "version": lab.version,
         "seed": seed,
         "given": given,
+        "digests": versions.digests(lab),
         "exercises": exercises,
         "over_budget": over_budget,
     }

@@ -14,9 +14,13 @@ from typing import Any
 import warpwise
 from warpwise.errors import GradingError, LabError
 from warpwise.grading import hidden, visible
+from warpwise.grading.older import Today
+from warpwise.labs import versions
+from warpwise.labs.chosen import chosen
 from warpwise.labs.source import CHECKOUT, Lab, load_lab, role
 
 PACKAGE = Path(warpwise.__file__).parent
+WITHOUT_TESTS = "there is no lab {} with hidden tests"
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Material:
     reference: dict[str, Any]  #: a notebook
     given: tuple[str, ...]
     seed: int
+    today: Today  #: as what notebooks of older versions are graded
 
 
 def load(course: Path, stem: str, seed: int) -> Material:
@@ -38,7 +43,13 @@ def load(course: Path, stem: str, seed: int) -> Material:
     for exercise in lab.exercises:
         hidden.cases(tests, exercise.id, seed)
     given = tuple(cell.source for cell in lab.cells if role(cell) == "given")
-    return Material(course, lab, tests, visible.reference(course, stem), given, seed)
+    reference = visible.reference(course, stem)
+    return Material(course, lab, tests, reference, given, seed, today(lab))
+
+
+def today(lab: Lab) -> Today:
+    """Return what a lab's older versions are compared with."""
+    return Today(lab.stem, lab.title, lab.version, versions.digests(lab))
 
 
 def source(course: Path, stem: str) -> Lab:
@@ -63,13 +74,14 @@ def course_folder(course: str | Path | None, submissions: Path) -> Path:
 
 
 def stems(course: Path, lab: str | None = None) -> list[str]:
-    """List the labs that can be graded: those with hidden tests; or the one that is asked for."""
+    """List the labs that can be graded: those with hidden tests; or the one that is asked for.
+
+    That may be named as ``chosen`` takes it. Raises GradingError."""
     found = sorted(path.parent.name for path in (course / hidden.FOLDER).glob("[0-9]*/hidden.py"))
-    stem = Path(lab).stem if lab is not None else ""
-    if lab is not None and stem not in found:
-        there = f"there are {', '.join(found) or 'none'}"
-        raise GradingError(f"there is no lab {stem!r} with hidden tests; {there}")
-    return [stem] if lab else found
+    try:
+        return list(chosen(found, [] if lab is None else [lab], WITHOUT_TESTS))
+    except LabError as error:
+        raise GradingError(str(error)) from error
 
 
 def files(course: Path, stem: str) -> dict[str, str]:

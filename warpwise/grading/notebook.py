@@ -10,12 +10,13 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from warpwise.errors import GradingError
+from warpwise.simt.compiler.advice import nearest
 
 MOST_BYTES = 10 * (1 << 20)
 # many times those of a lab; each exercise looks at all of them
@@ -32,6 +33,7 @@ NBVAL_MARKERS = (
 NBVAL_MARKER = re.compile(rf"^[ \t]*#+[ \t]*({NBVAL_MARKERS})[ \t]*$", re.M)
 # Lines that IPython reads and Python does not: %magic, !command, help?
 IPYTHON_LINE = re.compile(r"^[ \t]*([%!?].*|[\w.]+\?{1,2}[ \t]*)$", re.M)
+DEFINED = re.compile(r"^def[ \t]+(\w+)", re.M)
 
 
 class Exercise(Protocol):
@@ -108,13 +110,18 @@ def read(path: Path) -> Notebook:
     return Notebook(cells, lab, version, _edition(found, version), _digests(found))
 
 
-def answers(notebook: Notebook, exercises: Sequence[Exercise]) -> dict[str, Answer | None]:
+def answers(
+    notebook: Notebook, exercises: Sequence[Exercise], given: Sequence[str] = ()
+) -> dict[str, Answer | None]:
     """Map each exercise's id to its answer, or None where no cell has it.
 
     A cell that claims the exercise and defines its function comes first, then any cell that defines
-    the function, then a cell that only claims it. Of several the last one counts, as it does when a
-    notebook runs from top to bottom."""
-    return {exercise.id: _answer(notebook, exercise) for exercise in exercises}
+    the function, then a cell that only claims it, then one that defines a function of nearly that
+    name, which is no other exercise's and in none of the ``given`` texts. Of several the last one
+    counts, as it does when a notebook runs from top to bottom."""
+    known = {name for text in given for name in DEFINED.findall(text)}
+    known |= {exercise.name for exercise in exercises}
+    return {exercise.id: _answer(notebook, exercise, known) for exercise in exercises}
 
 
 def plain(text: str) -> str:
@@ -122,15 +129,23 @@ def plain(text: str) -> str:
     return IPYTHON_LINE.sub("", text)
 
 
-def _answer(notebook: Notebook, exercise: Exercise) -> Answer | None:
+def _answer(notebook: Notebook, exercise: Exercise, known: Collection[str]) -> Answer | None:
     defines = re.compile(rf"^[ \t]*(async[ \t]+)?def[ \t]+{re.escape(exercise.name)}\b", re.M)
     claiming = [cell for cell in notebook.cells if cell.exercise == exercise.id]
     defining = [cell for cell in notebook.cells if defines.search(cell.text)]
     found = [cell for cell in claiming if defines.search(cell.text)] or defining or claiming
+    found = found or _misnamed(notebook, exercise.name, known)
     if not found:
         return None
     others = tuple(cell.text for cell in notebook.cells if cell is not found[-1])
     return Answer(exercise.id, exercise.kind, exercise.name, found[-1].text, others)
+
+
+def _misnamed(notebook: Notebook, name: str, known: Collection[str]) -> list[Cell]:
+    """Return the cells that define a function whose name is nearly that of an exercise."""
+    defined = {cell: set(DEFINED.findall(cell.text)) - set(known) for cell in notebook.cells}
+    near = nearest(name, [word for words in defined.values() for word in sorted(words)])
+    return [cell for cell, words in defined.items() if near in words]
 
 
 def _content(path: Path) -> bytes:

@@ -7,24 +7,53 @@ student was given. Which are the same is said by the digests that a notebook car
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from warpwise.grading.notebook import Notebook
 from warpwise.grading.record import MISSING, OLDER, UNTOUCHED, Finding, Result
-from warpwise.labs import versions
 from warpwise.labs.exercise import Reason
-from warpwise.labs.source import Lab
 
 
-def differing(submitted: Notebook, lab: Lab) -> frozenset[str]:
+@dataclass(frozen=True)
+class Today:
+    """The lab that a notebook is graded as: ``digests`` are those of its exercises, by id."""
+
+    stem: str
+    title: str
+    version: str
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+def graded(
+    results: Sequence[Result], submitted: Notebook, lab: Today
+) -> tuple[tuple[Result, ...], str]:
+    """Return the results of a notebook of whatever version, and the line for its student's page."""
+    differ = differing(submitted, lab)
+    found = tuple(
+        _marked(result, submitted, lab) if result.exercise in differ else result
+        for result in results
+    )
+    return found, note(submitted, lab, differ, found)
+
+
+def differing(submitted: Notebook, lab: Today) -> frozenset[str]:
     """Return the exercises of a lab that a notebook of another version has not, or otherwise."""
     if submitted.version == lab.version:
         return frozenset()
-    return versions.changed(submitted.digests, lab)
+    return changed(submitted.digests, lab.digests)
 
 
-def marked(result: Result, submitted: Notebook, lab: Lab) -> Result:
+def changed(carried: Mapping[str, str], digests: Mapping[str, str]) -> frozenset[str]:
+    """Return the exercises with these digests that a notebook has not, or has with another.
+
+    A notebook that carries none is from before there were digests, and nothing is known of it."""
+    if not carried:
+        return frozenset()
+    return frozenset(id for id, digest in digests.items() if carried.get(id) != digest)
+
+
+def _marked(result: Result, submitted: Notebook, lab: Today) -> Result:
     """Return the result of an exercise that differs, with its reason."""
     if result.finding.passed or result.finding.reason == Reason.NOT_DONE:
         return result
@@ -37,7 +66,9 @@ def marked(result: Result, submitted: Notebook, lab: Lab) -> Result:
     return replace(result, finding=Finding(False, OLDER, detail, advice))
 
 
-def note(submitted: Notebook, lab: Lab, differ: Collection[str], results: Sequence[Result]) -> str:
+def note(
+    submitted: Notebook, lab: Today, differ: Collection[str], results: Sequence[Result]
+) -> str:
     """Return the line at the top of the student's page; "" if all exercises are the same."""
     if not differ:
         return ""
@@ -54,10 +85,10 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _of(submitted: Notebook, lab: Lab) -> str:
+def _of(submitted: Notebook, lab: Today) -> str:
     number = lab.title.partition(":")[0]
     return f"{number[:1].lower()}{number[1:]} of {submitted.edition}"
 
 
-def _command(lab: Lab) -> str:
+def _command(lab: Today) -> str:
     return f"`warpwise labs update {lab.stem}.ipynb`"

@@ -10,7 +10,8 @@ from pathlib import Path
 from warpwise.errors import GradingError
 from warpwise.grading import decisions, material, store, unfinished
 from warpwise.grading.changes import Confirm
-from warpwise.grading.engine import Execution, Progress, grade, write, writing
+from warpwise.grading.engine import Progress, grade, write, writing
+from warpwise.grading.execution import Execution
 from warpwise.grading.record import Record
 from warpwise.grading.store import Records, Run
 

@@ -33,6 +33,7 @@ from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
 from warpwise.grading.warm import Warm
 from warpwise.labs import still
 from warpwise.labs.budgets import counter_value
+from warpwise.labs.endless import does_not_end
 from warpwise.labs.exercise import Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judged
 from warpwise.simt import Kernel
@@ -48,10 +49,13 @@ COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.simulate")
 
 @dataclass(frozen=True)
 class Simulated:
-    """A finding on one exercise, or None and the text of a host function for the sandbox."""
+    """A finding on one exercise, or None and the text of a host function for the sandbox.
+
+    ``endless`` is True if the text shows that the function does not end."""
 
     finding: Finding | None
     text: str = ""
+    endless: bool = False
     prints: tuple[int, ...] = ()  #: of the student's whole cell
 
 
@@ -123,7 +127,8 @@ def environment(backend: str = "simulator") -> dict[str, str]:
 
 def _simulated(line: dict[str, Any]) -> Simulated:
     found = store.finding(line["finding"]) if "finding" in line else None
-    return Simulated(found, line.get("text", ""), tuple(line["prints"]))
+    endless = line.get("endless", False)
+    return Simulated(found, line.get("text", ""), endless, tuple(line["prints"]))
 
 
 # From here on: what runs in the process.
@@ -193,11 +198,11 @@ def judge_answer(
     given: Sequence[str],
     progress: Progress = Progress(),
 ) -> dict[str, Any]:
-    """Return ``{"text": ...}`` for a host function, and ``{"finding": ...}`` otherwise."""
+    """Return ``{"text": ..., "endless": ...}`` for a host function, else ``{"finding": ...}``."""
     try:
         read = _read(answer, given)
         if isinstance(read, str) and read:
-            return {"text": read}
+            return {"text": read, "endless": does_not_end(read, answer.name)}
         about = (tests, answer.id, seed)
         found = (
             finding(read, hidden.cases(*about), partial(hidden.more_cases, *about), progress)
@@ -205,7 +210,7 @@ def judge_answer(
             else Finding(False, Reason.NOT_DONE)
         )
     except _UnreadableError as error:
-        found = Finding(False, NOT_PYTHON, str(error))
+        found = Finding(False, error.reason, str(error), error.advice)
     except MemoryError:
         found = Finding(False, STOPPED["memory"])
     except Exception as error:  # whatever a text does to the interpreter, the batch goes on
@@ -217,6 +222,10 @@ def judge_answer(
 class _UnreadableError(Exception):
     """A cell without the kernel or function that is asked for. It says so of the text alone."""
 
+    def __init__(self, reason: str, what: str, advice: str = ""):
+        super().__init__(what)
+        self.reason, self.advice = reason, advice
+
 
 def _read(answer: Answer, given: Sequence[str]) -> Kernel | str:
     """Return an answer's kernel, or the text of a host function, "" for one not begun."""
@@ -224,8 +233,10 @@ def _read(answer: Answer, given: Sequence[str]) -> Kernel | str:
         if answer.kind == "host":
             return extract.host_function(answer.text, answer.name, answer.others, given)
         return extract.kernel(answer.text, answer.name, answer.others, given)
+    except extract.NotDefinedError as error:
+        raise _UnreadableError(Reason.NOT_DEFINED, str(error), error.advice) from error
     except WarpwiseError as error:
-        raise _UnreadableError(str(error)) from error
+        raise _UnreadableError(NOT_PYTHON, str(error)) from error
 
 
 def finding(

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
@@ -20,6 +18,7 @@ from typing import Any, overload
 
 from warpwise.errors import GradingError
 from warpwise.grading.record import Counter, Finding, OnGpu, Record, Result, Visible
+from warpwise.labs.whole import whole
 
 RECORDS, PENDING = "records", "pending"
 MOST_NAME_CHARACTERS, DIGEST_CHARACTERS = 50, 24
@@ -157,19 +156,6 @@ def about(folder: Path) -> dict[str, Any]:
 def write_about(folder: Path, about: dict[str, Any]) -> None:
     """Write ``run.json``, which holds the seed. Raises OSError."""
     whole(folder / "run.json", json.dumps(about, indent=2) + "\n", private=True)
-
-
-def whole(path: Path, text: str, private: bool = False) -> None:
-    """Write a file so that a reader, or a crash, meets the old or the new one. Raises OSError."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(temporary, 0o600 if private else 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def outline(record: Record) -> Record:

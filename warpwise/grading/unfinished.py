@@ -19,6 +19,7 @@ from warpwise.grading import store
 from warpwise.grading.layouts import Submission
 from warpwise.grading.record import NOT_YET, Record
 from warpwise.grading.store import Kept, Records, Run
+from warpwise.labs.whole import whole
 
 NAME = "expected.json"
 UNFINISHED = "UNFINISHED"
@@ -70,7 +71,7 @@ def save(folder: Path, plan: Plan) -> None:
     """Write what a folder's runs are to grade. Raises OSError."""
     expected = {label: list(map(astuple, theirs)) for label, theirs in plan.expected.items()}
     text = json.dumps({"expected": expected, "parts": plan.parts})
-    store.whole(folder / NAME, text, private=True)
+    whole(folder / NAME, text, private=True)
 
 
 def begin(
@@ -142,14 +143,20 @@ def replaced(run: Run) -> Records:
     found = {store.path(folder, e.file, e.lab).name: (e.student, e.lab) for e in load(folder).all}
     gone = [name for name in there if found and name not in found]
     whose = {name: (r.student, r.lab) for name, r in zip(gone, Records(folder, gone), strict=True)}
-    again = [name for name in there if found.get(name) in {*whose.values()}]
+    lost = set(whose.values())
+    again = [name for name in there if found.get(name) in lost]
     graded = {(r.student, r.lab) for r in Records(folder, again) if not r.problem}
     return Records(folder, [name for name in gone if whose[name] in graded])
 
 
 def current(run: Run) -> Run:
     """Return a run without the records of files that were replaced."""
-    gone = set(replaced(run).names)
+    return without(run, replaced(run))
+
+
+def without(run: Run, records: Records) -> Run:
+    """Return a run without some of its records."""
+    gone = set(records.names)
     names = [name for name in run.records.names if name not in gone]
     return replace(run, records=Records(run.folder, names))
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from warpwise.labs import advice, causes
 from warpwise.labs.compare import Mismatch, compare
+from warpwise.labs.endless import stays
 from warpwise.labs.exercise import Call, Reason, Verdict
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
@@ -39,7 +40,6 @@ from warpwise.messages import (
     plain,
 )
 from warpwise.simt import Kernel
-from warpwise.simt.frontend.endless import never_ends
 
 # of processor time, for one call of a host function: long for arithmetic, and well within a
 # grader's limit for a cell
@@ -176,9 +176,7 @@ def _in_endless_loop(function: Any, error: BaseException) -> bool:
         return False
     last = _last_line(function, error) - first + 1
     loops = (node for node in ast.walk(tree) if isinstance(node, ast.While))
-    return any(
-        never_ends(loop) for loop in loops if loop.lineno <= last <= (loop.end_lineno or last)
-    )
+    return any(stays(loop) for loop in loops if loop.lineno <= last <= (loop.end_lineno or last))
 
 
 def _is_kernel(target: Any) -> bool:

@@ -9,17 +9,20 @@ from pathlib import PurePath
 from warpwise.errors import LabError
 from warpwise.simt.compiler.advice import nearest
 
+MISSING = "there is no lab {}"
 
-def chosen(stems: Sequence[str], wanted: Iterable[str]) -> tuple[str, ...]:
+
+def chosen(stems: Sequence[str], wanted: Iterable[str], missing: str = MISSING) -> tuple[str, ...]:
     """Return the stems that are meant, in order; all of them where nothing is wanted.
 
     ``08_coalescing``, its path, ``8``, ``lab 8``, ``08_co``, ``coalescing`` and ``coal`` mean the
-    same. Raises LabError for a name that fits none, or several."""
-    meant = {_meant(text, stems) for text in wanted}
+    same. Raises LabError for a name that fits none, or several; ``missing`` says that it fits none,
+    with the name in the place of {}."""
+    meant = {_meant(text, stems, missing) for text in wanted}
     return tuple(stem for stem in stems if stem in meant or not meant)
 
 
-def _meant(text: str, stems: Sequence[str]) -> str:
+def _meant(text: str, stems: Sequence[str], missing: str) -> str:
     name = re.sub(r"\.(ipynb|md)$", "", PurePath(text.strip()).name)
     number = re.fullmatch(r"(?:lab[ _-]?)?0*(\d{1,6})", name, re.I)
     if name in stems:
@@ -38,7 +41,7 @@ def _meant(text: str, stems: Sequence[str]) -> str:
     known = {topic: stem for stem in stems for topic in (stem, stem.partition("_")[2])}
     near = nearest(name, known)
     hint = f"did you mean {known[near]}?" if near else f"there are {', '.join(stems) or 'none'}"
-    raise LabError(f"there is no lab {text!r}; {hint}")
+    raise LabError(f"{missing.replace('{}', repr(text))}; {hint}")
 
 
 def _number(stem: str) -> int:

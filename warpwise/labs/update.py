@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from nbformat import NotebookNode
 from warpwise.errors import LabError
 from warpwise.labs.merge import merge
 from warpwise.labs.source import notebook_text
+from warpwise.labs.whole import whole
 
 RECORD = "release.json"  #: description of a handout, by which it is known
 BACKUP = ".before-update"  # no .ipynb at its end, so that it is not handed in as a notebook
@@ -161,14 +160,6 @@ def _folder(path: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".warpwise-update-")
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        whole(path, text)
     except OSError as error:
         raise LabError(f"{path} cannot be written: {error.strerror}") from error

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from nbformat import NotebookNode
 
@@ -32,15 +32,6 @@ def stamp(notebook: NotebookNode, lab: Lab) -> NotebookNode:
     """Write the exercises' digests into the metadata of a lab's notebook."""
     notebook.metadata["warpwise"][KEY] = digests(lab)
     return notebook
-
-
-def changed(carried: Mapping[str, str], lab: Lab) -> frozenset[str]:
-    """Return the exercises of a lab that a notebook with these digests has not, or has otherwise.
-
-    A notebook without any is from before there were digests, and nothing is known of it."""
-    if not carried:
-        return frozenset()
-    return frozenset(id for id, digest in digests(lab).items() if carried.get(id) != digest)
 
 
 def bare(source: str) -> str:

@@ -86,7 +86,7 @@ def reordered(notebook: dict) -> dict:
 
 
 def renamed(notebook: dict) -> dict:
-    """square: not Python: the kernel has another name."""
+    """square: name not defined: the kernel has another name."""
     cell = exercise(notebook, "square")
     cell["source"] = cell["source"].replace("def square", "def cube")
     return notebook

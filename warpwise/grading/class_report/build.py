@@ -15,6 +15,7 @@ from warpwise.grading.class_report.similar import Pair, pairs
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import sheet
 from warpwise.labs.source import Lab, load_lab
+from warpwise.labs.whole import whole
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def write(report: ClassReport, page: Path | None, tables: Path | None) -> list[P
         texts[tables / "similar.csv"] = sheet.written(class_text.pair_rows(report.pairs))
     for path, text in texts.items():
         try:
-            store.whole(path, text, private=True)
+            whole(path, text, private=True)
         except OSError as error:
             raise GradingError(f"{path} cannot be written: {error.strerror}") from error
     return list(texts)

@@ -29,8 +29,8 @@ EXPLAINED = {
     "take part.",
     "assertion failed": "An assert in the kernel does not hold in some thread.",
     "exception raised": "The kernel raised an exception in some thread.",
-    "name not defined": "The kernel uses a name that is not defined anywhere, most often a "
-    "misspelling.",
+    "name not defined": "A name that is used, or asked for, is not defined anywhere; most often it "
+    "is misspelled.",
     "not a kernel feature": "The kernel uses something that kernels do not support.",
     "types do not fit": "An operation was given types that do not go together.",
     "division by zero": "An integer was divided by zero.",

@@ -27,6 +27,7 @@ from warpwise.grading.scoring.filled import (
     placed,
     points_of,
     unplaced,
+    without,
 )
 from warpwise.grading.scoring.roster import Roster, Student, folded, is_canvas
 from warpwise.grading.scoring.scores import Score
@@ -60,11 +61,12 @@ def filled(
     Raises GradingError if a lab fits no assignment of the roster, or several."""
     if roster is None or roster.sheet is None or not is_canvas(roster.sheet.columns):
         return _made(scores, labs)
-    columns = _columns(roster.sheet, labs_of(placed(scores)), labs, course)
-    left_out = (*unplaced(scores), *_left_out(placed(scores), roster.sheet, columns))
-    rows = tuple(_rows(placed(scores, left_out), roster, roster.sheet, columns))
+    there = placed(scores)
+    columns = _columns(roster.sheet, labs_of(there), labs, course)
+    nowhere = tuple(_left_out(there, roster.sheet, columns))
+    rows = tuple(_rows(without(there, nowhere), roster, roster.sheet, columns))
     remarks = tuple(_remarks(scores, roster.sheet, columns))
-    return Filled(rows, left_out, remarks)
+    return Filled(rows, (*unplaced(scores), *nowhere), remarks)
 
 
 def column_of(lab: Lab, wanted: str, columns: Sequence[str]) -> str:
@@ -169,11 +171,12 @@ def _remarks(scores: Sequence[Score], table: Sheet, columns: Mapping[str, str]) 
 
 def _made(scores: Sequence[Score], labs: Mapping[str, Lab]) -> Filled:
     """Return rows of Canvas's shape, of a roster that is not Canvas's or none."""
-    graded = labs_of(placed(scores))
+    there = placed(scores)
+    graded = labs_of(there)
     rows = [[*CANVAS, *(labs[stem].title for stem in graded)]]
     possible = {score.lab: score.possible for score in scores}
     rows.append([POINTS_ROW, "", "", "", "", *(number(possible[stem]) for stem in graded)])
-    for student, theirs in by_student(placed(scores)).items():
+    for student, theirs in by_student(there).items():
         points = [number(theirs[stem].score) if stem in theirs else "" for stem in graded]
         rows.append([*_about(student), *points])
     return Filled(tuple(rows), tuple(unplaced(scores)), (NO_EXPORT,))

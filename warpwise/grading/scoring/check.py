@@ -15,12 +15,12 @@ from warpwise.grading import store
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, schedule, scores
-from warpwise.grading.scoring.course import Course, line_of
+from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.folder import course_files, roster_of, settings_of, timed
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, folded
+from warpwise.grading.scoring.toml_values import line_of
 from warpwise.labs.source import Lab, load_lab
-from warpwise.simt.compiler.advice import nearest
 
 Found = TypeVar("Found")
 
@@ -82,8 +82,9 @@ def _unknown_extensions(
     """Yield a line for each student with an extension who is nobody on the roster."""
     for student in dict.fromkeys(student for student, _ in course.extensions):
         if listed and not listed.find(student):
-            line, near = line_of(text, ("extensions", student)), _near(student, listed)
-            yield f'{name}:{line}: [extensions."{student}"]: {listed.why(student)}{near}'
+            line, why = line_of(text, ("extensions", student)), listed.why(student)
+            near = "" if listed.fitting(student) else listed.meant(student)
+            yield f'{name}:{line}: [extensions."{student}"]: {why}{near}'
 
 
 def _early_extensions(name: str, text: str, course: Course) -> Iterator[str]:
@@ -116,9 +117,7 @@ def _overrides(
     for row in found:
         student = students.find(row.student)
         if student is None:
-            why = students.why(row.student) if students.fitting(row.student) else "is not a student"
-            near = _near(row.student, students)
-            problems.append(str(row.wrong(f"{row.student!r} {why}{near}")))
+            problems.append(str(row.wrong(students.nobody(row.student))))
         key = folded(student.id if student else row.student), row.lab, row.exercise
         earlier = first.setdefault(key, row.line)
         if earlier != row.line:
@@ -135,13 +134,8 @@ def _line(problem: str) -> int:
 def _above(found: Sequence[Override], labs: Mapping[str, Lab], course: Course) -> Iterator[str]:
     for row in found:
         lab = labs[row.lab]
-        most = lab.exercise(row.exercise).points if row.exercise else schedule.points(course, lab)
+        of_lab = schedule.points(course.lab(row.lab), lab)
+        most = lab.exercise(row.exercise).points if row.exercise else of_lab
         if row.points > most:
             what = f"{row.lab}/{row.exercise}" if row.exercise else row.lab
             yield str(row.wrong(f"{row.points:g} points are more than the {most:g} of {what}"))
-
-
-def _near(student: str, students: Roster) -> str:
-    known = (name for s in students.students for name in (s.id, s.email, s.login, s.full_name))
-    near = nearest(student, filter(None, known))
-    return f"; did you mean {near}?" if near else ""

@@ -29,17 +29,6 @@ PLAIN = tuple(
 )
 
 
-def export(
-    scores: Sequence[Score],
-    form: str,
-    labs: Mapping[str, Lab],
-    course: Course,
-    roster: Roster | None = None,
-) -> str:
-    """Return the gradebook as CSV text; see ``table``."""
-    return table(scores, form, labs, course, roster).text
-
-
 def table(
     scores: Sequence[Score],
     form: str,
@@ -106,7 +95,7 @@ def _plain(
         student = score.student
         about = [student.id, student.full_name, student.email, student.section, score.lab]
         numbers = (score.raw, score.possible, score.penalty, score.score)
-        points = [_points(score, value) if score.lab else "" for value in numbers]
+        points = [_points(score, value) for value in numbers]
         times = [moment.isoformat() if moment else "" for moment in (score.submitted, score.due)]
         rest = [str(score.late_days), "yes" if score.overridden else "", score.note, score.file]
         total = number(totals[student]) if student in totals else ""
@@ -146,9 +135,7 @@ def _heading(lab: Lab, roster: Roster | None) -> str:
 
 
 def _points(score: Score, value: float) -> str:
-    """Write a number of a score, which is blank while a submission is not graded or not due."""
-    waits = score.not_yet or not (score.counts or score.file)
-    return "" if waits else number(value)
+    return "" if score.blank else number(value)
 
 
 def _lateness(score: Score) -> timedelta:

@@ -57,10 +57,15 @@ def by_student(scores: Iterable[Score]) -> dict[Student, dict[str, Score]]:
     return found
 
 
-def placed(scores: Iterable[Score], left_out: Iterable[LeftOut] = ()) -> list[Score]:
-    """Return the scores that a platform can have a place for, without those left out."""
+def placed(scores: Iterable[Score]) -> list[Score]:
+    """Return the scores that a platform can have a place for."""
+    return [score for score in scores if not _why_nowhere(score)]
+
+
+def without(scores: Iterable[Score], left_out: Iterable[LeftOut]) -> list[Score]:
+    """Return scores without those that are left out."""
     out = {left.score for left in left_out}
-    return [score for score in scores if not _why_nowhere(score) and score not in out]
+    return [score for score in scores if score not in out]
 
 
 def unplaced(scores: Iterable[Score]) -> Iterator[LeftOut]:
@@ -98,7 +103,6 @@ def points_of(cell: str) -> float | None:
 
 def _row(left: LeftOut) -> list[str]:
     score, student = left.score, left.score.student
-    known = score.lab and not score.not_yet
-    points = [number(score.score), number(score.possible)] if known else ["", ""]
+    points = ["", ""] if score.blank else [number(score.score), number(score.possible)]
     about = [student.id, student.full_name, student.email, score.lab]
     return [*about, *points, score.file, left.reason]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from warpwise.errors import GradingError
+from warpwise.errors import GradingError, LabError
 from warpwise.grading import store, unfinished
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
@@ -18,10 +18,12 @@ from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.filled import Filled, is_left_out
 from warpwise.grading.scoring.roster import Roster, Student
 from warpwise.grading.scoring.scores import Score
-from warpwise.grading.store import Run, file_name, whole
+from warpwise.grading.store import Run, file_name
+from warpwise.labs.chosen import chosen
 from warpwise.labs.source import CHECKOUT, Lab, load_lab
-from warpwise.simt.compiler.advice import nearest
+from warpwise.labs.whole import whole
 
+NOTHING_OF = "there is nothing of {} here"
 HandedIn = Mapping[Student, Mapping[str, Sequence[Record]]]  #: by lab
 
 
@@ -29,6 +31,7 @@ HandedIn = Mapping[Student, Mapping[str, Sequence[Record]]]  #: by lab
 class Gradebook:
     """The scores of a graded folder, and their sources. ``warnings`` are for the instructor.
 
+    ``there`` are the labs that somebody handed in, or that were assigned.
     ``unfinished`` says what is not graded yet; it is empty once everything is."""
 
     scores: tuple[Score, ...]
@@ -37,6 +40,7 @@ class Gradebook:
     roster: Roster | None
     warnings: tuple[str, ...]
     unfinished: str = ""
+    there: tuple[str, ...] = ()
 
 
 def gradebook(
@@ -79,13 +83,15 @@ def of_run(
     fixed = overrides.load(by_hand, labs) if by_hand.exists() else ()
     records, assigned = _records(run), _assigned(run)
     stems = sorted(labs)
-    _check_only(only, {record.lab for record in records} | (assigned or set()))
-    settings |= known_times.given(times)
+    there = _there(records, assigned)
+    only = _chosen(there, only)
+    settings |= known_times.given(times, labs=stems)
     records, said = timed(run, records, settings, stems, students, used)
     made = scores.scores(records, labs, used, students, fixed, assigned, datetime.now(UTC))
     warned = scores.warnings(made, used, students) + said + _waiting(run.folder)
     made = tuple(score for score in made if not only or score.lab in only)
-    return Gradebook(made, labs, used, students, warned, unfinished.said(run.folder))
+    left = unfinished.said(run.folder)
+    return Gradebook(made, labs, used, students, warned, left, tuple(there))
 
 
 def _waiting(folder: Path) -> tuple[str, ...]:
@@ -196,11 +202,21 @@ def settings_of(run: store.Run) -> dict[str, str]:
     return {key: str(value) for key, value in (run.about.get("settings") or {}).items() if value}
 
 
-def _check_only(only: Collection[str], labs: Collection[str]) -> None:
-    for lab in only:
-        if lab not in labs:
-            there_are = ", ".join(sorted(filter(None, labs))) or "none"
-            raise GradingError(f"there is nothing of {lab!r} here; there are {there_are}")
+def labs_of(run: Run) -> list[str]:
+    """List the labs that a graded folder has records of, or that were assigned."""
+    return _there(_records(run), _assigned(run))
+
+
+def _there(records: Iterable[Record], assigned: Collection[str] | None) -> list[str]:
+    return sorted(({record.lab for record in records} | set(assigned or ())) - {""})
+
+
+def _chosen(there: Sequence[str], wanted: Collection[str]) -> Collection[str]:
+    """Return the labs that are meant. Raises GradingError."""
+    try:
+        return chosen(there, wanted, NOTHING_OF) if wanted else ()
+    except LabError as error:
+        raise GradingError(str(error)) from error
 
 
 def _assigned(run: store.Run) -> set[str] | None:
@@ -236,7 +252,4 @@ def course_files(given: str | Path | None, graded_with: str | None) -> tuple[Pat
 def _nobody(folder: Path, student: str, everyone: Roster) -> str:
     if everyone.fitting(student):
         return f"{student!r} {everyone.why(student)}"
-    known = (name for s in everyone.students for name in (s.id, s.full_name, s.email) if name)
-    near = nearest(student, known)
-    hint = f"; did you mean {near}?" if near else ""
-    return f"there is no student {student!r} in {folder}{hint}"
+    return f"there is no student {student!r} in {folder}{everyone.meant(student)}"

@@ -26,6 +26,7 @@ from warpwise.grading.scoring.filled import (
     placed,
     points_of,
     unplaced,
+    without,
 )
 from warpwise.grading.scoring.roster import Roster, Student, folded, is_worksheet, participant
 from warpwise.grading.scoring.scores import NO_SUBMISSION, Score
@@ -60,7 +61,8 @@ def filled(
 
 
 def _worksheet(scores: Sequence[Score], roster: Roster, table: Sheet) -> Filled:
-    graded = labs_of(placed(scores))
+    there = placed(scores)
+    graded = labs_of(there)
     if len(graded) > 1:
         raise GradingError(
             f"{table.name} is the grading worksheet of one assignment, and there are grades of "
@@ -73,7 +75,7 @@ def _worksheet(scores: Sequence[Score], roster: Roster, table: Sheet) -> Filled:
             "download the grading worksheet again"
         )
     locked = _locked(table, column)
-    by_number = {score.student.canvas_id: score for score in placed(scores)}
+    by_number = {score.student.canvas_id: score for score in there}
     passed_over = (s for who, s in by_number.items() if who in locked and s.file)
     left_out = (*unplaced(scores), *(LeftOut(score, LOCKED) for score in passed_over))
     rows = [list(table.columns)]
@@ -81,7 +83,7 @@ def _worksheet(scores: Sequence[Score], roster: Roster, table: Sheet) -> Filled:
         who = participant(cells[column["identifier"]])
         score = None if who in locked else by_number.get(who)
         rows.append(list((_graded(cells, column, score) if score else cells).values()))
-    return Filled(tuple(rows), left_out, tuple(_remarks(scores, table, column)), NO_TIME)
+    return Filled(tuple(rows), left_out, tuple(_remarks(there, table, column)), NO_TIME)
 
 
 def _graded(cells: Mapping[str, str], column: Mapping[str, str], score: Score) -> dict[str, str]:
@@ -115,7 +117,7 @@ def _remarks(scores: Sequence[Score], table: Sheet, column: Mapping[str, str]) -
     if MAXIMUM not in column:
         return
     maxima = {points_of(cells[column[MAXIMUM]]) for _, cells in table.rows} - {None}
-    for stem, ours in {score.lab: score.possible for score in placed(scores)}.items():
+    for stem, ours in {score.lab: score.possible for score in scores}.items():
         for said in maxima - {ours}:
             assert said is not None
             yield (
@@ -127,7 +129,8 @@ def _remarks(scores: Sequence[Score], table: Sheet, column: Mapping[str, str]) -
 
 def _import(scores: Sequence[Score], labs: Mapping[str, Lab], roster: Roster) -> Filled:
     """Return a table that tells students by one column, with a column for each lab."""
-    graded = labs_of(placed(scores))
+    there = placed(scores)
+    graded = labs_of(there)
     fields = [f for f in KEYS if any(getattr(s, f) for s in roster.students)]
     if not fields:
         raise GradingError(
@@ -136,19 +139,18 @@ def _import(scores: Sequence[Score], labs: Mapping[str, Lab], roster: Roster) ->
         )
     key = max(fields, key=lambda field: sum(not why for why in _untold(roster, field).values()))
     untold = _untold(roster, key)
-    nobody = (LeftOut(s, untold[s.student]) for s in placed(scores) if untold[s.student])
-    left_out = (*unplaced(scores), *nobody)
+    nobody = [LeftOut(s, untold[s.student]) for s in there if untold[s.student]]
     about = {key: KEYS[key]} | {
         f: heading for f, heading in NAMES.items() if any(getattr(s, f) for s in roster.students)
     }
     rows = [[*about.values(), *(labs[stem].title for stem in graded)]]
-    for student, theirs in by_student(placed(scores, left_out)).items():
+    for student, theirs in by_student(without(there, nobody)).items():
         points = [number(theirs[stem].score) if stem in theirs else "" for stem in graded]
         rows.append([*(getattr(student, f) for f in about), *points])
     remarks = [f"in Moodle map from {KEYS[key]!r}, and each lab's column to its grade item"]
-    if any(score.possible > MOST for score in placed(scores)):
+    if any(score.possible > MOST for score in there):
         remarks.append(f"Moodle refuses grades above {MOST} unless the site allows unlimited ones")
-    return Filled(tuple(rows), left_out, tuple(remarks))
+    return Filled(tuple(rows), (*unplaced(scores), *nobody), tuple(remarks))
 
 
 def _untold(roster: Roster, key: str) -> dict[Student, str]:

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from warpwise.errors import GradingError
 from warpwise.grading.scoring import sheet
-from warpwise.grading.scoring.course import MOST
 from warpwise.grading.scoring.sheet import Sheet
+from warpwise.grading.scoring.toml_values import MOST
 from warpwise.labs.source import Lab
 from warpwise.simt.compiler.advice import nearest
 

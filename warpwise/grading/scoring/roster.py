@@ -15,6 +15,7 @@ from pathlib import Path
 from warpwise.errors import GradingError
 from warpwise.grading.scoring import sheet
 from warpwise.grading.scoring.sheet import Sheet
+from warpwise.simt.compiler.advice import nearest
 
 # Field -> headings. Canvas: Student, ID, SIS User ID, SIS Login ID, Section, and one column for
 # each assignment. Moodle: First name, Last name (before 4.1 Surname), ID number, Email address,
@@ -40,6 +41,7 @@ STAFF = "instructor, ta, reader, teacher, non-editing teacher, manager, designer
     ", "
 )
 NOT_LISTED = "not on the roster"
+MOST_MEANT = 4  # students that a part of a name may mean
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,12 @@ class Student:
         values = (*ids, self.email, self.email.partition("@")[0], *names)
         return frozenset(filter(None, map(folded, values)))
 
+    def has(self, part: str) -> bool:
+        """True if each word of a text begins a word of this student's names and addresses."""
+        names = " ".join((self.id, self.login, self.email, self.full_name, self.last, self.first))
+        asked = _words(part)
+        return bool(asked) and all(any(w.startswith(p) for w in _words(names)) for p in asked)
+
 
 @dataclass(frozen=True)
 class Roster:
@@ -96,6 +104,19 @@ class Roster:
         """Return every student whom a name may mean."""
         return tuple(self._by_key.get(folded(name), ()))
 
+    def meant(self, name: str) -> str:
+        """Return "; did you mean ...?" for a name by which nobody is found; "" if nobody is near.
+
+        Part of a name, such as a first name, may mean a few; else it is taken for a slip."""
+        fitting = [student for student in self.students if student.has(name)]
+        if len(fitting) > MOST_MEANT:
+            return ""
+        if fitting:
+            return f"; did you mean {' or '.join(map(_told, fitting))}?"
+        known = (n for s in self.students for n in (s.id, s.email, s.login, s.full_name) if n)
+        near = nearest(name, known)
+        return f"; did you mean {near}?" if near else ""
+
     def why(self, name: str) -> str:
         """Explain why ``find`` finds nobody."""
         fitting = self.fitting(name)
@@ -103,6 +124,12 @@ class Roster:
             return NOT_LISTED
         ids = ", ".join(s.id for s in fitting[:3])
         return f"matches {len(fitting)} students on the roster: {ids}"
+
+    def nobody(self, name: str) -> str:
+        """Say that a name is no student's, or that of several, and who may be meant."""
+        if self.fitting(name):
+            return f"{name!r} {self.why(name)}"
+        return f"{name!r} is not a student{self.meant(name)}"
 
     @cached_property
     def _by_key(self) -> dict[str, list[Student]]:
@@ -143,6 +170,15 @@ def load(path: str | Path) -> Roster:
     _check_ids(table, [line for line, _ in rows], students)
     others = tuple(column for column, field in fields if not field and column)
     return Roster(students, others, table)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[\s,.@_-]+", folded(text)) if word]
+
+
+def _told(student: Student) -> str:
+    name = student.full_name
+    return f"{student.id} ({name})" if name and name != student.id else student.id
 
 
 def is_canvas(columns: Sequence[str]) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from warpwise.grading.scoring.course import Course, LatePolicy
+from warpwise.grading.scoring.course import Course, LabSettings, LatePolicy
+from warpwise.grading.scoring.lateness import days
 from warpwise.labs.source import Lab
 from warpwise.labs.student_readme import Plan
 
@@ -17,7 +18,7 @@ def plan(course: Course, labs: Mapping[str, Lab]) -> Plan:
     """Return what the README of a handout says of a course's labs."""
     settings = {stem: course.lab(stem) for stem in labs}
     due = {stem: moment(lab.due) for stem, lab in settings.items() if lab.due}
-    columns = {"points": {stem: f"{points(course, lab):g}" for stem, lab in labs.items()}}
+    columns = {"points": {stem: f"{points(settings[stem], lab):g}" for stem, lab in labs.items()}}
     if len({lab.weight for lab in settings.values()}) > 1:
         columns["weight"] = {stem: f"{lab.weight:g}" for stem, lab in settings.items()}
     if due:
@@ -25,14 +26,13 @@ def plan(course: Course, labs: Mapping[str, Lab]) -> Plan:
     return Plan(columns, tuple(_rules(course, due)))
 
 
-def points(course: Course, lab: Lab) -> float:
+def points(settings: LabSettings, lab: Lab) -> float:
     """Return what a lab is worth in the course: its setting, or the points of its exercises."""
     own: dict[tuple[str, str], float] = {}
     for exercise in lab.exercises:
         group = (exercise.choice, "" if exercise.choice else exercise.id)
         own[group] = max(exercise.points, own.get(group, 0))
-    setting = course.lab(lab.stem).points
-    return sum(own.values()) if setting is None else setting
+    return sum(own.values()) if settings.points is None else settings.points
 
 
 def moment(due: datetime) -> str:
@@ -53,8 +53,9 @@ def late(policy: LatePolicy) -> str:
             f"loses {policy.percent_per_day:g} % of its points for {each} after the due time"
         )
     if policy.days is not None:
-        days = "1 day" if policy.days == 1 else f"{policy.days} days"
-        said.append(f"counts nothing after {days}" if policy.days else "counts nothing")
+        said.append(
+            f"counts nothing after {days(policy.days)}" if policy.days else "counts nothing"
+        )
     grace = f" The first {policy.grace_minutes:g} minutes are free." if policy.grace_minutes else ""
     return f"Late work {', and '.join(said)}.{grace}"
 

@@ -6,18 +6,18 @@ row of a gradebook adds up."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 from warpwise.errors import GradingError
 from warpwise.grading.record import NOT_YET, Record
-from warpwise.grading.scoring.course import YEARS, Course, LabSettings, LatePolicy
+from warpwise.grading.scoring import lateness, schedule
+from warpwise.grading.scoring.course import Course, LabSettings
 from warpwise.grading.scoring.overrides import Override
 from warpwise.grading.scoring.roster import Roster, Student, folded
 from warpwise.labs.source import Lab
-from warpwise.simt.compiler.advice import nearest
 
 NO_SUBMISSION = "no submission"
 NOT_DUE = "no submission yet, and not due yet"
@@ -52,6 +52,11 @@ class Score:
     extended: bool = False
     by_hand: tuple[str, ...] = ()  #: what was set so, and why
     not_yet: bool = False
+
+    @property
+    def blank(self) -> bool:
+        """True if its numbers mean nothing, as while a submission is not graded or not due."""
+        return not self.lab or self.not_yet or not (self.counts or self.file)
 
 
 def scores(
@@ -199,11 +204,7 @@ def _by_student_and_lab(
     for override in overrides:
         student = students.find(override.student)
         if student is None:
-            near = nearest(override.student, (s.id for s in students.students))
-            fits = students.fitting(override.student)
-            why = students.why(override.student) if fits else "is not a student"
-            hint = f"; did you mean {near}?" if near else ""
-            raise override.wrong(f"{override.student!r} {why}{hint}")
+            raise override.wrong(students.nobody(override.student))
         of_lab = found.setdefault((student, override.lab), {})
         if override.exercise in of_lab:
             earlier = of_lab[override.exercise].line
@@ -235,12 +236,12 @@ def _score(
     not_yet = any(record.problem == NOT_YET for record in records)
     record, doubled = _scored_record(student, records)
     due = extended or settings.due
-    submitted, said = _submitted(record) if record else (None, missing)
-    late_days = _late_days(submitted, due, settings.late) if submitted and due else 0
-    possible = _points(None, lab, {})[1] if settings.points is None else settings.points
+    submitted, said = lateness.submitted(record) if record else (None, missing)
+    late_days = lateness.late_days(submitted, due, settings.late) if submitted and due else 0
+    possible = schedule.points(settings, lab)
     own, own_possible = _points(record, lab, fixed, settings.over_budget)
     raw = rounded(own * possible / own_possible) if own_possible else 0.0
-    penalty = rounded(raw * _share_lost(late_days, settings.late))
+    penalty = rounded(raw * lateness.share_lost(late_days, settings.late))
     score = rounded(raw - penalty)
     if "" in fixed:
         penalty, score = 0.0, rounded(fixed[""].points)
@@ -249,7 +250,7 @@ def _score(
         NOT_YET if not_yet else record.problem if record else "",
         doubled,
         said,
-        *_lateness(record, submitted, due, extended, late_days, settings.late),
+        *lateness.notes(record, submitted, due, extended, late_days, settings.late),
         "graded without a sandbox" if record and not record.isolated else "",
         "a notebook of an older version of the lab" if record and record.note else "",
         _over_budget(record, fixed, settings.over_budget),
@@ -295,7 +296,7 @@ def _scored_record(student: Student, records: Sequence[Record]) -> tuple[Record 
     graded = [record for record in records if not record.problem] or list(records)
     if not graded:
         return None, ""
-    times = [(moment, r) for r in graded if (moment := _submitted(r)[0])]
+    times = [(moment, r) for r in graded if (moment := lateness.submitted(r)[0])]
     if len(times) == len(graded):
         last = max(times, key=lambda timed: timed[0])[1]
     else:
@@ -333,58 +334,6 @@ def _over_budget(record: Record | None, fixed: Mapping[str, Override], over_budg
     scored = record.scored if record and over_budget else ()
     names = [r.exercise for r in scored if r.finding.only_over_budget and r.exercise not in fixed]
     return f"{', '.join(names)} right but over budget: {over_budget:g} %" if names else ""
-
-
-def _submitted(record: Record) -> tuple[datetime | None, str]:
-    """Return the time at which a record was handed in, or a note if it cannot be read."""
-    if not record.submitted:
-        return None, ""
-    try:
-        moment = datetime.fromisoformat(record.submitted)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None or moment.year not in YEARS:
-        return None, f"the time {record.submitted!r} cannot be read"
-    return moment, ""
-
-
-def _late_days(submitted: datetime, due: datetime, late: LatePolicy) -> int:
-    after = submitted - due - timedelta(minutes=late.grace_minutes)
-    return max(0, -(-after // timedelta(days=1)))
-
-
-def _share_lost(late_days: int, late: LatePolicy) -> float:
-    if late.days is not None and late_days > late.days:
-        return 1.0
-    return min(1.0, late_days * late.percent_per_day / 100)
-
-
-def _lateness(
-    record: Record | None,
-    submitted: datetime | None,
-    due: datetime | None,
-    extended: datetime | None,
-    late_days: int,
-    late: LatePolicy,
-) -> Iterator[str]:
-    """Yield notes on lateness, or why there is no penalty."""
-    if extended:
-        yield "extension"
-    if late_days:
-        yield f"{days(late_days)} late"
-        if late.days is not None and late_days > late.days:
-            yield f"nothing counts after {days(late.days)}"
-    elif record and due and not submitted:
-        if record.late:
-            yield "late according to the platform, but the time is not known: no penalty"
-        else:
-            yield "time of submission not known: taken as on time"
-    elif record and record.late and not due:
-        yield "late according to the platform, but no due time is set: no penalty"
-
-
-def days(count: int) -> str:
-    return f"{count} day" if count == 1 else f"{count} days"
 
 
 def _by_hand(override: Override) -> str:

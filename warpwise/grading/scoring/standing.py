@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from warpwise.grading.scoring.course import Course, LabSettings
-from warpwise.grading.scoring.scores import Score, days
+from warpwise.grading.scoring.lateness import days
+from warpwise.grading.scoring.scores import Score
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from typing import Any
 
 from warpwise.errors import GradingError
 from warpwise.grading.scoring import sheet
-from warpwise.grading.scoring.course import YEARS
 from warpwise.grading.scoring.roster import FIELDS, folded
 from warpwise.grading.scoring.sheet import Sheet
+from warpwise.grading.scoring.toml_values import YEARS
 
 OWN = ("student", "lab", "submitted")
 #: Moodle's ``lastmodifiedsubmission``: English, German, French, Spanish, Portuguese, Italian.

@@ -19,13 +19,14 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from warpwise.errors import GradingError
+from warpwise.errors import GradingError, LabError
 from warpwise.grading.platforms import CANVAS, MOODLE
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import scores, time_exports
 from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.roster import Roster, Student
 from warpwise.grading.scoring.time_exports import Times
+from warpwise.labs.chosen import chosen
 
 NAME = "times.csv"
 SETTING = "times"  # in ``run.json``, followed by the lab
@@ -37,13 +38,18 @@ TABLE = "a table with the columns student,lab,submitted"
 NOBODYS = "times of students whose submission is not here"
 
 
-def given(texts: Iterable[str], lab: str | None = None) -> dict[str, str]:
-    """Return ``[LAB=]FILE`` from the command line as settings, for the ``lab`` that is graded."""
+def given(texts: Iterable[str], lab: str | None = None, labs: Sequence[str] = ()) -> dict[str, str]:
+    """Return ``[LAB=]FILE`` from the command line as settings, for the ``lab`` that is graded.
+
+    With ``labs``, those that there are, LAB may be any name that ``chosen`` takes. Raises
+    GradingError."""
     files: dict[str, list[str]] = {}
     for text in texts:
         named, sign, path = text.partition("=")
         if not sign or "/" in named or Path(text).exists():
             named, path = lab or "", text
+        elif labs:
+            named = _meant(named, labs)
         files.setdefault(named, []).append(str(Path(path).resolve()))
     return {f"{SETTING} {lab}".strip(): json.dumps(paths) for lab, paths in files.items()}
 
@@ -150,6 +156,13 @@ def _found(
 def _check(lab: str, labs: Sequence[str]) -> None:
     if lab not in ("", *labs):
         raise GradingError(f"--times: {lab!r} is not a lab; there are {', '.join(labs)}")
+
+
+def _meant(lab: str, labs: Sequence[str]) -> str:
+    try:
+        return chosen(labs, [lab], "--times: {} is not a lab")[0]
+    except LabError as error:
+        raise GradingError(str(error)) from error
 
 
 def _only(assigned: Sequence[str], name: object) -> str:

@@ -1,4 +1,4 @@
-# expect: sectors_for: too slow
+# expect: sectors_for: does not end
 # Starts as many processes as it may, each of which computes and starts more.
 
 
