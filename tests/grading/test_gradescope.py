@@ -32,7 +32,7 @@ from warpwise.cli import app
 from warpwise.grading import autograder, extract, hidden, simulate, watch
 from warpwise.grading.record import Finding, Record, Result
 from warpwise.labs import leaks
-from warpwise.labs.judge import figure
+from warpwise.labs.budgets import figure
 from warpwise.labs.source import load_lab, solved_notebook, student_notebook
 
 LAB = "08_coalescing"

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from warpwise.devices import Device
-from warpwise.labs.budgets import counter_value
-from warpwise.labs.judge import figure
+from warpwise.labs.budgets import counter_value, figure
 from warpwise.metrics import Metrics
 from warpwise.model import bound
 from warpwise.model.bound import duration
