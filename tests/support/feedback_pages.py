@@ -25,7 +25,7 @@ KINDS = {
         "guard_of_particles",
         "bank_conflicts_left_in",
     ),
-    "02_simt": ("slow_stereo_unchanged", "clamp_without_a_guard", "shuffles_under_the_guard"),
+    "02_simt": ("slow_stereo_unchanged", "settle_without_a_guard", "shuffles_under_the_guard"),
 }
 CUT_OFF = (
     "the file is not a notebook: its JSON breaks off or is wrong "
