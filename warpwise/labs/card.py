@@ -120,7 +120,7 @@ class Card:
         sign = f'<span class="ww-sign" aria-hidden="true">{SIGNS[self.look]}</span>'
         said = f'<span class="ww-word">{escape(self.word)}</span>'
         name = f'<code class="ww-name">{escape(self.name)}</code>'
-        return f'<div class="ww-head" role="heading" aria-level="4">{sign} {said} {name}</div>'
+        return f'<div class="ww-head" role="heading" aria-level="3">{sign} {said} {name}</div>'
 
     def _cases(self) -> str:
         rows = [_row(*case) for case in self.cases]

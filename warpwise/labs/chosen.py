@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from warpwise.errors import LabError
 from warpwise.simt.compiler.advice import nearest
@@ -19,8 +19,30 @@ def chosen(stems: Sequence[str], wanted: Iterable[str]) -> tuple[str, ...]:
     return tuple(stem for stem in stems if stem in meant or not meant)
 
 
+def notebook(text: str, folder: Path | None = None) -> tuple[Path, bool]:
+    """Return the notebook that somebody means, and whether its name was misspelled.
+
+    A path is looked for first. Any other name is one of the notebooks in the folder, by default
+    this one, and in its ``labs``. Raises LabError for a name that fits none, or several."""
+    path = Path(folder or "", text)
+    if path.exists():
+        return path, False
+    places = (path.parent, path.parent / "labs")
+    found = {one.stem: one for place in places for one in sorted(place.glob("*.ipynb"))}
+    if not found:
+        raise LabError(f"no notebook at {path}")
+    stems = sorted(found)
+    try:
+        return found[_meant(text, stems)], False
+    except LabError:
+        near = _near(_name(text), stems)
+        if near is None:
+            raise
+        return found[near], True
+
+
 def _meant(text: str, stems: Sequence[str]) -> str:
-    name = re.sub(r"\.(ipynb|md)$", "", PurePath(text.strip()).name)
+    name = _name(text)
     number = re.fullmatch(r"(?:lab[ _-]?)?0*(\d{1,6})", name, re.I)
     if name in stems:
         return name
@@ -35,10 +57,19 @@ def _meant(text: str, stems: Sequence[str]) -> str:
         return fitting[0]
     if fitting:
         raise LabError(f"{text!r} may be {' or '.join(fitting)}; write more of it")
-    known = {topic: stem for stem in stems for topic in (stem, stem.partition("_")[2])}
-    near = nearest(name, known)
-    hint = f"did you mean {known[near]}?" if near else f"there are {', '.join(stems) or 'none'}"
+    near = _near(name, stems)
+    hint = f"did you mean {near}?" if near else f"there are {', '.join(stems) or 'none'}"
     raise LabError(f"there is no lab {text!r}; {hint}")
+
+
+def _name(text: str) -> str:
+    return re.sub(r"\.(ipynb|md)$", "", PurePath(text.strip()).name)
+
+
+def _near(name: str, stems: Sequence[str]) -> str | None:
+    """Return the stem whose name or topic this looks like a misspelling of."""
+    known = {topic: stem for stem in stems for topic in (stem, stem.partition("_")[2])}
+    return known.get(nearest(name, known))
 
 
 def _number(stem: str) -> int:
