@@ -113,3 +113,33 @@ def test_what_passed_opens_as_usual():
     verdict = judge_launch(wrong_in_one_thread, launch)
     assert verdict.passed
     assert place.found(wrong_in_one_thread, launch, verdict, verdict.trace)[1] == place.Place()
+
+
+@cuda.jit
+def leaves_its_array(x, y):
+    i = cuda.grid(1)
+    if cuda.threadIdx.x >= 0:
+        y[i] = x[i + 1]
+
+
+@cuda.jit
+def adds_to_a_word(x, y):
+    y[cuda.grid(1)] = x + 1
+
+
+def mistake(kernel, launch):
+    verdict = judge_launch(kernel, launch)
+    assert not verdict.passed and verdict.trace is None
+    return place.of_mistake(kernel, launch, verdict)
+
+
+def test_a_launch_that_a_mistake_ended_shows_the_threads_warp_up_to_there():
+    view = mistake(leaves_its_array, Launch("256", 2, 128, (X, Out(256)), (X,)))
+    assert view.name == "divergence" and view.values["warp"] == 3
+    assert "by thread (127, 0, 0) of block (1, 0, 0): nothing after it ran" in view.above
+    assert "block (1, 0, 0), warp 3" in view.sentence and "y[i] = x[i + 1]" in view.sentence
+    assert view.values["step"] == view.controls[-1].most
+
+
+def test_a_mistake_that_is_no_threads_has_no_picture():
+    assert mistake(adds_to_a_word, Launch("32", 1, 32, (X[:32], Out(32)), (X[:32],))) is None

@@ -44,7 +44,7 @@ def check(
 
     path, misspelled = find(notebook)
     if misspelled:
-        typer.echo(f"warpwise: there is no lab {notebook!r}; {path} is meant, perhaps", err=True)
+        typer.echo(f"no lab is called {notebook!r}: checking {path}", err=True)
     with _bar(str(path)) as tick:
         results = check_notebook(path, tuple(exercises or ()), tick)
     _say(str(path))
@@ -62,17 +62,18 @@ def _say(line: str) -> None:
 
 @contextmanager
 def _bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar of the cells that have begun, on a terminal and nowhere else."""
+    """Show a bar of the cells that are done, on a terminal and nowhere else."""
     if not sys.stderr.isatty():
         yield None
         return
-    with typer.progressbar(length=1, label=label, file=sys.stderr) as bar:
+    with typer.progressbar(length=1, label=label, show_eta=False, file=sys.stderr) as bar:
 
         def tick(cell: int, cells: int) -> None:
             bar.length = cells
             bar.update(max(0, cell - bar.pos))
 
         yield tick
+        tick(bar.length or 1, bar.length or 1)
 
 
 def _lines(results: Sequence[Result]) -> Iterator[str]:
@@ -83,7 +84,7 @@ def _lines(results: Sequence[Result]) -> Iterator[str]:
     points = [quantity(result.points, "point") for result in results]
     column = max(map(len, points))
     for result, worth in zip(results, points, strict=True):
-        said = typer.style(result.reason, fg=_colour(result), bold=result.passed)
+        said = typer.style(result.reason, fg=_colour(result), bold=result.passed or None)
         yield f"  {result.exercise:{width}}  {worth:>{column}}  {said}"
         for text in (result.detail, result.more):
             yield from (f"      {line}" for line in text.split("\n") if text)

@@ -51,6 +51,10 @@ def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = F
         texts = counters_text(shown.trace, case), on_gpu.report(kernel, name, cases, verdicts)
         _replace(COUNTERS, _folded(*texts))
         _replace(PICTURE, _bundle(lambda: place.picture(kernel, case, shown, view)))
+    elif isinstance(case, Launch) and not shown.passed and not _nobody_looks():
+        ended = place.of_mistake(kernel, case, shown)
+        if ended is not None:
+            _replace(PICTURE, _bundle(lambda: ended))
     elif shown.trace is not None:
         picture(shown.trace, view=view)
     elif isinstance(case, Call) and case.view is not None:

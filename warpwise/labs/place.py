@@ -4,14 +4,16 @@ The verdict's message names them: a race its two accesses, a wrong result its fi
 a budget the line that has most of the counter. Which thread wrote an element is found by running
 the launch again with an observer. A trace keeps the events of its first block only; where another
 block is meant, the launch is run once more and that block's events are kept. A place that cannot be
-found is left open: the picture then opens where it opens by itself."""
+found is left open: the picture then opens where it opens by itself. Of a launch that a mistake
+ended, such as an index out of bounds, the picture shows the thread's warp up to there (``until``).
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +23,7 @@ from warpwise import trace
 from warpwise.errors import LaunchError, TraceError, WarpwiseError
 from warpwise.labs.exercise import Launch, Reason, Verdict
 from warpwise.labs.judge import MAX_STEPS, fresh
+from warpwise.labs.until import until_mistake
 from warpwise.messages import Element, Message
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.machine.observer import Observer, Request
@@ -87,6 +90,26 @@ def picture(kernel: Any, launch: Launch, verdict: Verdict, view: Any = None) -> 
     assert verdict.trace is not None
     t, place = found(kernel, launch, verdict, verdict.trace)
     return drawn(t, place, view or usual(place, verdict.reason))
+
+
+def of_mistake(kernel: Any, launch: Launch, verdict: Verdict) -> Any:
+    """Draw the warp of the thread whose mistake ended a launch, at the step where it did.
+
+    None where the mistake is no thread's."""
+    from warpwise.views import divergence
+
+    seen = until_mistake(kernel, launch, verdict)
+    if seen is None:
+        return None
+    t, where = seen
+    assert where.block is not None and where.thread is not None
+    warp = _number(where.thread, t.block) // WARP_SIZE
+    try:
+        view = divergence.of_trace(t, where.block, warp, where.line, last=True)
+    except TraceError:
+        return None
+    ends = f"The launch ended at line {where.line}, by thread {where.thread} of block {where.block}"
+    return replace(view, above=f"<p>{ends}: nothing after it ran.</p>{view.above}")
 
 
 def found(kernel: Any, launch: Launch, verdict: Verdict, t: Trace) -> tuple[Trace, Place]:
