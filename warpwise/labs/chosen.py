@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 from warpwise.errors import LabError
 from warpwise.simt.compiler.advice import nearest
+
+SURE = 0.7  #: how alike a misspelled name has to be, to be taken for a lab's
 
 
 def chosen(stems: Sequence[str], wanted: Iterable[str]) -> tuple[str, ...]:
@@ -35,10 +38,11 @@ def notebook(text: str, folder: Path | None = None) -> tuple[Path, bool]:
     try:
         return found[_meant(text, stems)], False
     except LabError:
-        near = _near(_name(text), stems)
-        if near is None:
+        known = _topics(stems)
+        near = get_close_matches(_name(text).lower(), known, n=1, cutoff=SURE)
+        if not near:
             raise
-        return found[near], True
+        return found[known[near[0]]], True
 
 
 def _meant(text: str, stems: Sequence[str]) -> str:
@@ -57,8 +61,9 @@ def _meant(text: str, stems: Sequence[str]) -> str:
         return fitting[0]
     if fitting:
         raise LabError(f"{text!r} may be {' or '.join(fitting)}; write more of it")
-    near = _near(name, stems)
-    hint = f"did you mean {near}?" if near else f"there are {', '.join(stems) or 'none'}"
+    known = _topics(stems)
+    near = nearest(name, known)
+    hint = f"did you mean {known[near]}?" if near else f"there are {', '.join(stems) or 'none'}"
     raise LabError(f"there is no lab {text!r}; {hint}")
 
 
@@ -66,10 +71,9 @@ def _name(text: str) -> str:
     return re.sub(r"\.(ipynb|md)$", "", PurePath(text.strip()).name)
 
 
-def _near(name: str, stems: Sequence[str]) -> str | None:
-    """Return the stem whose name or topic this looks like a misspelling of."""
-    known = {topic: stem for stem in stems for topic in (stem, stem.partition("_")[2])}
-    return known.get(nearest(name, known))
+def _topics(stems: Sequence[str]) -> dict[str, str]:
+    """Map stems, and their topics, to stems."""
+    return {topic: stem for stem in stems for topic in (stem, stem.partition("_")[2])}
 
 
 def _number(stem: str) -> int:
