@@ -119,7 +119,7 @@ class Card:
     def _head(self) -> str:
         sign = f'<span class="ww-sign" aria-hidden="true">{SIGNS[self.look]}</span>'
         said = f'<span class="ww-word">{escape(self.word)}</span>'
-        name = f'<code class="ww-name">{escape(self.name)}</code>'
+        name = f'<span class="ww-code ww-name">{escape(self.name)}</span>'
         return f'<div class="ww-head" role="heading" aria-level="3">{sign} {said} {name}</div>'
 
     def _cases(self) -> str:
@@ -180,7 +180,7 @@ def _gauge(gauge: Gauge) -> str:
     """A row: the counter, its value and limit in words, and a bar between if it has a limit."""
     name, told = escape(gauge.counter), escape(gauge.told)
     if gauge.limit is None:
-        row = f'<code>{name}</code><span class="ww-figure">{told}</span>'
+        row = f'<span class="ww-code">{name}</span><span class="ww-figure">{told}</span>'
         return f'<div class="ww-gauge">{row}</div>'
     look, sign = ("right", SIGNS["right"]) if gauge.kept else ("over", SIGNS["over"])
     most = max(gauge.value, gauge.limit)
@@ -190,4 +190,5 @@ def _gauge(gauge: Gauge) -> str:
     bar = f'<span class="ww-bar" {words} {meter}>{filled}</span>'
     mark = f'<span class="ww-mark" aria-hidden="true">{sign}</span>'
     said = f'<span class="ww-figure">{mark} {told}</span>'
-    return f'<div class="ww-gauge ww-is-{look}"><code>{name}</code>{bar}{said}</div>'
+    called = f'<span class="ww-code">{name}</span>'
+    return f'<div class="ww-gauge ww-is-{look}">{called}{bar}{said}</div>'
