@@ -1,10 +1,10 @@
 """``check``, which a lab's check cells call: judge, give the verdict, show the student's kernel.
 
-A notebook shows the verdict as a card (``card``), and its text where there is no HTML.
-nbval compares that text with the one kept in the notebook, so it says only what is the
-same for every right answer. Counters and picture differ between right answers; they replace a
-placeholder, and nbval sees only the placeholder. So do the card, and the kernel's results on a GPU,
-which stand below the counters where there is one."""
+A notebook shows the verdict as a card (``card``), and its text where there is no HTML. nbval
+compares that text with the one kept in the notebook, so it says only what is the same for every
+right answer. Counters and picture differ between right answers; they replace a placeholder, and
+nbval sees only the placeholder. So do the card, and the kernel's results on a GPU, which stand
+below the counters where there is one. The picture opens at what failed (``place``)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def check(target: Any, cases: Iterable[Case], view: Any = None, strict: bool = F
 
     ``target`` may be its name, to be looked up where ``check`` is called: a name that is missing
     there is a verdict too. ``view`` draws the trace: a module of ``warpwise.views`` with
-    ``of_trace``, by default ``burst``. A wrong answer raises nothing, unless ``strict``: then it
-    raises AssertionError in the end, which tells nbgrader."""
+    ``of_trace``, by default one that shows the verdict's reason, such as ``burst``. A wrong answer
+    raises nothing, unless ``strict``: then it raises AssertionError in the end, which tells
+    nbgrader."""
     cases = tuple(cases)
     names = sys._getframe(1).f_globals
     name, verdicts = _judged(target, cases, names)

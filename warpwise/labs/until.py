@@ -8,7 +8,7 @@ from typing import Any
 
 from warpwise import trace
 from warpwise.errors import KernelError, Location
-from warpwise.labs.exercise import Launch, Verdict
+from warpwise.labs.exercise import Launch, Reason, Verdict
 from warpwise.labs.judge import MAX_STEPS, fresh
 from warpwise.messages import Message
 from warpwise.simt import as_kernel
@@ -30,9 +30,11 @@ def location(message: Message) -> Location | None:
 def until_mistake(kernel: Any, launch: Launch, verdict: Verdict) -> tuple[Trace, Location] | None:
     """Run a launch again whose verdict is a mistake of one thread, and keep its block's events.
 
-    Returns None where the verdict names no thread, or the launch left no events before."""
+    Returns None where the verdict names no thread, where the launch left no events before, and
+    where it took too long already."""
     where = location(verdict.message)
-    if where is None or where.block is None:
+    too_long = verdict.reason in (Reason.ENDLESS, Reason.TOO_SLOW)
+    if where is None or where.block is None or too_long:
         return None
     grid, block = dimensions(launch.blocks, "blocks"), dimensions(launch.threads, "threads")
     x, y, z = where.block
