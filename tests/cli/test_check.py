@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -93,6 +92,8 @@ def test_a_misspelled_lab_is_checked_and_what_was_chosen_is_said(handout, monkey
 
 def on_a_terminal(folder: Path, **environment: str) -> str:
     """What the command writes where output and errors are a terminal."""
+    import pty  # not on Windows
+
     main, end = pty.openpty()
     command = [sys.executable, "-m", "warpwise.cli", "check", "8", "copy_matrix"]
     clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}

@@ -109,7 +109,7 @@ def test_a_check_cell_lists_the_exercises_and_its_own_first():
         ("ac", "a", "2 of 3 exercises done in this session. Next: d"),
         ("cd", "d", "2 of 3 exercises done in this session. Next: a"),
         ("a", "d", "1 of 3 exercises done in this session."),
-        ("abd", "d", "All 3 exercises done in this session."),
+        ("adb", "d", "All 3 exercises done in this session."),
         ("a", "stranger", ""),
     ],
 )
