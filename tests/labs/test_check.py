@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import nbformat
 import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from warpwise import cuda, trace
 from warpwise.labs import Launch, Out, check, picture, run
+from warpwise.labs.check import TARGET
+from warpwise.labs.fold import headed
+from warpwise.labs.run import run_notebook
 from warpwise.traces import Trace
 from warpwise.views import burst
 from warpwise.views.view import View
@@ -95,3 +99,51 @@ def test_what_was_looked_at_is_told_in_a_terminal_too():
         "  Try: work it out by hand",
         f"  {LOOKED}",
     ]
+
+
+CELLS = (
+    """
+import numpy as np
+
+from warpwise import cuda
+from warpwise.labs import Call, Launch, Out, check
+
+
+@cuda.jit
+def copy(x, y):
+    i = cuda.grid(1)
+    y[i] = x[i]
+
+
+@cuda.jit
+def half(x, y):
+    i = cuda.grid(1)
+    y[i] = x[i] / 2
+
+
+x = np.arange(32, dtype=np.float32)
+case = Launch("32 <b>", 1, 32, (x, Out(32)), (x,), {"sectors_per_request_load": 4})""",
+    headed("check('copy', [case])", "copy", (("copy",), ("half",))),
+    headed("check('half', [case])", "half", (("copy",), ("half",))),
+    "check('copy', [case])",
+)
+
+
+@pytest.mark.slow
+def test_in_a_notebook_a_check_answers_with_a_card_and_the_same_text(tmp_path):
+    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]
+    ran = run_notebook(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    passed, wrong, alone = (cell.outputs for cell in ran.cells[1:])
+    assert passed[0].data["text/plain"] == "copy: passed\n  right, within budget  32 <b>"
+    card = passed[0].data["text/html"]
+    assert "1 of 2 exercises done in this session. Next: half" in card
+    assert "32 &lt;b&gt;" in card and 'aria-valuetext="4 of at most 4"' in card
+    assert passed[0].metadata["warpwise"]["placeholder"].startswith(TARGET)
+    assert "counters of launch 32 <b>" in passed[1].data["text/plain"]
+    assert "32 &lt;b&gt;" in passed[1].data["text/html"]
+    text = wrong[0].data["text/plain"]
+    assert text.startswith("half: wrong result\n") and "1 of 2 exercises" not in text
+    card = wrong[0].data["text/html"]
+    assert "Wrong result" in card and "1 of 2 exercises done in this session.<" in card
+    assert "aria-valuetext" not in card  # of a wrong kernel counters say nothing
+    assert "exercises done" not in alone[0].data["text/html"]

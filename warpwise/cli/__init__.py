@@ -13,8 +13,7 @@ import typer
 from typer import Context
 from typer.core import TyperGroup
 
-from warpwise.cli import again, course, grade, measure, release, results
-from warpwise.cli.table import print_table
+from warpwise.cli import again, check, course, grade, measure, release, results
 from warpwise.errors import WarpwiseError
 
 INSTRUCTORS = (
@@ -104,32 +103,6 @@ def _isolates() -> bool:
         for line in selftest.advice():
             typer.echo(f"  - {line}")
     return isolates
-
-
-@app.command()
-def check(
-    notebook: Annotated[
-        Path, typer.Argument(help="A lab, such as labs/08_coalescing.ipynb.", metavar="NOTEBOOK")
-    ],
-    exercises: Annotated[
-        list[str] | None,
-        typer.Argument(help="Exercises to check; all by default.", metavar="EXERCISE"),
-    ] = None,
-) -> None:
-    """Check which exercises of a lab pass.
-
-    Runs the notebook as it was saved, in a fresh kernel, and prints the result of each check. The
-    file is not changed. Exits with status 1 if an exercise does not pass; where exercises are a
-    choice, one has to."""
-    from warpwise.labs.run import check_notebook, complete
-
-    results = check_notebook(notebook, tuple(exercises or ()))
-    rows = [
-        (r.exercise, r.points, r.reason, "\n".join(text for text in (r.detail, r.more) if text))
-        for r in results
-    ]
-    print_table(("exercise", "points", "result", "details"), rows)
-    raise typer.Exit(0 if complete(results) else 1)
 
 
 @app.command("compile")
@@ -224,5 +197,5 @@ def labs_update(
     raise typer.Exit(2 if failed else 0)
 
 
-for commands in (grade, again, results, release, course, measure):
+for commands in (check, grade, again, results, release, course, measure):
     commands.add(app)

@@ -1,21 +1,24 @@
 """``check``, which a lab's check cells call: judge, give the verdict, show the student's kernel.
 
-nbval compares the verdict with the one kept in the notebook, so the verdict says only what is the
-same for every right answer. Counters and picture differ between right answers; they replace a
-placeholder, and nbval sees only the placeholder. So do the kernel's results on a GPU, which stand
-below the counters where there is one."""
+A notebook shows the verdict as a card (``card``), and its text where there is no HTML. nbval
+compares that text with the one kept in the notebook, so it says only what is the same for every
+right answer. Counters and picture differ between right answers; they replace a placeholder, and
+nbval sees only the placeholder. So do the card, and the kernel's results on a GPU, which stand
+below the counters where there is one. The picture opens at what failed (``place``)."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from textwrap import indent
+from html import escape
+from textwrap import dedent, indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs import lookup, on_gpu, probes
-from warpwise.labs.budgets import bound, counter_value, counts_atomics, figure
+from warpwise.labs import fold, lookup, on_gpu, place, probes, progress
+from warpwise.labs.budgets import counter_value, counts_atomics, figure
+from warpwise.labs.card import Card, Gauge
 from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge
@@ -28,8 +31,7 @@ BOARD = "(your kernels so far: run this cell)"
 TARGET = "target; run this cell for your own result"
 TOLD = ("passed", "reason", "detail", "case")  # fields of a verdict for ``warpwise check``
 USUAL_COUNTERS = ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
-# where the picture should open
-SIDES = {f"{Reason.OVER_BUDGET}sectors_per_request_{kind}": kind for kind in ("load", "store")}
+_SESSION = progress.Session()
 
 
 def check(
@@ -43,28 +45,37 @@ def check(
 
     ``target`` may be its name, to be looked up where ``check`` is called: a name that is missing
     there is a verdict too. ``view`` draws the trace: a module of ``warpwise.views`` with
-    ``of_trace``, by default ``burst``. A wrong answer raises nothing, unless ``strict``: then it
-    raises AssertionError in the end, which tells nbgrader. A kernel that passes gets a row in
-    ``board``, which is shown: its counters on the first case."""
+    ``of_trace``, by default one that shows the verdict's reason, such as ``burst``. A wrong answer
+    raises nothing, unless ``strict``: then it raises AssertionError in the end, which tells
+    nbgrader. A kernel that passes gets a row in ``board``, which is shown: its counters on the
+    first case."""
     cases = tuple(cases)
     names = sys._getframe(1).f_globals
     name, verdicts = _judged(target, cases, names)
-    last = verdicts[-1]
     kernel = names.get(target) if isinstance(target, str) else target
-    case, shown = (cases[0], verdicts[0]) if last.passed else (cases[len(verdicts) - 1], last)
+    last = verdicts[-1]
+    case, shown = _shown(cases, verdicts)
     found = _looked_at(kernel, case, shown)
     looked = found.say() if found else ""
     told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
-    _say(verdict_text(name, cases, verdicts, looked), told | {"looked": looked})
+    _SESSION.told(name, last.passed)
+    card = _card(name, cases, verdicts, names, looked)
+    _say(verdict_text(name, cases, verdicts, looked), card, told | {"looked": looked})
     if isinstance(case, Launch) and shown.trace is not None:
         texts = counters_text(shown.trace, case), on_gpu.report(kernel, name, cases, verdicts)
-        _replace(COUNTERS, {"text/plain": "\n".join(filter(None, texts))})
+        _replace(COUNTERS, _folded(*texts))
     if board is not None and last.passed and shown.trace is not None:
         _replace(BOARD, board.add(name, shown.trace))
     if found is not None and found.wrong:
         _replace(PICTURE, _bundle(lambda: _drawn_inputs(found)))
+    elif isinstance(case, Launch) and shown.trace is not None:
+        _replace(PICTURE, _bundle(lambda: place.picture(kernel, case, shown, view)))
+    elif isinstance(case, Launch) and not shown.passed and not _nobody_looks():
+        ended = place.of_mistake(kernel, case, shown)
+        if ended is not None:
+            _replace(PICTURE, _bundle(lambda: ended))
     elif shown.trace is not None:
-        picture(shown.trace, SIDES.get(shown.reason), view)
+        picture(shown.trace, view=view)
     elif isinstance(case, Call) and case.view is not None:
         _replace(PICTURE, _bundle(lambda: case.view))
     if strict and not last.passed:
@@ -85,6 +96,43 @@ def _judged(
         return lookup.name_of(target), judge(target, cases)
     problem = lookup.problem(target, names)
     return target, (problem,) if problem else judge(names[target], cases)
+
+
+def _shown(cases: tuple[Case, ...], verdicts: tuple[Verdict, ...]) -> tuple[Case, Verdict]:
+    """The case whose counters and picture are shown: the one that failed, or else the first."""
+    last = verdicts[-1]
+    return (cases[0], verdicts[0]) if last.passed else (cases[len(verdicts) - 1], last)
+
+
+def _card(
+    name: str,
+    cases: tuple[Case, ...],
+    verdicts: tuple[Verdict, ...],
+    names: Mapping[str, Any],
+    looked: str,
+) -> Card:
+    """The verdict as a card: what ``verdict_text`` says, the counters, and the lab's progress."""
+    last = verdicts[-1]
+    case, shown = _shown(cases, verdicts)
+    # of a wrong kernel they say nothing
+    right = last.passed or last.reason.startswith(Reason.OVER_BUDGET)
+    # an error's message ends with its advice
+    where = last.detail.removesuffix(f"\n  Try: {last.advice}") if last.advice else last.detail
+    line, _, rest = where.partition("\n")
+    running = str(names.get("In", ("",))[-1])
+    tried = [(c, v) for c, v in zip(cases, verdicts, strict=False) if v.case]
+    return Card(
+        name,
+        last.reason,
+        cases=tuple((_outcome(case, verdict), case.label) for case, verdict in tried),
+        left=tuple(case.label for case in cases[len(tried) :]),
+        detail=f"{line}\n{dedent(rest)}",
+        advice=last.advice,
+        looked=looked,
+        gauges=_gauges(shown.trace, case) if right else (),
+        launch=case.label,
+        progress=progress.sentence(fold.units_in(running), _SESSION.passed, name),
+    )
 
 
 def verdict_text(
@@ -118,18 +166,35 @@ def _advice(verdict: Verdict) -> str:
     return "" if verdict.advice in verdict.detail else verdict.advice
 
 
+def _gauges(trace: Trace | None, launch: Case) -> tuple[Gauge, ...]:
+    """The counters that a launch's budget names, as it counts them, each with its limit."""
+    if trace is None or not isinstance(launch, Launch):
+        return ()
+    return tuple(
+        Gauge(
+            name,
+            counter_value(trace, name),
+            launch.budget.get(name),
+            ", atomics included" if name in launch.budget and counts_atomics(trace, name) else "",
+        )
+        for name in launch.budget or USUAL_COUNTERS
+    )
+
+
 def counters_text(trace: Trace, launch: Launch) -> str:
-    """Return the counters that a launch's budget names, as it counts them, each with its limit."""
-    names = tuple(launch.budget) or USUAL_COUNTERS
-    limits = {
-        name: f"{bound(name)} {figure(limit)}"
-        + (", atomics included" if counts_atomics(trace, name) else "")
-        for name, limit in launch.budget.items()
-    }
-    rows = [(name, figure(counter_value(trace, name)), limits.get(name, "")) for name in names]
+    """Return these counters as a table."""
+    gauges = _gauges(trace, launch)
+    rows = [(gauge.counter, figure(gauge.value), gauge.limits) for gauge in gauges]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     lines = [f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}" for name, value, most in rows]
     return "\n".join([f"counters of launch {launch.label}", *(line.rstrip() for line in lines)])
+
+
+def _folded(counters: str, on_the_gpu: str) -> dict[str, Any]:
+    """The counters as text, which a card shows as gauges; results on a GPU stay open below it."""
+    folded = f"<details><summary>Counters as text</summary><pre>{escape(counters)}</pre></details>"
+    shown = folded + (f"<pre>{escape(on_the_gpu)}</pre>" if on_the_gpu else "")
+    return {"text/plain": "\n".join(filter(None, (counters, on_the_gpu))), "text/html": shown}
 
 
 def picture(trace: Trace, kind: str | None = None, view: Any = None) -> None:
@@ -181,12 +246,13 @@ def _data_of(widget: Any) -> dict[str, Any]:
     return dict(bundle[0] if isinstance(bundle, tuple) else bundle)
 
 
-def _say(text: str, verdict: dict[str, Any]) -> None:
-    """Put a text on the page, with the verdict in the output's metadata, for ``warpwise check``.
+def _say(text: str, card: Card, verdict: dict[str, Any]) -> None:
+    """Put a verdict on the page, and in the output's metadata, for ``warpwise check``.
 
     A fresh lab shows the text that nbval compares with, headed as a target: it is not the student's
     own result."""
-    _replace(f"{TARGET}\n{text}" if verdict["passed"] else text, {"text/plain": text}, **verdict)
+    shown = {"text/plain": text, "text/html": card.html()}
+    _replace(f"{TARGET}\n{text}" if verdict["passed"] else text, shown, **verdict)
 
 
 def _replace(placeholder: str, data: dict[str, Any], **verdict: Any) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
+from difflib import get_close_matches
+from pathlib import Path, PurePath
 
 from warpwise.errors import LabError
 from warpwise.simt.compiler.advice import nearest
 
 MISSING = "there is no lab {}"
+SURE = 0.7  #: how alike a misspelled name has to be, to be taken for a lab's
 
 
 def chosen(stems: Sequence[str], wanted: Iterable[str], missing: str = MISSING) -> tuple[str, ...]:
@@ -22,8 +24,31 @@ def chosen(stems: Sequence[str], wanted: Iterable[str], missing: str = MISSING) 
     return tuple(stem for stem in stems if stem in meant or not meant)
 
 
-def _meant(text: str, stems: Sequence[str], missing: str) -> str:
-    name = re.sub(r"\.(ipynb|md)$", "", PurePath(text.strip()).name)
+def notebook(text: str, folder: Path | None = None) -> tuple[Path, bool]:
+    """Return the notebook that somebody means, and whether its name was misspelled.
+
+    A path is looked for first. Any other name is one of the notebooks in the folder, by default
+    this one, and in its ``labs``. Raises LabError for a name that fits none, or several."""
+    path = Path(folder or "", text)
+    if path.exists():
+        return path, False
+    places = (path.parent, path.parent / "labs")
+    found = {one.stem: one for place in places for one in sorted(place.glob("*.ipynb"))}
+    if not found:
+        raise LabError(f"no notebook at {path}")
+    stems = sorted(found)
+    try:
+        return found[_meant(text, stems)], False
+    except LabError:
+        known = _topics(stems)
+        near = get_close_matches(_name(text).lower(), known, n=1, cutoff=SURE)
+        if not near:
+            raise
+        return found[known[near[0]]], True
+
+
+def _meant(text: str, stems: Sequence[str], missing: str = MISSING) -> str:
+    name = _name(text)
     number = re.fullmatch(r"(?:lab[ _-]?)?0*(\d{1,6})", name, re.I)
     if name in stems:
         return name
@@ -38,10 +63,19 @@ def _meant(text: str, stems: Sequence[str], missing: str) -> str:
         return fitting[0]
     if fitting:
         raise LabError(f"{text!r} may be {' or '.join(fitting)}; write more of it")
-    known = {topic: stem for stem in stems for topic in (stem, stem.partition("_")[2])}
+    known = _topics(stems)
     near = nearest(name, known)
     hint = f"did you mean {known[near]}?" if near else f"there are {', '.join(stems) or 'none'}"
     raise LabError(f"{missing.replace('{}', repr(text))}; {hint}")
+
+
+def _name(text: str) -> str:
+    return re.sub(r"\.(ipynb|md)$", "", PurePath(text.strip()).name)
+
+
+def _topics(stems: Sequence[str]) -> dict[str, str]:
+    """Map stems, and their topics, to stems."""
+    return {topic: stem for stem in stems for topic in (stem, stem.partition("_")[2])}
 
 
 def _number(stem: str) -> int:

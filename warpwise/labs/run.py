@@ -11,7 +11,7 @@ import copy
 import json
 import re
 import subprocess
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ SLOW, STUCK, DIED = "CellTooSlow", "CellDidNotEnd", "CellEndedPython"
 ENDED = {SLOW: Reason.TOO_SLOW, STUCK: Reason.TIMED_OUT, DIED: Reason.RAISED}
 NOT_REACHED, NOT_CHOSEN = "not reached", "not chosen"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+Watch = Callable[[int, int], None]
 UNREADABLE = (OSError, ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError)
 
 
@@ -52,10 +53,13 @@ class Result(NamedTuple):
         return self.reason == Reason.PASSED
 
 
-def check_notebook(path: str | Path, exercises: tuple[str, ...] = ()) -> tuple[Result, ...]:
+def check_notebook(
+    path: str | Path, exercises: tuple[str, ...] = (), watch: Watch | None = None
+) -> tuple[Result, ...]:
     """Run a lab's notebook and return a result per exercise, or for those in ``exercises``.
 
-    The notebook on disk is not changed. Raises LabError when there is no such notebook, when the
+    ``watch`` is called when a cell begins, with its number, from 0, and how many there are. The
+    notebook on disk is not changed. Raises LabError when there is no such notebook, when the
     file is no notebook or no lab, or when it has no exercise of a given id."""
     path = Path(path)
     notebook = read_notebook(path)
@@ -63,7 +67,7 @@ def check_notebook(path: str | Path, exercises: tuple[str, ...] = ()) -> tuple[R
     for id in exercises:
         if id not in asked:
             raise LabError(f"{path} has no exercise {id!r}; it has {', '.join(asked)}")
-    run_notebook(notebook, path.parent)
+    run_notebook(notebook, path.parent, watch)
     found = [
         _result(notebook, id, about.get("points", 0))._replace(choice=about.get("choice", ""))
         for id, about in asked.items()
@@ -99,13 +103,13 @@ def read_notebook(path: Path) -> NotebookNode:
     return notebook
 
 
-def run_notebook(notebook: NotebookNode, folder: Path) -> NotebookNode:
+def run_notebook(notebook: NotebookNode, folder: Path, watch: Watch | None = None) -> NotebookNode:
     """Run all cells in a fresh kernel started in ``folder``, going on after errors.
 
     Changes and returns the notebook. A cell that does not end, or that ends Python, gets an error
     as its output; the others are run anew without it."""
     stopped: dict[int, NotebookNode] = {}
-    while (found := _run(notebook, folder, stopped)) is not None:
+    while (found := _run(notebook, folder, stopped, watch)) is not None:
         index, name, why = found
         stopped[index] = nbformat.v4.new_output("error", ename=name, evalue=why, traceback=[why])
     for index, error in stopped.items():
@@ -114,7 +118,7 @@ def run_notebook(notebook: NotebookNode, folder: Path) -> NotebookNode:
 
 
 def _run(
-    notebook: NotebookNode, folder: Path, skipped: Container[int]
+    notebook: NotebookNode, folder: Path, skipped: Container[int], watch: Watch | None = None
 ) -> tuple[int, str, str] | None:
     """Run once without some cells; return the cell that stopped the run, if any, and why."""
     time, begun = CellTime(CELL_SECONDS), list[int]()
@@ -123,6 +127,8 @@ def _run(
         started: Any = client.km
         time.begin(started.provisioner.pid)
         begun.append(cell_index)
+        if watch is not None:
+            watch(cell_index, len(notebook.cells))
 
     client: NotebookClient = NotebookClient(
         _without(notebook, skipped),

@@ -27,6 +27,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from warpwise.errors import LabError
+from warpwise.labs.fold import FOLDED, Unit, headed
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = ("kernel", "host")
@@ -61,6 +62,14 @@ class Lab:
     version: str
     cells: tuple[NotebookNode, ...]
     exercises: tuple[Exercise, ...]
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The exercises by name, those of a choice together."""
+        found: dict[str, list[str]] = {}
+        for exercise in self.exercises:
+            found.setdefault(exercise.choice or exercise.id, []).append(exercise.name)
+        return tuple(map(tuple, found.values()))
 
     def exercise(self, id: str) -> Exercise:
         """Return the exercise with this id. Raises LabError when the lab has none."""
@@ -245,6 +254,11 @@ def _tidy(cell: NotebookNode) -> NotebookNode:
 
 def _notebook(lab: Lab, rewrite: Callable[[str], str], outputs: Outputs) -> NotebookNode:
     cells = [_cell(cell, number, rewrite, outputs) for number, cell in enumerate(lab.cells, 1)]
+    for cell in cells:
+        if role(cell) == "check":
+            name = lab.exercise(cell.metadata["warpwise"]["check"]).name
+            cell.source = headed(cell.source, name, lab.units)
+            cell.metadata.update(copy.deepcopy(FOLDED))
     metadata = {
         "kernelspec": KERNELSPEC,
         "language_info": {"name": "python"},

@@ -250,7 +250,7 @@ def _trace(
     return Trace(
         kernel=kernel.name,
         file=kernel.file,
-        source=_source(kernel),
+        source=source_of(kernel),
         grid=launch.grid,
         block=launch.block,
         arrays=tuple(infos),
@@ -278,11 +278,11 @@ def _on_missed(error: BarrierError) -> Note:
     return Note(line, text, f"{error.what}: {ends}", error.try_this)
 
 
-def _source(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> dict[int, str]:
+def source_of(kernel: Kernel, callers: tuple[Kernel, ...] = ()) -> dict[int, str]:
     """Return the text of the kernel and of the device functions that it calls, by line."""
     tree = kernel.tree
     numbers_of = range(tree.lineno, (tree.end_lineno or tree.lineno) + 1)
     lines = {n: kernel.lines[n] for n in numbers_of if n in kernel.lines}
     for other in kernel.calls.keys() - {*callers}:
-        lines.update(_source(other, (*callers, kernel)))
+        lines.update(source_of(other, (*callers, kernel)))
     return dict(sorted(lines.items()))

@@ -52,14 +52,17 @@ def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool
     return View("burst", {"itemsizes": ITEMSIZES, "sector": SECTOR_BYTES}, controls)
 
 
-def of_trace(trace: Trace, line: int | None = None, kind: str | None = None) -> View:
+def of_trace(
+    trace: Trace, line: int | None = None, kind: str | None = None, warp: int | None = None
+) -> View:
     """Show a traced kernel by source line: its counters, and the recorded requests one by one.
 
     The counters are sectors per request and bank conflicts. The request that wastes most sectors is
     shown first: the one of ``line``, and of its ``kind`` ("load", "store" or "atomic"), if these
-    are given. Raises TraceError if that line has no request, and LaunchError for another kind; a
-    kind that is not there is passed over."""
-    listed = listing(trace, line, kind)
+    are given; with ``warp``, the first of that warp among these. Raises TraceError if that line has
+    no request, and LaunchError for another kind; a kind or a warp that is not there is passed over.
+    """
+    listed = listing(trace, line, kind, warp)
     data = {"lines": listed.lines, "note": listed.note, "sector": SECTOR_BYTES}
     note = f'<p class="note">{escape(listed.note)}</p>' if listed.chosen else ""
     above = f'<form class="source">{listed.table(radios=True)}</form>{note}'
@@ -90,8 +93,9 @@ def _controls(listed: Listing) -> tuple[Control, ...]:
         return ()
     chosen = next(line for line in listed.lines if line["row"] == listed.chosen.row)
     last = chosen["first"] + len(chosen["requests"]) - 1
+    opens = min(max(listed.request + 1, chosen["first"]), last)
     return (
         Hidden("row", chosen["row"]),
-        Stepper("step", "request", chosen["first"], last, chosen["worst"]),
+        Stepper("step", "request", chosen["first"], last, opens),
         LANE,
     )

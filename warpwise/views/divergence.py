@@ -34,12 +34,20 @@ Happened = tuple[str, tuple[tuple[int, str], ...]]
 _DOCSTRING = re.compile(r'^\s*("""|\'\'\').*?\1', re.MULTILINE | re.DOTALL)
 
 
-def of_trace(trace: Trace, block: Block | None = None, warp: int = 0) -> View:
+def of_trace(
+    trace: Trace,
+    block: Block | None = None,
+    warp: int = 0,
+    line: int | None = None,
+    last: bool = False,
+) -> View:
     """Show the warps of a traced kernel's recorded blocks, one at a time.
 
-    It opens on ``warp`` of ``block``, by default of the first recorded. Of a warp with very many
-    steps the first can be chosen, and of very many blocks not all; the view says so. Raises
-    TraceError if that block or warp is not recorded, or if the trace left events out."""
+    It opens on ``warp`` of ``block``, by default of the first recorded, and with ``line`` on the
+    first step there, if possible one that leaves threads out, or on the ``last``. Of a warp with
+    very many steps the first can be chosen, and of very many blocks not all; the view says so.
+    Raises TraceError if that block or warp is not recorded, if the warp never was on the line, or
+    if the trace left events out."""
     blocks = _blocks(trace)
     first = next(iter(blocks)) if block is None else tuple(block)
     if first not in blocks:
@@ -51,7 +59,7 @@ def of_trace(trace: Trace, block: Block | None = None, warp: int = 0) -> View:
     left = f"<p>{len(kept)} of the {len(blocks)} recorded blocks can be chosen.</p>"
     names = {str(i): str(block) for i, block in enumerate(kept)}
     choice = (Choice("block", "block", names, "0"),) if len(names) > 1 else ()
-    return _view([(trace, kept)], warp, choice, left if len(kept) < len(blocks) else "")
+    return _view([(trace, kept)], warp, choice, left if len(kept) < len(blocks) else "", line, last)
 
 
 def explorer(traces: Mapping[str, Trace], label: str = "condition", warp: int = 0) -> View:
@@ -71,7 +79,12 @@ def explorer(traces: Mapping[str, Trace], label: str = "condition", warp: int = 
 
 
 def _view(
-    kernels: list[tuple[Trace, Blocks]], warp: int, choices: tuple[Control, ...], above: str = ""
+    kernels: list[tuple[Trace, Blocks]],
+    warp: int,
+    choices: tuple[Control, ...],
+    above: str = "",
+    line: int | None = None,
+    last: bool = False,
 ) -> View:
     """Make the view. ``choices``: the controls before those of warp and step.
 
@@ -83,7 +96,7 @@ def _view(
     warps = max(len(block) for kernel in packed for block in kernel["blocks"])
     steps = len(packed[0]["blocks"][0][warp]["steps"])
     walk = (Slider("warp", "warp", 0, warps - 1, warp),) if warps > 1 else ()
-    player = Player("step", "step", 1, steps, min(steps, _opens(opened[warp])))
+    player = Player("step", "step", 1, steps, min(steps, _opens(opened[warp], line, last)))
     return View("divergence", {"kernels": packed}, (*choices, *walk, player), above)
 
 
@@ -112,10 +125,19 @@ def _that_fit(blocks: Blocks) -> Blocks:
     return kept
 
 
-def _opens(warp: Timeline) -> int:
-    """Return the step to begin with, from 1: the first that leaves threads out, if there is one."""
-    opens = (i for i, step in enumerate(warp.steps, 1) if step.active.bit_count() < warp.threads)
-    return next(opens, 1)
+def _opens(warp: Timeline, line: int | None, last: bool) -> int:
+    """Return the step to begin with, from 1: the first that leaves threads out, if there is one.
+
+    With ``last`` it is the last one, with or without all threads. With ``line``, only steps there
+    are looked at. Raises TraceError if there are none."""
+    able = [i for i, step in enumerate(warp.steps, 1) if line in (None, step.line)]
+    if line is not None and not able:
+        lines = ", ".join(map(str, sorted({step.line for step in warp.steps})))
+        raise TraceError(f"the warp never was on line {line}; it was on {lines or 'none'}")
+    if last and able:
+        return able[-1]
+    apart = (i for i in able if warp.steps[i - 1].active.bit_count() < warp.threads)
+    return next(apart, able[0] if able else 1)
 
 
 def _packed(trace: Trace, blocks: Blocks, most: int) -> Json:

@@ -115,12 +115,13 @@ class Choice:
 class Listing:
     """A trace, the choices of its requests, and the one that is shown first.
 
-    ``chosen`` is None where no line makes a request; ``note`` says what the numbers and the
-    requests are of."""
+    ``chosen`` is None where no line makes a request; ``request`` is the place of the one among its
+    requests; ``note`` says what the numbers and the requests are of."""
 
     trace: Trace
     choices: tuple[Choice, ...]
     chosen: Choice | None
+    request: int
     note: str
 
     @cached_property
@@ -157,10 +158,13 @@ class Listing:
         return table(f"Source of {self.trace.kernel}", heads, rows)
 
 
-def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> Listing:
+def listing(
+    trace: Trace, line: int | None = None, kind: str | None = None, warp: int | None = None
+) -> Listing:
     """List a trace, and choose what is shown first.
 
-    That is what wastes most sectors in a request, of ``line`` and of ``kind`` if they are given.
+    That is what wastes most sectors in a request, of ``line`` and of ``kind`` if they are given,
+    and of a request of ``warp`` the first, if it made one there.
     ``kind`` is "load", "store" or "atomic"; where none is recorded, the other kinds are looked at.
     Raises LaunchError for another word, and TraceError if ``line`` makes no global request. A trace
     that left events out is listed without requests."""
@@ -177,7 +181,14 @@ def listing(trace: Trace, line: int | None = None, kind: str | None = None) -> L
     if any(_shared(metrics) for metrics in trace.by_line.values()):
         note += SHARED_MEMORY
     check_line(trace, line, [choice.line for choice in choices], "global request")
-    return Listing(trace, choices, _worst(choices, line, kind), note)
+    chosen = _worst(choices, line, kind)
+    return Listing(trace, choices, chosen, _opens(chosen, warp) if chosen else 0, note)
+
+
+def _opens(chosen: Choice, warp: int | None) -> int:
+    """The place of the first request of a warp, or else of the one that wastes most."""
+    of_warp = (i for i, request in enumerate(chosen.requests) if request.warp == warp)
+    return next(of_warp, chosen.worst)
 
 
 def _choices(requests: dict[int, list[Request]], trace: Trace) -> tuple[Choice, ...]:

@@ -33,12 +33,19 @@ ROOM = DATA_BUDGET * 3 // 4  #: bytes of steps, gzipped; style and controls need
 Run = tuple[int, int]  #: a step from thread to thread, and how often it comes in a row
 
 
-def of_trace(trace: Trace, block: int | None = None, step: int = 1, warp: int = 0) -> View:
+def of_trace(
+    trace: Trace,
+    block: int | None = None,
+    step: int = 1,
+    warp: int = 0,
+    line: int | None = None,
+) -> View:
     """Show the shared arrays of a traced kernel's block step by step, from ``step`` and ``warp``.
 
-    ``block`` is its number in the grid, x fastest; the first recorded one if it is None. Raises
-    TraceError if it was not recorded, and LaunchError for a step or a warp that is not there. A
-    trace without shared memory says so in a sentence."""
+    ``block`` is its number in the grid, x fastest; the first recorded one if it is None. With
+    ``line`` the step is the first on that line in which the warp takes part. Raises TraceError if
+    block or line was not recorded, and LaunchError for a step or a warp that is not there. A trace
+    without shared memory says so in a sentence."""
     blocks = _blocks(trace)
     if not trace.shared_bytes_per_block:
         return _nothing(f"{trace.kernel} uses no shared memory.")
@@ -53,10 +60,24 @@ def of_trace(trace: Trace, block: int | None = None, step: int = 1, warp: int = 
     records = _records(trace, block)
     data = _data(trace, records)
     warps, steps = data["total"], len(data["steps"])
-    step, warp = whole("step", step, 1, steps), whole("warp", warp, 0, warps - 1)
+    warp = whole("warp", warp, 0, warps - 1)
+    step = (
+        whole("step", step, 1, steps) if line is None else _on(trace, records[:steps], line, warp)
+    )
     controls = (Slider("warp", "warp", 0, warps - 1, warp), Player("step", "step", 1, steps, step))
     note = escape(_note(trace, block, steps, len(records)))
     return View("shared_memory", data, controls, f'<p class="note">{note}</p>')
+
+
+def _on(trace: Trace, records: list[int], line: int, warp: int) -> int:
+    """Return the first step, from 1, in which a warp is on a line."""
+    lanes = slice(WARP_SIZE * warp, WARP_SIZE * (warp + 1))
+    for step, i in enumerate(records, 1):
+        if trace.records.line[i] == line and trace.records.active[i, lanes].any():
+            return step
+    raise TraceError(
+        f"of warp {warp}, line {line} of {trace.kernel} has no access to shared memory to show"
+    )
 
 
 def _nothing(why: str) -> View:
