@@ -178,8 +178,7 @@ def tiles_launch(
         **CLOSE,
         budget={
             "sectors_per_request_load": 4.1,
-            "global_load_sectors": 1.1
-            * (SECTORS * (heads * n + 2 * tiles * counted) + 8 * blocks),
+            "global_load_sectors": 1.1 * (SECTORS * (heads * n + 2 * tiles * counted) + 8 * blocks),
             "sectors_per_request_store": 4.1,
             "global_store_sectors": 2 * heads * n * (SECTORS + 1),
             "global_store_bytes": 2 * (want[0].nbytes + want[1].nbytes),
