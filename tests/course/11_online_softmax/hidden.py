@@ -101,14 +101,17 @@ def merge(rng: np.random.Generator) -> Iterator[Call]:
 
 
 def shapes(rng: np.random.Generator, longest: int) -> Iterator[tuple[int, int, str]]:
-    """Draw rows, their length and a kind: 1, less than a warp, whole warps, and any length."""
+    """Draw rows, their length and a kind: 1, less than a warp, whole warps, and any length.
+
+    The longest give each of 128 threads three elements, if ``longest`` is 384 or more."""
     yield int(rng.integers(2, 7)), 1, "random"
     yield 5, int(rng.integers(2, 31)), "masked"
     yield int(rng.integers(2, 7)), int(rng.integers(2, 31)), "low"
     yield int(rng.integers(2, 7)), 32 * int(rng.integers(2, 5)), "high"
     for kind in KINDS:
         yield int(rng.integers(3, 11)), int(rng.integers(33, longest)), kind
-    yield 4, longest, "wide"
+    for kind in ("wide", "random", "ascending"):
+        yield 4, longest, kind
 
 
 def pieces_budget(rows: int, n: int, loads: int) -> dict[str, float]:
@@ -123,7 +126,7 @@ def pieces_budget(rows: int, n: int, loads: int) -> dict[str, float]:
 
 
 def softmax_twice(rng: np.random.Generator) -> Iterator[Launch]:
-    for rows, n, kind in shapes(rng, int(rng.integers(300, 500))):
+    for rows, n, kind in shapes(rng, int(rng.integers(400, 500))):
         x = drawn(rng, rows, n, kind)
         yield Launch(
             f"{rows} x {n}, {kind}",

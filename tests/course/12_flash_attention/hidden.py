@@ -16,6 +16,7 @@ from warpwise.labs import Call, Launch, Out
 from warpwise.labs.advice import HIDDEN_TILES
 
 WIDTH, TILE, D, CHUNK = 16, 16, 32, 64
+SECTORS = D // 8  # of a row
 KINDS = ("spread", "rising", "falling", "large", "low")
 # float32 rounds a score in the hundreds by some 1e-5, and its exponential by as large a share
 CLOSE = {"rtol": 1e-3, "atol": 5e-4}
@@ -132,8 +133,9 @@ def flash_rows(rng: np.random.Generator) -> Iterator[Launch]:
             want=want,
             **CLOSE,
             budget={
-                "global_load_bytes": 8 * WIDTH * n * (1 + keys),
+                "global_load_sectors": 2 * WIDTH * (n + keys * ceil(n / 32)),
                 "global_store_bytes": 1.1 * 4 * (n * WIDTH + n),
+                "op_special": n * (3 * keys + 1),
                 "local_bytes_per_thread": 3 * 4 * WIDTH,
                 "shared_bytes_per_block": 0,
                 "flops_fp64": 0,
@@ -162,6 +164,7 @@ def tiles_launch(
     rng: np.random.Generator, n: int, keys: int, lengths: np.ndarray, kind: str
 ) -> Launch:
     heads, tiles, counted = len(lengths), ceil(n / TILE), int(lengths.sum())
+    blocks = heads * tiles
     scores = tiles * sum(ceil(length / TILE) for length in lengths)  # tiles of them
     q, k, v, scale = heads_drawn(rng, heads, n, keys, kind)
     for h, length in enumerate(lengths):
@@ -175,19 +178,20 @@ def tiles_launch(
         want=want,
         **CLOSE,
         budget={
-            "global_load_bytes": 1.1
-            * 4
-            * (heads * n * D + heads * tiles * TILE**2 + 2 * tiles * counted * D),
+            "sectors_per_request_load": 4.1,
+            "global_load_sectors": 1.1 * (SECTORS * (heads * n + 2 * tiles * counted) + 8 * blocks),
+            "sectors_per_request_store": 4.1,
+            "global_store_sectors": 2 * heads * n * (SECTORS + 1),
             "global_store_bytes": 2 * (want[0].nbytes + want[1].nbytes),
             "global_bytes_distinct": 4 * (heads * n * D + heads + 2 * counted * D)
             + want[0].nbytes
             + want[1].nbytes,
             "shared_bytes_per_block": 8192,
             "local_bytes_per_thread": 32,
-            "shared_bank_conflicts": 500 * scores,
+            "shared_bank_conflicts": 100 * (scores + blocks),
             "shared_load_requests": 2500 * scores,
             "shared_store_requests": 400 * scores,
-            "op_special": TILE**2 * (3 * scores + heads * tiles),
+            "op_special": TILE**2 * (3 * scores + blocks),
             "flops_fp64": 0,
             "most_bytes_stored_by_a_warp": 16 * (D + 1),
         },
@@ -204,7 +208,7 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 1, 1, any_of(35, 47), any_of(2, 15), "low")
     yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
-    yield causal_launch(rng, 1, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
+    yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
 
 
 def causal_launch(
@@ -215,23 +219,31 @@ def causal_launch(
     sees = lambda row: row + 1 + keys - n  # noqa: E731
     want = stacked(attention(q[h], k[h // group], v[h // group], scale, sees) for h in range(heads))
     ends = [sees(min(TILE * (tile + 1), n) - 1) for tile in range(tiles)]
-    loaded = sum(min(keys, TILE * ceil(end / TILE)) for end in ends if end > 0)
+    seen = [ceil(end / TILE) for end in ends if end > 0]  # tiles of keys, by tile of queries
+    loaded, scores = sum(min(keys, TILE * count) for count in seen), heads * sum(seen)
     return Launch(
         (
             f"heads {heads} on {kv_heads}, {n} queries, {keys} keys, {kind} scores, "
             f"drawn as {rng.integers(10**6):06}"
         ),
-        (tiles, heads),
-        (TILE, TILE),
+        (tiles, kv_heads),
+        (TILE, TILE, group),
         args=(q, k, v, Out((heads, n, D)), Out((heads, n)), scale),
         want=want,
         **CLOSE,
         budget={
-            "global_load_bytes": 1.1 * 4 * heads * D * (n + 2 * loaded),
+            "sectors_per_request_load": 4.1,
+            "global_load_sectors": 1.1 * SECTORS * (heads * n + 2 * kv_heads * loaded),
+            "sectors_per_request_store": 4.1,
+            "global_store_sectors": 2 * heads * n * (SECTORS + 1),
             "global_store_bytes": 2 * (want[0].nbytes + want[1].nbytes),
             "global_bytes_distinct": sum(a.nbytes for a in (q, k, v, *want)),
-            "shared_bytes_per_block": 8192,
+            "shared_bytes_per_block": 17408,
             "local_bytes_per_thread": 32,
+            "shared_bank_conflicts": 100 * (scores + heads * tiles),
+            "shared_load_requests": 2500 * scores,
+            "shared_store_requests": 400 * scores,
+            "op_special": TILE**2 * (3 * scores + heads * tiles),
             "flops_fp64": 0,
             "most_bytes_stored_by_a_warp": 16 * (D + 1),
         },
@@ -258,7 +270,6 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
             for h in range(heads)
         ]
         outputs, sums = stacked(parts)
-        read = k.nbytes + v.nbytes + 2 * chunks * q.nbytes
         yield Launch(
             (
                 f"heads {heads}, keys {count}, chunks {chunks}, {kind} scores, "
@@ -278,13 +289,13 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
             **CLOSE,
             budget={
                 "sectors_per_request_load": 4.1,
-                "global_load_bytes": 1.1 * read,
-                "global_load_sectors": 1.1 * read / 32,
+                "global_load_sectors": 1.1 * 2 * SECTORS * heads * (count + chunks),
                 "global_store_bytes": 2 * (outputs.nbytes + sums.nbytes),
                 "shared_bytes_per_block": 10240,
                 "shared_bank_conflicts": 200 * heads * chunks,
                 "shared_load_requests": 1000 * heads * chunks,
                 "shared_store_requests": 200 * heads * chunks,
+                "op_special": 2 * CHUNK * heads * chunks,
                 "local_bytes_per_thread": 128,
                 "flops_fp64": 0,
                 "most_bytes_stored_by_a_warp": 8 * (D + 1),
@@ -320,7 +331,6 @@ def decode_merge(rng: np.random.Generator) -> Iterator[Launch]:
             rtol=1e-4,
             atol=1e-5,
             budget={
-                "global_load_bytes": 1.1 * (o_part.nbytes + 2 * D * L_part.nbytes),
                 "sectors_per_request_load": 4.1,
                 "global_load_sectors": 1.1 * (o_part.nbytes / 32 + 2 * L_part.size),
                 "global_store_bytes": 2 * 4 * heads * (D + 1),

@@ -195,6 +195,7 @@ def dk_dv(rng: np.random.Generator) -> Iterator[Launch]:
                 "shared_bank_conflicts": 0,
                 "shared_load_requests": 4000 * blocks * queries,
                 "shared_store_requests": 200 * blocks * queries,
+                "op_special": 2 * TILE**2 * blocks * queries,
                 "atomics": 0,
                 "op_fp64": 0,
                 "most_bytes_stored_by_a_warp": 32 * WIDTH,
@@ -220,6 +221,8 @@ def masks(
     yield any_of() + 20, any_of(), -around(rng, 17, 36), 0.0
     yield any_of(), any_of(), -around(rng, 2, 15), -120.0
     yield 9, 12, -9, 0.0
+    # of a block's last tile of keys, its last query sees the first key and no more
+    yield 16 * around(rng, 2, 4), around(rng, 60, 70), 16 * around(rng, 0, 2) + 1, 0.0
 
 
 def dq_rows(rng: np.random.Generator) -> Iterator[Launch]:
@@ -244,6 +247,10 @@ def dq_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "local_bytes_per_thread": 64,
                 "shared_bytes_per_block": 16_384,
                 "global_bytes_moved": 1.1 * tile_bytes(pairs, 3 * blocks + 2 * pairs),
+                "shared_bank_conflicts": 0,
+                "shared_load_requests": 4000 * pairs,
+                "shared_store_requests": 200 * (pairs + blocks),
+                "op_special": 2 * TILE**2 * pairs,
                 "atomics": 0,
                 "op_fp64": 0,
                 "most_bytes_stored_by_a_warp": 16 * WIDTH,
@@ -294,6 +301,10 @@ def backward(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_bytes_distinct": sum(a.nbytes for a in (q, k, v, do, L, delta, q, k, v)),
                 "global_bytes_moved": 1.1
                 * (tile_bytes(pairs, 4 * heads * blocks + 2 * pairs) + 128 * of_pair * pairs),
+                "shared_bank_conflicts": 0,
+                "shared_load_requests": 4000 * pairs,
+                "shared_store_requests": 200 * (pairs + heads * blocks),
+                "op_special": 2 * TILE**2 * pairs,
                 "op_fp64": 0,
                 "most_bytes_stored_by_a_warp": 32 * WIDTH + 16 * WIDTH * ceil(n / TILE),
             },

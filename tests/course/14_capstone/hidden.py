@@ -129,7 +129,7 @@ def sliding_window(rng: np.random.Generator) -> Iterator[Launch]:
         sees = (distance(n) >= 0) & (distance(n) < window)
         yield launch(f"{name}, window {window}", arrays, window, lambda a: a, sees)
     n = int(rng.integers(66, 95))
-    for window in (1, 32, 33, n + 5):
+    for window in (1, 10, 32, 33, n + 5):
         sees = (distance(n) >= 0) & (distance(n) < window)
         yield launch(f"1 x {n}, window {window}", spread(rng, 1, n), window, lambda a: a, sees)
 

@@ -111,55 +111,52 @@ def flash_tiles(q, k, v, lengths, o, L, scale):
 
 @cuda.jit
 def flash_causal(q, k, v, o, L, scale):
-    qs = cuda.shared.array((TILE, PITCH), np.float32)
+    qs = cuda.shared.array((GROUP, TILE, PITCH), np.float32)
     ks = cuda.shared.array((TILE, PITCH), np.float32)
     vs = cuda.shared.array((TILE, D), np.float32)
-    ss = cuda.shared.array((TILE, ROW), np.float32)
+    ss = cuda.shared.array((GROUP, TILE, ROW), np.float32)
     acc = cuda.local.array(PATCH, np.float32)
-    x, y, h = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.y
+    x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
     n, keys = q.shape[1], k.shape[1]
-    kv = h // (q.shape[0] // k.shape[0])
+    kv, group = cuda.blockIdx.y, q.shape[0] // k.shape[0]
+    h = group * kv + z
     row = TILE * cuda.blockIdx.x + y
     last = min(TILE * cuda.blockIdx.x + TILE, n) - 1 + keys - n
     for j in range(PATCH):
         acc[j] = np.float32(0)
-        qs[y, x + TILE * j] = q[h, row, x + TILE * j] if row < n else np.float32(0)
+        qs[z, y, x + TILE * j] = q[h, row, x + TILE * j] if row < n else np.float32(0)
     m, total = np.float32(-math.inf), np.float32(0)
     for tile in range((keys + TILE - 1) // TILE):
         start = TILE * tile
         if start > last:
             break
-        if start + y < keys:
-            for j in range(PATCH):
-                ks[y, x + TILE * j] = k[kv, start + y, x + TILE * j]
-                vs[y, x + TILE * j] = v[kv, start + y, x + TILE * j]
-        else:
-            for j in range(PATCH):
-                ks[y, x + TILE * j] = np.float32(0)
-                vs[y, x + TILE * j] = np.float32(0)
+        for j in range(z, PATCH, group):  # the first two heads load half of a row each
+            column = x + TILE * j
+            ks[y, column] = k[kv, start + y, column] if start + y < keys else np.float32(0)
+            vs[y, column] = v[kv, start + y, column] if start + y < keys else np.float32(0)
         cuda.syncthreads()
         s = np.float32(0)
         for e in range(D):
-            s += qs[y, e] * ks[x, e]
-        ss[y, x] = s * scale if start + x <= min(keys - 1, row + keys - n) else np.float32(-math.inf)
+            s += qs[z, y, e] * ks[x, e]
+        ss[z, y, x] = s * scale if start + x <= min(keys - 1, row + keys - n) else np.float32(-math.inf)
         cuda.syncthreads()
         above = m
         for c in range(TILE):
-            above = max(above, ss[y, c])
+            above = max(above, ss[z, y, c])
         p, fix = np.float32(0), np.float32(1)
         if above > np.float32(-math.inf):
-            p, fix = math.exp(ss[y, x] - above), math.exp(m - above)
+            p, fix = math.exp(ss[z, y, x] - above), math.exp(m - above)
         cuda.syncthreads()
-        ss[y, x] = p
+        ss[z, y, x] = p
         cuda.syncthreads()
         m = above
         total *= fix
         for c in range(TILE):
-            total += ss[y, c]
+            total += ss[z, y, c]
         for j in range(PATCH):
             part = np.float32(0)
             for c in range(TILE):
-                part += ss[y, c] * vs[c, x + TILE * j]
+                part += ss[z, y, c] * vs[c, x + TILE * j]
             acc[j] = acc[j] * fix + part
         cuda.syncthreads()
     if row < n:

@@ -124,53 +124,55 @@ def flash_tiles(q, k, v, lengths, o, L, scale):
 
 @cuda.jit
 def flash_causal(q, k, v, o, L, scale):
-    qs = cuda.shared.array((TILE, PITCH), np.float32)
+    qs = cuda.shared.array((GROUP, TILE, PITCH), np.float32)
     ks = cuda.shared.array((TILE, PITCH), np.float32)
     vs = cuda.shared.array((TILE, PITCH), np.float32)
-    ps = cuda.shared.array((TILE, ROW), np.float32)
+    ps = cuda.shared.array((GROUP, TILE, ROW), np.float32)
     acc = cuda.local.array(PATCH, np.float32)
-    x, y, h = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.y
+    x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
     n, keys = q.shape[1], k.shape[1]
-    g = h * k.shape[0] // q.shape[0]
+    g, heads = cuda.blockIdx.y, cuda.blockDim.z
+    h = g * heads + z
     row = cuda.blockIdx.x * TILE + y
     sees = row + 1 + keys - n  # keys that this query sees
     most = min(cuda.blockIdx.x * TILE + TILE, n) + keys - n
     for j in range(PATCH):
         acc[j] = 0
         if row < n:
-            qs[y, j * TILE + x] = q[h, row, j * TILE + x]
+            qs[z, y, j * TILE + x] = q[h, row, j * TILE + x]
         else:
-            qs[y, j * TILE + x] = 0
+            qs[z, y, j * TILE + x] = 0
     m, total = np.float32(-1e30), np.float32(0)
     start = 0
     while start < most:
-        for j in range(PATCH):
-            inside = start + y < keys
-            ks[y, j * TILE + x] = k[g, start + y, j * TILE + x] if inside else np.float32(0)
-            vs[y, j * TILE + x] = v[g, start + y, j * TILE + x] if inside else np.float32(0)
+        for i in range((z * TILE + y) * TILE + x, TILE * D, heads * TILE * TILE):
+            r, e = i // D, i % D
+            inside = start + r < keys
+            ks[r, e] = k[g, start + r, e] if inside else np.float32(0)
+            vs[r, e] = v[g, start + r, e] if inside else np.float32(0)
         cuda.syncthreads()
         s = np.float32(0)
         for e in range(D):
-            s += qs[y, e] * ks[x, e]
-        ps[y, x] = s * scale
+            s += qs[z, y, e] * ks[x, e]
+        ps[z, y, x] = s * scale
         cuda.syncthreads()
         count = min(TILE, sees - start, keys - start)
         above = m
         for c in range(count):
-            above = max(above, ps[y, c])
+            above = max(above, ps[z, y, c])
         cuda.syncthreads()
         if x < count:
-            ps[y, x] = math.exp(ps[y, x] - above)
+            ps[z, y, x] = math.exp(ps[z, y, x] - above)
         cuda.syncthreads()
         fix = math.exp(m - above)
         m = above
         total *= fix
         for c in range(count):
-            total += ps[y, c]
+            total += ps[z, y, c]
         for j in range(PATCH):
             acc[j] *= fix
             for c in range(count):
-                acc[j] += ps[y, c] * vs[c, j * TILE + x]
+                acc[j] += ps[z, y, c] * vs[c, j * TILE + x]
         cuda.syncthreads()
         start += TILE
     if row < n:
