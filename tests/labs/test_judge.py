@@ -110,6 +110,16 @@ def test_a_right_kernel_passes_with_its_metrics_and_its_trace():
     assert verdict.trace.kernel == "copy"
 
 
+def test_a_reference_is_no_part_of_a_cases_value():
+    case, with_one = launch(), launch(reference=np.copy)
+    assert "reference" not in repr(with_one)
+    assert replace(with_one, reference=np.sort, args=(), want=()) == replace(
+        case, args=(), want=()
+    )
+    plain, other = Call("one", (1,), 1), Call("one", (1,), 1, reference=np.copy)
+    assert plain == other and repr(plain) == repr(other)
+
+
 def test_a_wrong_element_is_named_with_what_it_should_be():
     verdict = judge_launch(copy_backwards, launch())
     assert verdict.reason == "wrong result"

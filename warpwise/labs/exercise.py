@@ -5,7 +5,7 @@ These are plain values. A lab's check cell builds them, the hidden tests build t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,10 @@ class InOut:
     start: np.ndarray
 
 
+#: takes the inputs of a case, without outputs, and returns what the case wants
+Reference = Callable[..., np.ndarray | tuple[np.ndarray, ...]]
+
+
 @dataclass(frozen=True)
 class Launch:
     """One launch of a kernel and the results that it must give.
@@ -67,8 +71,10 @@ class Launch:
     ``want`` has one array for each ``Out`` and ``InOut``, in order. ``budget`` maps counters, of
     ``budgets.NAMES``, to the most each may be; to the least for those in MORE_IS_BETTER. Budgets on
     loads and stores count atomics too.
-    Results are compared exactly unless ``rtol`` or ``atol`` is given. Raises LabError when ``want``
-    and ``args`` do not fit together or a counter does not exist."""
+    Results are compared exactly unless ``rtol`` or ``atol`` is given. ``reference`` works out what
+    is wanted of other inputs, to explain a wrong answer: it takes arrays, numbers and the starts of
+    ``InOut`` in order, and returns an array, or a tuple with one for each output.
+    Raises LabError when ``want`` and ``args`` do not fit together or a counter does not exist."""
 
     label: str
     blocks: int | tuple[int, ...]
@@ -78,6 +84,7 @@ class Launch:
     budget: Mapping[str, float] = field(default_factory=dict)
     rtol: float = 0.0
     atol: float = 0.0
+    reference: Reference | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         outs = [_kind_of(out) for out in self.args if isinstance(out, Out | InOut)]
@@ -98,7 +105,7 @@ class Call:
     arguments. The grader sees the memory of a process, so a hidden call should allow
     LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the
     call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no
-    launch."""
+    launch. ``reference`` works out what is wanted of other arguments, as a launch's does."""
 
     label: str
     args: tuple[Any, ...]
@@ -108,6 +115,7 @@ class Call:
     most_bytes: int | None = None
     trace: Trace | None = field(default=None, repr=False, compare=False)
     view: Any = field(default=None, repr=False, compare=False)
+    reference: Reference | None = field(default=None, repr=False, compare=False)
 
 
 #: of hidden calls: below, the grader could not tell an answer's memory from Python's
