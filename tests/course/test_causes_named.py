@@ -14,10 +14,16 @@ NAMED = [answer for stem in STEMS for answer in of_wrong_numbers(stem) if answer
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", NAMED, ids=lambda answer: f"{answer.lab}-{answer.name}")
 def test_the_cause_of_a_wrong_number_is_named(answer, monkeypatch):
-    monkeypatch.setattr("warpwise.labs.repairs.SECONDS", math.inf)  # on whatever machine
-    found = verdict(answer)
+    """By what is seen in the numbers or, if these do not name it, by a change that is tried."""
+    with monkeypatch.context() as untried:
+        untried.setattr("warpwise.labs.repairs.repair", lambda *given: None)
+        found = verdict(answer)
+        seen = told(found)
     assert found.reason == answer.reason
-    assert is_named(answer, told(found)), told(found)
+    if not is_named(answer, seen):
+        monkeypatch.setattr("warpwise.labs.repairs.SECONDS", math.inf)  # on whatever machine
+        seen = told(verdict(answer))
+    assert is_named(answer, seen), seen
 
 
 def test_a_message_is_searched_whatever_the_case_of_letters():
