@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from support.lab_cases import STEMS, cells, module_text, names_of, visible_cases
 from support.wrong_answers import WrongAnswer, wrong_answers
 from warpwise.grading import extract
@@ -34,7 +35,8 @@ def verdict(answer: WrongAnswer) -> Verdict:
         target: Any = extract.kernel(text, exercise.name, given=cells(answer.lab, "given"))
     else:
         target = _function(answer, exercise.name)
-    return judge(target, visible_cases(answer.lab)[answer.exercise])[-1]
+    with np.errstate(all="ignore"):  # nan is what some of these mistakes make
+        return judge(target, visible_cases(answer.lab)[answer.exercise])[-1]
 
 
 def _function(answer: WrongAnswer, name: str) -> Any:

@@ -233,9 +233,9 @@ def _is_right(kernel: Kernel, launch: Launch) -> bool:
     """Return whether a launch gives what is wanted, whatever it costs."""
     args = [fresh(arg) for arg in launch.args]
     size = launch.blocks, launch.threads
-    quick = {"record": (), "sanitize": False, "progress": False}
+    most = repairs.MAX_STEPS
     try:
-        trace(kernel, *size, *args, max_steps=repairs.MAX_STEPS, **quick)
+        trace(kernel, *size, *args, max_steps=most, record=(), sanitize=False, progress=False)
     except errors.WarpwiseError:
         return False
     pairs = zip(launch.args, args, strict=True)

@@ -84,11 +84,11 @@ def _formulas(f: Failure) -> Iterator[tuple[str, np.ndarray, tuple[str, ...]]]:
         for (name, value, way), (other, second, how) in product(known, known):
             if name == other:
                 continue
-            for form, make in BINARY.items():
+            for form, combine in BINARY.items():
                 if (form not in ORDERED and name > other) or (way and how):
                     continue
                 told = form.format(name, other) + (way or how)
-                yield told, make(value, second), _causes(way or how)
+                yield told, combine(value, second), _causes(way or how)
 
 
 def _causes_of_one(form: str, name: str) -> tuple[str, ...]:

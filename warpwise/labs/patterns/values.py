@@ -225,4 +225,5 @@ def _near(got: np.ndarray, want: np.ndarray) -> bool:
 
 def _size(want: np.ndarray) -> np.ndarray:
     """Return what the errors are measured by: each number, or the mean if that is larger."""
-    return np.maximum(np.maximum(np.abs(want), np.abs(want).mean()), 1e-300)
+    least = max(float(np.abs(want).mean()), 1e-300)
+    return np.asarray(np.maximum(np.abs(want), least))
