@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
 from support.lab_cases import STEMS, cells, module_text, names_of, visible_cases
 from support.wrong_answers import WrongAnswer, wrong_answers
 from warpwise.grading import extract
