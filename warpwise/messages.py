@@ -14,7 +14,7 @@ Left out: translations, for which a template is the key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import ClassVar, Protocol
@@ -289,6 +289,20 @@ class Address(Private):
 
     def open(self, spec: str = "") -> str:
         return f"address {self.value:#x}"
+
+
+@dataclass(frozen=True)
+class Later:
+    """Words that the data chose and that take time to find: found when somebody reads them."""
+
+    find: Callable[[], str]
+    private: ClassVar[bool] = True
+
+    def open(self, spec: str = "") -> str:
+        return self.find()
+
+    def hidden(self, spec: str = "") -> str:
+        return ""
 
 
 @dataclass(frozen=True)

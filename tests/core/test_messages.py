@@ -78,6 +78,7 @@ KINDS = [
     (Address(260), "address 0x104", "an address that does not fit"),
     (LaneMask(255), "255", "the mask"),
     (Chosen("one way"), "one way", ""),
+    (messages.Later(lambda: "found"), "found", ""),
     (Elsewhere(plain("try")), "try", ""),
     (Joined((plain("a"), message("{n}", n=Size(3))), ", "), "a, 3", "a, its size"),
 ]
@@ -98,7 +99,7 @@ def kinds_of(base: type) -> set[str]:
 def test_every_kind_is_known_to_be_public_or_private():
     assert kinds_of(Public) == PUBLIC
     tested = {type(value).__name__ for value, *_ in KINDS}
-    assert kinds_of(messages.Private) | {"Element", "Elsewhere", "Joined"} == tested
+    assert kinds_of(messages.Private) | {"Element", "Elsewhere", "Joined", "Later"} == tested
     for name in PUBLIC:
         value = getattr(messages, name)("one")
         assert (value.private, value.open(), value.hidden()) == (False, "one", "one")

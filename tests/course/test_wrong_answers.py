@@ -41,6 +41,10 @@ def loaded(folder: Path, text: str, file: str | None = None):
         (HEAD + 'replace = "row <"', "mine: it needs replace and by, changes, or a body"),
         (HEAD + 'replace = "row <"\nwith = "row"', "mine: unknown key with"),
         (HEAD + 'changes = [{ replace = "row <", expect = "" }]', "mine: unknown key expect"),
+        (
+            HEAD + 'names = "("\nbody = "    pass"',
+            "mine: names is no regular expression: missing )",
+        ),
         ('[copy_matrix.mine]\nbody = "    pass"', "mine: it does not say what to expect"),
         (
             HEAD.replace("out of", "beyond") + 'body = "    pass"',
@@ -91,6 +95,7 @@ expect = "race"
 replace = "src.shape"
 by = "dst.shape"
 all = true
+names = "shape"
 [copy_matrix.c]
 expect = "race"
 body = '''
@@ -99,6 +104,7 @@ body = '''
 """,
     )
     assert "    x, y = cuda.grid(2)\n" in one.text
+    assert (one.names, every.names) == ("", "shape")
     assert every.text.count("dst.shape") == 2 and "src.shape" not in every.text
     assert body.text.endswith('of any shape."""\n    dst[0, 0] = 1\n')
     assert (body.lab, body.exercise, body.reason) == (LAB, "copy_matrix", "race")

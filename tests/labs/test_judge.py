@@ -25,6 +25,8 @@ from warpwise.labs.calls import judge_call, judge_value
 from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.judge import REASONS, judge, judge_launch
 from warpwise.labs.lookup import is_stub, problem
+from warpwise.labs.patterns.not_numbers import NAN
+from warpwise.labs.patterns.values import factor
 from warpwise.simt import kernels_in
 
 N = 70
@@ -121,13 +123,15 @@ def test_a_reference_is_no_part_of_a_cases_value():
 def test_a_wrong_element_is_named_with_what_it_should_be():
     verdict = judge_launch(copy_backwards, launch())
     assert verdict.reason == "wrong result"
-    assert verdict.detail == "y[0] should be -3 and is -2; 70 of 70 elements are wrong"
+    first = "y[0] should be -3 and is -2; 70 of 70 elements are wrong"
+    assert verdict.detail == f"{first}\neach wrong one is 1 too large"
 
 
 def test_an_element_that_no_thread_wrote_is_named():
     verdict = judge_launch(copy_but_the_last, launch())
     assert verdict.reason == "output not written"
-    assert verdict.detail == "y[69] was never written; 1 of 70 elements are missing"
+    first = "y[69] was never written; 1 of 70 elements are missing"
+    assert verdict.detail == f"{first}\nmissing: the last element only"
 
 
 @pytest.mark.parametrize(
@@ -333,7 +337,7 @@ BODIES = {
     "    y[row, col] = x[row, col]": causes.SWAPPED,
     "col, row = cuda.grid(2)\n"
     "if row < x.shape[0] - 1 and col < x.shape[1]:\n"
-    "    y[row, col] = x[row, col]": causes.LOOK,
+    "    y[row, col] = x[row, col]": "look at line 6, row < x.shape[0] - 1",
     "col, row = cuda.grid(2)\n"
     "if row < 0 & col < x.shape[1]:\n"
     "    y[row, col] = x[row, col]": causes.BITWISE,
@@ -369,9 +373,10 @@ def test_one_factor_between_result_and_answer_is_told():
             y[i] = 2 * x[i]
 
     verdict = judge_launch(twice, launch())
-    assert verdict.detail.endswith("70 of 70 elements are wrong; each is 2 times what it should be")
-    # Only the advice is shown for a hidden test.
-    assert "factor" in verdict.advice and "2" not in verdict.advice
+    assert verdict.detail.endswith("70 of 70 elements are wrong\neach is 2 times what it should be")
+    # Of a hidden test, what follows from the data stays hidden.
+    assert "counted more than once" in verdict.advice
+    assert "counted" not in verdict.remedy.hidden()
     assert "times" not in judge_launch(copy_backwards, launch()).detail
     for got, want in (
         ([2], [1]),
@@ -380,7 +385,7 @@ def test_one_factor_between_result_and_answer_is_told():
         ([nan, nan], [1, 1]),
         ([0, 0], [1, 1]),
     ):
-        assert causes.factor(np.array(got, np.float32), np.array(want, np.float32)) is None
+        assert factor(np.array(got, np.float32), np.array(want, np.float32)) is None
 
 
 # Stubs.
@@ -520,7 +525,7 @@ def test_each_item_of_a_tuple_is_judged():
     )
     assert (
         judge_value((np.array([0.0, 1.0, 4.0]), 4), PAIR).detail
-        == "item 1 of the function(3) is the int 4, expected the int 3"
+        == "item 1 of the function(3) is the int 4, expected the int 3\nit is 1 too large"
     )
     assert judge_value((np.array([0.0, 1.0, 4.0]), 3.0), PAIR).reason == "wrong type"
 
@@ -590,17 +595,11 @@ def infinity_less_infinity(x, y):
 
 
 def test_nan_is_told_where_it_comes_from():
-    assert judge_launch(infinity_less_infinity, launch(rtol=1e-6)).advice == causes.NAN
-    assert (
-        judge_value(np.array([1.0, nan]), Call("two", (), np.array([1.0, 2.0]))).advice
-        == causes.NAN
-    )
-    assert judge_value(nan, Call("one", (), -inf)).advice == causes.NAN
-    assert (
-        judge_value(np.array([1.0, 3.0]), Call("two", (), np.array([1.0, nan]))).advice
-        != causes.NAN
-    )
-    assert judge_value(np.array([nan]), Call("two", (), np.array([1.0, 2.0]))).advice != causes.NAN
+    assert NAN in judge_launch(infinity_less_infinity, launch(rtol=1e-6)).advice
+    assert judge_value(np.array([1.0, nan]), Call("two", (), np.array([1.0, 2.0]))).advice == NAN
+    assert judge_value(nan, Call("one", (), -inf)).advice == NAN
+    assert judge_value(np.array([1.0, 3.0]), Call("two", (), np.array([1.0, nan]))).advice != NAN
+    assert judge_value(np.array([nan]), Call("two", (), np.array([1.0, 2.0]))).advice != NAN
 
 
 def test_a_function_that_raises_or_exits_is_a_verdict():
@@ -635,11 +634,10 @@ def copy_nearly(x, y):
 
 
 def test_small_differences_and_small_arrays_are_told():
-    near = judge_launch(copy_nearly, launch(X + np.float32(0.001)))
-    assert near.advice.startswith("every element is wrong")
-    assert judge_launch(copy_nearly, launch(X * np.float32(1.001))).advice.startswith(
-        "close, but not close enough"
-    )
+    other = judge_launch(copy_nearly, launch(np.sin(9 * X)))
+    assert "every element is wrong" in other.advice
+    near = judge_launch(copy_nearly, launch(X * np.float32(1.001)))
+    assert "close, but not close enough" in near.advice
     call = Call("two", (np.array([3, 4]),), np.array([2**31, 1]))
     assert judge_value(np.array([2**31 + 1, 1]), call, "f").detail.startswith(
         "f(an array of int64 with shape (2,) [3, 4])[0] should be 2147483648 and is 2147483649"
@@ -658,8 +656,13 @@ def test_a_plain_function_is_no_kernel():
 def test_a_list_or_another_shape_where_an_array_is_asked_for():
     call = Call("three", (), np.array([1, 2, 3]))
     assert "np.array" in judge_value([1, 2, 3], call).advice
-    assert "shape" in judge_value(np.array([1, 2]), call).advice
-    assert "by hand" in judge_value(np.array([1, 2, 4]), call).advice
+    assert "shape" in judge_value(np.array([[1, 2]]), call).advice
+    shorter = judge_value(np.array([1, 2]), call)
+    assert shorter.detail.endswith("\nmissing: 3") and "an end is counted" in shorter.advice
+    assert "by hand" in judge_value(np.array([7, -5, 4]), call).advice
+    assert judge_value(np.array([1, 2, 4]), call).detail.endswith(
+        "wrong: the last element only; all others are right"
+    )
 
 
 def test_a_collection_is_not_its_length():

@@ -2,7 +2,9 @@
 
 Most are the solution with a mistake in it, so a lab's ``wrong.toml`` keeps the mistake alone, in a
 table ``[exercise.name]``: the reason to ``expect``, and a text of the solution's cell to
-``replace`` ``by`` another. The text occurs there once, or it is replaced wherever it stands with
+``replace`` ``by`` another. ``names`` is a regular expression, whatever the case of letters, for the
+true cause: what a student reads of the first visible case that fails must match it. The text
+occurs there once, or it is replaced wherever it stands with
 ``all = true``. Several replacements are a list of ``changes``; a short function with little left of
 the solution has a ``body`` of its own. An answer with another algorithm is a file,
 ``wrong/name.py``, whose first line is ``# expect: exercise: reason``."""
@@ -29,7 +31,7 @@ from warpwise.labs.source import load_lab, role, solved_notebook
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
 KNOWN = EXPLAINED.keys() - {Reason.PASSED, MISSING, NOT_GRADED, OLDER}
 OF_A_CHANGE = {"replace", "by", "all"}
-OF_AN_ANSWER = OF_A_CHANGE | {"expect", "changes", "body"}
+OF_AN_ANSWER = OF_A_CHANGE | {"expect", "names", "changes", "body"}
 
 
 class WrongAnswerError(Exception):
@@ -38,13 +40,16 @@ class WrongAnswerError(Exception):
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """One answer: the id of its ``exercise``, the ``reason`` it fails for, and its Python text."""
+    """One answer: the id of its ``exercise``, the ``reason`` it fails for, and its Python text.
+
+    ``names`` matches what its message has to say of the cause; "" if it asks for nothing."""
 
     lab: str
     name: str
     exercise: str
     reason: str
     text: str
+    names: str = ""
 
 
 @cache
@@ -97,9 +102,10 @@ def _changed(folder: Path) -> Iterator[WrongAnswer]:
         for name, answer in answers.items():
             try:
                 text = _with_mistake(cells[exercise], answer)
+                names = _pattern(answer.get("names", ""))
             except WrongAnswerError as error:
                 raise WrongAnswerError(f"{path}: {exercise}.{name}: {error}") from None
-            yield WrongAnswer(folder.name, name, exercise, answer["expect"], text)
+            yield WrongAnswer(folder.name, name, exercise, answer["expect"], text, names)
 
 
 def _with_mistake(cell: str, answer: Mapping[str, Any]) -> str:
@@ -118,6 +124,15 @@ def _with_mistake(cell: str, answer: Mapping[str, Any]) -> str:
             raise WrongAnswerError("it needs replace and by, changes, or a body")
         cell = _replaced(cell, change["replace"], change["by"], change.get("all", False))
     return cell
+
+
+def _pattern(names: str) -> str:
+    """Return a regular expression as it is, if it is one."""
+    try:
+        re.compile(names)
+    except re.error as error:
+        raise WrongAnswerError(f"names is no regular expression: {error}") from None
+    return names
 
 
 def _check_reason(reason: str) -> None:

@@ -9,19 +9,22 @@ import ast
 import inspect
 import linecache
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from textwrap import dedent
 from typing import Any
 
 import numpy as np
 
-from warpwise.labs import advice, causes
+from warpwise.labs import advice, causes, repairs
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.endless import stays
-from warpwise.labs.exercise import Call, Reason, Verdict
+from warpwise.labs.exercise import Call, Case, Reason, Verdict, sizes_before, sizes_of
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
+from warpwise.labs.patterns import Failure
 from warpwise.messages import (
     NOTHING,
     Chosen,
@@ -45,21 +48,38 @@ from warpwise.simt import Kernel
 # grader's limit for a cell
 CALL_SECONDS = 5
 MOST_SHOWN = 8  # elements of an array that a message shows
+MOST_CHARACTERS = 40  # of arguments that stand in front of what is wrong
+OF_SHAPES = ("broadcast", "matmul", "not aligned")  # in NumPy's messages
 KINDS = {int: "i", float: "f", bool: "b"}
 NUMPY_SCALARS = {np.dtype(code).type: np.dtype(code).kind for code in "?bBhHiIlLqQefd"}
 
 
-def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
+def judge_call(function: Callable[..., Any], call: Call, others: Sequence[Case] = ()) -> Verdict:
     """Call a host function and judge its value: student code runs, so only on their own machine.
 
-    A call that takes more than CALL_SECONDS is too slow, where ``limit`` can stop it."""
+    A call that takes more than CALL_SECONDS is too slow, where ``limit`` can stop it. ``others``
+    are the cases that it is judged on, which a change has to make right before it is advised."""
+    made = _Made(function, tuple(others) or (call,))
+    return _with_arguments(_judge_call(made, call), call, name_of(function))
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """Where a value came from: a function, and the cases that a changed one has to make right."""
+
+    function: Callable[..., Any]
+    cases: Sequence[Case]
+
+
+def _judge_call(made: _Made, call: Call) -> Verdict:
+    function = made.function
     name = name_of(function)
     if _is_kernel(function):
         told = message(
             "{name} is a kernel; a plain Python function is asked for here", name=Name(name)
         )
         return _failed(call, Reason.WRONG_TYPE, told, plain("remove @cuda.jit above it"))
-    args = [arg.copy(order="K") if isinstance(arg, np.ndarray) else arg for arg in call.args]
+    args = _copies(call)
     shown = _shown(call, name)
     try:
         with at_most(CALL_SECONDS), Memory(call.most_bytes is not None) as memory:
@@ -74,12 +94,14 @@ def judge_call(function: Callable[..., Any], call: Call) -> Verdict:
             error=Datum(str(error)),
             line=_line_in(function, error),
         )
-        return _failed(call, Reason.RAISED, told)
+        shapes = isinstance(error, ValueError) and any(w in str(error) for w in OF_SHAPES)
+        advise = Chosen(causes.BROADCAST if shapes else "")
+        return _failed(call, Reason.RAISED, told, message("[[{advise}]]", advise=advise))
     for given, now in zip(call.args, args, strict=True):
         if isinstance(given, np.ndarray) and compare(now, given):
             changed = message("{call} changed its argument", call=shown)
             return _failed(call, Reason.INPUT_CHANGED, changed)
-    verdict = judge_value(value, call, name)
+    verdict = _judge_value(value, call, name, made)
     if verdict.passed and memory.most_bytes > (call.most_bytes or inf):
         told = message(
             "the result is right, but {call} held [[{held:,} bytes at once; "
@@ -96,9 +118,14 @@ def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
     """Judge a value that came from student code, or from the sandbox that ran it.
 
     Safe for any object: see ``_kind``."""
+    return _with_arguments(_judge_value(value, call, name, None), call, name)
+
+
+def _judge_value(value: Any, call: Call, name: str, made: _Made | None) -> Verdict:
+    """Judge a value; ``made`` says where it came from, if that is at hand."""
     told = _shown(call, name)
     if type(call.want) is not tuple:
-        return _judge_item(value, call.want, call, told)
+        return _judge_item(value, call.want, call, told, made)
     if type(value) is not tuple or len(value) != len(call.want):
         several = plain(advice.SEVERAL.format(len(call.want)))
         detail = _returned(told, "returned", value, call.want)
@@ -108,13 +135,13 @@ def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
         for i in range(len(value))
     )
     found = (
-        _judge_item(item, want, call, name)
+        _judge_item(item, want, call, name, made)
         for item, want, name in zip(value, call.want, items, strict=True)
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
 
 
-def _judge_item(value: Any, wanted: Any, call: Call, told: Message) -> Verdict:
+def _judge_item(value: Any, wanted: Any, call: Call, told: Message, made: _Made | None) -> Verdict:
     """Judge a number or an array, which messages call ``told``."""
     kind, asked = _kind(value), _kind(wanted)
     returned = _returned(told, "is" if type(call.want) is tuple else "returned", value, wanted)
@@ -129,18 +156,82 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: Message) -> Verdict:
     if wrong is None:
         return _passed(call)
     detail = wrong.say(told) if want.shape else returned
+    seen, remedy = _on_value(wrong, call, told, made)
     # the hidden rendering is empty: the reason says that the value is wrong
-    detail = message("{detail}", detail=Elsewhere(detail))
-    return _failed(call, Reason.WRONG_RESULT, detail, _advice_on_value(wrong))
+    detail = message("{detail}{seen}", detail=Elsewhere(detail), seen=Elsewhere(seen))
+    return _failed(call, Reason.WRONG_RESULT, detail, remedy)
 
 
-def _advice_on_value(wrong: Mismatch) -> Message:
-    """Suggest what to do about a wrong value; which values are wrong can tell of the data."""
-    if wrong.got.shape != wrong.want.shape:
-        return plain(advice.OTHER_SHAPE)
+def _on_value(
+    wrong: Mismatch, call: Call, told: Message, made: _Made | None
+) -> tuple[Message, Message]:
+    """Say what wrong values have in common, and what to do; both can tell of the data."""
+    failure = partial(_failure, wrong, call, told, made)
     usual = advice.BY_HAND if wrong.want.shape else "work this case out by hand"
-    guess = causes.NAN if causes.makes_nan(wrong) else usual
-    return message("[[{guess}|{known}]]", guess=Chosen(guess), known=Words(advice.SMALL_CASE))
+    shaped = wrong.got.shape == wrong.want.shape
+    known = advice.SMALL_CASE if shaped else advice.OTHER_SHAPE
+    return causes.told(failure, partial(_repaired, made, call), known, usual)
+
+
+def _repaired(made: _Made | None, call: Call) -> str:
+    """Say where a small change of a function makes its cases right; "" if none is found."""
+    tree = _tree_of(made.function) if made else None
+    if made is None or tree is None:
+        return ""
+    function = made.function
+
+    def passes(tree: ast.FunctionDef) -> bool:
+        changed = repairs.changed_function(function, tree)
+        calls = (case for case in (call, *made.cases) if isinstance(case, Call))
+        return changed is not None and all(
+            _judge_value(repairs.value_of(changed, _copies(call)), call, "", None).passed
+            for call in calls
+        )
+
+    found = repairs.repair(tree, passes, "function")
+    return repairs.told(found, found.line + function.__code__.co_firstlineno - 1 if found else 0)
+
+
+def _copies(call: Call) -> tuple[Any, ...]:
+    """Return the arguments of a call, arrays as copies."""
+    return tuple(a.copy(order="K") if isinstance(a, np.ndarray) else a for a in call.args)
+
+
+def _failure(wrong: Mismatch, call: Call, told: Message, made: _Made | None) -> Failure:
+    """Gather what is known of a wrong value."""
+    tree = _tree_of(made.function) if made else None
+    names = [arg.arg for arg in tree.args.args] if tree else []
+    if len(names) != len(call.args):
+        names = [f"argument {i}" for i in range(len(call.args))]
+    return Failure(
+        told.open(),
+        wrong.got,
+        wrong.want,
+        wrong.where,
+        inputs=dict(zip(names, call.args, strict=True)),
+        words=causes.words_of(tree) if tree else frozenset(),
+        rtol=call.rtol,
+        atol=call.atol,
+        sizes=sizes_of(call),
+        sizes_before=sizes_before(call, made.cases) if made else (),
+    )
+
+
+def _tree_of(function: Any) -> ast.FunctionDef | None:
+    """Return a function's syntax; None where its text cannot be found, or is no ``def``."""
+    try:
+        tree = ast.parse(dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return tree.body[0] if isinstance(tree.body[0], ast.FunctionDef) else None
+
+
+def _with_arguments(verdict: Verdict, call: Call, name: str) -> Verdict:
+    """Add the arguments of a call that failed below what is wrong, where they are long."""
+    if verdict.passed or _is_short(call):
+        return verdict
+    args = Datum(f"\n    called as {name}({_arguments(call)})")
+    return replace(verdict, message=message("{told}[[{args}]]", told=verdict.message, args=args))
 
 
 def _passed(call: Call) -> Verdict:
@@ -267,6 +358,16 @@ def _describe_array(array: np.ndarray) -> Message:
 
 
 def _shown(call: Call, name: str) -> Message:
-    """A call as messages show it; the hidden rendering is the function's name."""
+    """A call as messages show it; the hidden rendering, and that of a long one, is its name."""
+    if not _is_short(call):
+        return message("{function}", function=Name(name))
+    return message("{function}[[({args})]]", function=Name(name), args=Datum(_arguments(call)))
+
+
+def _is_short(call: Call) -> bool:
+    return len(_arguments(call)) <= MOST_CHARACTERS
+
+
+def _arguments(call: Call) -> str:
     args = (_describe(a).open() if isinstance(a, np.ndarray) else repr(a) for a in call.args)
-    return message("{function}[[({args})]]", function=Name(name), args=Datum(", ".join(args)))
+    return ", ".join(args)

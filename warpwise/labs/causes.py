@@ -6,13 +6,15 @@ none shows a value of it: a student reads of a hidden case what follows from the
 from __future__ import annotations
 
 import ast
+import functools
+from collections.abc import Callable
 
 import numpy as np
 
-from warpwise.labs.compare import Mismatch
 from warpwise.labs.exercise import Launch
-from warpwise.labs.uses import Uses
-from warpwise.messages import Chosen, Message, Words, message
+from warpwise.labs.patterns import Failure, Pattern, find, place, places
+from warpwise.labs.uses import Uses, uses
+from warpwise.messages import Later, Message, Words, message
 from warpwise.simt import Kernel
 from warpwise.traces import Trace
 
@@ -23,24 +25,22 @@ SWAPPED = (
     "cuda.grid(2) returns x first, and x counts columns"
 )
 RETURNED = "a return stands before a barrier: a thread that has returned cannot store later"
+NO_LINE = "no line stores to {name}: write {name}[...] = ..."
+ZEROS_DUE = "where nothing is added the result is 0, and that is stored too: is it left out?"
+BROADCAST = (
+    "print the shapes of both sides: NumPy lines them up at their last axis, where lengths must be "
+    "equal, or one of them 1. keepdims=True or [:, None] keeps an axis of 1"
+)
 BITWISE = "join conditions with the words and, or: & and | bind tighter than < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
-NAN = (
-    "nan comes from 0 / 0, from an infinity minus an infinity, or from one times 0: "
-    "which line can meet that?"
-)
-CLOSE = (
-    "close, but not close enough: where does a formula differ a little, "
-    "or a number have fewer digits than the exercise asks for?"
-)
 ALL_WRONG = (
     "every element is wrong: work out {name}[{first}] by hand. "
     "Which thread writes it, and what does that thread read?"
 )
 SOME_WRONG = (
-    "some elements are right: work out by hand which thread writes the first wrong one, "
-    "and where it reads from"
+    "{right} is right, and others are: work out by hand how the first wrong one differs from it, "
+    "which thread writes it, and where that reads from"
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
@@ -48,23 +48,71 @@ BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
     "which thread writes it, and what does that thread read?"
 )
-NEAR = 0.01  # relative error below which a number is close
-SAME = 1e-5  # relative difference below which two ratios are one
 
 
-def of_missing(kernel: Kernel, launch: Launch, name: str, missing: np.ndarray, t: Trace) -> str:
-    """Advise on elements of the output ``name`` that were never written; ``missing`` marks them."""
+def of_missing(
+    kernel: Kernel, launch: Launch, name: str, missing: np.ndarray, want: np.ndarray, t: Trace
+) -> tuple[str, ...]:
+    """Return what makes elements of the output ``name`` stay unwritten, most likely first.
+
+    ``missing`` marks them. A cause that stands alone is sure."""
     if surely := _surely(kernel, name):
-        return surely
+        return (surely,)
     if not t.metrics.global_store_requests:
         if t.metrics.global_atomic_requests:
-            return ATOMIC.format(name=name)
+            return (ATOMIC.format(name=name),)
         if t.metrics.shared_store_requests:
-            return ONLY_SHARED
-        return f"no thread stored anything: write {name}[...] = ..."
+            return (ONLY_SHARED,)
+        return (f"no thread stored anything: write {name}[...] = ...",)
+    seen = uses(kernel, name)
+    if not seen.written and not seen.otherwise:
+        return (NO_LINE.format(name=name),)
     if _looks_swapped(launch, missing):
-        return SWAPPED
-    return RETURNED if _returns_before_a_barrier(kernel) else LOOK
+        return (SWAPPED,)
+    if _returns_before_a_barrier(kernel):
+        return (RETURNED,)
+    if _begins_behind_the_threads(launch, missing):
+        return (places.FEW_THREADS,)
+    if _only_zeros(missing, want):
+        return ZEROS_DUE, LOOK
+    found = place(missing, tile_of(launch))
+    return found.causes if found else (LOOK, places.SHARES)
+
+
+def with_place(causes: tuple[str, ...], repaired: Callable[[], str]) -> str:
+    """Return two causes at most; first where a small change helps, unless one is sure."""
+    return _two(repaired() if len(causes) != 1 else "", *causes)
+
+
+def _two(*causes: str) -> str:
+    """Join the first two of these that are not empty."""
+    return "; or ".join([cause for cause in causes if cause][:2])
+
+
+def _only_zeros(missing: np.ndarray, want: np.ndarray) -> bool:
+    """True if the missing elements are those that should be 0."""
+    return not missing.all() and not want[missing].any()
+
+
+def where_missing(launch: Launch, missing: np.ndarray, want: np.ndarray) -> str:
+    """Say which elements were never written, as far as a rule tells; "" if none does."""
+    if _only_zeros(missing, want):
+        return f"\nmissing: {missing.sum()} of the {(want == 0).sum()} elements that should be 0"
+    found = place(missing, tile_of(launch))
+    return f"\nmissing: {found.told}" if found else ""
+
+
+def tile_of(launch: Launch) -> tuple[int, ...]:
+    """Return the threads of a block, rows first."""
+    threads = launch.threads
+    return (threads,) if isinstance(threads, int) else tuple(reversed(threads))
+
+
+def _begins_behind_the_threads(launch: Launch, missing: np.ndarray) -> bool:
+    """True if the missing elements are those that no thread has the number of."""
+    threads = int(np.prod(launch.blocks)) * int(np.prod(launch.threads))
+    flat = missing.ravel()
+    return threads < flat.size and np.array_equal(flat, np.arange(flat.size) >= threads)
 
 
 def of_missing_by_text(kernel: Kernel, name: str, seen: Uses) -> str:
@@ -72,7 +120,7 @@ def of_missing_by_text(kernel: Kernel, name: str, seen: Uses) -> str:
     if surely := _surely(kernel, name):
         return surely
     if not seen.written and not seen.otherwise:
-        return f"no line stores to {name}: write {name}[...] = ..."
+        return NO_LINE.format(name=name)
     if seen.atomic and not seen.otherwise:
         return ATOMIC.format(name=name)
     look = RETURNED if _returns_before_a_barrier(kernel) else LOOK_EVERYWHERE
@@ -87,52 +135,46 @@ def _surely(kernel: Kernel, name: str) -> str:
     return BITWISE if _chains_bits(kernel) else ""
 
 
-def factor(got: np.ndarray, want: np.ndarray) -> float | None:
-    """Return the one factor from every element of ``want`` to ``got``; None if there is none."""
-    if got.shape != want.shape or got.size < 2 or not np.isfinite(got).all():
-        return None
-    used = want != 0
-    if used.sum() < 2 or np.any(got[~used]):
-        return None
-    ratios = got[used].astype(np.float64) / want[used].astype(np.float64)
-    first = float(ratios[0])
-    if first == 0 or np.isclose(first, 1, rtol=1e-3):
-        return None
-    return first if np.allclose(ratios, first, rtol=SAME, atol=0) else None
+def told(
+    failure: Callable[[], Failure], repaired: Callable[[], str], known: str, usual: str = ""
+) -> tuple[Message, Message]:
+    """Return what wrong elements have in common, and the two likeliest causes as advice.
+
+    Both are found when somebody reads them, and are the owner's alone; ``known`` is the advice that
+    fits every case. ``repaired`` says where a small change helps, or nothing. ``usual`` is advised
+    where there is neither; by default to look at an element."""
+
+    @functools.cache
+    def found() -> tuple[Failure, Pattern | None]:
+        one = failure()
+        return one, find(one)
+
+    def seen() -> str:
+        pattern = found()[1]
+        return f"\n{pattern.seen}" if pattern and pattern.seen else ""
+
+    @functools.cache
+    def guess() -> str:
+        one, pattern = found()
+        return _two(repaired(), *(pattern.causes if pattern else ())) or usual or _by_hand(one)
+
+    remedy = message("[[{guess}|{known}]]", guess=Later(guess), known=Words(known))
+    return message("[[{seen}]]", seen=Later(seen)), remedy
 
 
-def of_wrong(name: str, wrong: Mismatch, one_factor: bool) -> Message:
-    """Advise on elements that were written and are wrong."""
-    guess, known = _guess(name, wrong, one_factor), BY_HAND.format(name=name)
-    return message("[[{guess}|{known}]]", guess=Chosen(guess), known=Words(known))
+def _by_hand(failure: Failure) -> str:
+    """Advise on elements that have nothing in common that can be seen."""
+    if failure.wrong.all():
+        first = ", ".join("0" * failure.wrong.ndim)
+        return ALL_WRONG.format(name=failure.name, first=first)
+    right = tuple(np.argwhere(~failure.wrong)[0].tolist())
+    return SOME_WRONG.format(right=failure.element(right))
 
 
-def _guess(name: str, wrong: Mismatch, one_factor: bool) -> str:
-    where = wrong.where
-    if makes_nan(wrong):
-        return NAN
-    if _is_near(wrong):
-        return CLOSE
-    if one_factor:
-        return "all elements are off by one factor: is something added more than once, or left out?"
-    if where.all():
-        first = ", ".join("0" * where.ndim)
-        return ALL_WRONG.format(name=name, first=first)
-    return SOME_WRONG
-
-
-def makes_nan(wrong: Mismatch) -> bool:
-    """True if a wrong element is nan and should be a number or an infinity."""
-    if wrong.got.shape != wrong.want.shape:
-        return False
-    floats = wrong.got.dtype.kind == wrong.want.dtype.kind == "f"
-    return floats and bool((np.isnan(wrong.got) & ~np.isnan(wrong.want)).any())
-
-
-def _is_near(wrong: Mismatch) -> bool:
-    """True if every wrong element is a floating-point number with a relative error below NEAR."""
-    got, want = (side[wrong.where].astype(np.float64) for side in (wrong.got, wrong.want))
-    return wrong.got.dtype.kind == "f" and bool((np.abs(got - want) <= NEAR * np.abs(want)).all())
+def words_of(tree: ast.AST) -> frozenset[str]:
+    """Return the names that a text uses."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return frozenset(names | {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)})
 
 
 def _rebinds(kernel: Kernel, name: str) -> bool:

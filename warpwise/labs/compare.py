@@ -74,6 +74,14 @@ def compare(
     return None if right.all() else Mismatch(got, want, ~right)
 
 
+def makes_nan(wrong: Mismatch) -> bool:
+    """True if a wrong element is nan and should be a number or an infinity."""
+    if wrong.got.shape != wrong.want.shape:
+        return False
+    floats = wrong.got.dtype.kind == wrong.want.dtype.kind == "f"
+    return floats and bool((np.isnan(wrong.got) & ~np.isnan(wrong.want)).any())
+
+
 def poison(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     """Return an array to be written: NaN of a known pattern, bytes 0xA5 (integers), or True."""
     array = np.empty(shape, dtype)

@@ -5,7 +5,8 @@ These are plain values. A lab's check cell builds them, the hidden tests build t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -156,6 +157,19 @@ class Verdict:
 def shape_of(out: Out) -> tuple[int, ...]:
     """Return the shape of an output as a tuple; a bare length is a vector's."""
     return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)
+
+
+def sizes_of(case: Case) -> tuple[int, ...]:
+    """Return the lengths of a case's arrays, each once."""
+    args = [arg.start if isinstance(arg, InOut) else arg for arg in case.args]
+    shapes = [shape_of(arg) if isinstance(arg, Out) else np.shape(arg) for arg in args]
+    return tuple(dict.fromkeys(size for shape in shapes for size in shape))
+
+
+def sizes_before(case: Case, cases: Sequence[Case]) -> tuple[int, ...]:
+    """Return the lengths of the arrays of cases that stand before one."""
+    before = itertools.takewhile(lambda other: other is not case, cases)
+    return tuple(dict.fromkeys(size for other in before for size in sizes_of(other)))
 
 
 def _kind_of(out: Out | InOut) -> tuple[tuple[int, ...], np.dtype[Any]]:

@@ -5,19 +5,21 @@ functions safely (the grader's sandbox does) and deciding points."""
 
 from __future__ import annotations
 
+import ast
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from warpwise import errors, trace
-from warpwise.labs import causes
+from warpwise.labs import causes, repairs
 from warpwise.labs.advice import less_of
 from warpwise.labs.blame import blame
 from warpwise.labs.budgets import bound, counter_value, counts_atomics, figure, within
 from warpwise.labs.calls import judge_call
-from warpwise.labs.compare import compare, is_poison, poison
+from warpwise.labs.compare import Mismatch, compare, is_poison, makes_nan, poison
 from warpwise.labs.exercise import (
     Case,
     InOut,
@@ -26,14 +28,19 @@ from warpwise.labs.exercise import (
     Reason,
     Verdict,
     shape_of,
+    sizes_before,
+    sizes_of,
 )
+from warpwise.labs.first_nan import first_nan
 from warpwise.labs.lookup import is_stub, name_of
+from warpwise.labs.patterns import Failure
 from warpwise.labs.uses import uses
 from warpwise.messages import (
     NOTHING,
     Chosen,
     Datum,
     Element,
+    Later,
     Message,
     Name,
     Size,
@@ -42,7 +49,7 @@ from warpwise.messages import (
     plain,
 )
 from warpwise.metrics import MORE_IS_BETTER
-from warpwise.simt import as_kernel
+from warpwise.simt import Kernel, as_kernel
 from warpwise.traces import KINDS, Trace
 
 # loop steps of one launch: a few seconds, and many times what a lab's kernel needs
@@ -85,19 +92,23 @@ def judged(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> It
     if is_stub(target):
         yield Verdict(False, Reason.NOT_DONE)
         return
+    known = tuple(cases) if isinstance(cases, tuple | list) else ()
     for case in cases:
         if isinstance(case, Launch):
-            yield judge_launch(target, case, max_steps)
+            yield judge_launch(target, case, max_steps, known)
         else:
-            yield judge_call(target, case)
+            yield judge_call(target, case, known)
 
 
-def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Verdict:
+def judge_launch(
+    kernel: Any, launch: Launch, max_steps: int = MAX_STEPS, others: Sequence[Case] = ()
+) -> Verdict:
     """Launch a kernel in the simulator on poisoned outputs and copies of the inputs, and judge it.
 
     Looked at in this order: errors, races, changed inputs, outputs, budget. The first that is wrong
     makes the verdict. A plain function is refused, for the grader knows kernels by their decorator.
-    A kernel that takes more than ``max_steps`` steps in its loops is too slow."""
+    A kernel that takes more than ``max_steps`` steps in its loops is too slow. ``others`` are the
+    cases that it is judged on, which a change has to make right as well before it is advised."""
     if inspect.isfunction(kernel):
         name = Name(name_of(kernel))
         told = message("{name} is a plain function; a kernel is asked for here", name=name)
@@ -114,7 +125,7 @@ def judge_launch(kernel: Any, launch: Launch, max_steps: int = MAX_STEPS) -> Ver
     found = (
         _race(kernel, t)
         or _inputs(launch, args, names)
-        or _outputs(kernel, launch, args, names, t)
+        or _outputs(kernel, launch, args, names, t, others)
         or _budget(launch, t)
     )
     if found is None:
@@ -162,7 +173,12 @@ def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> Mistake 
 
 
 def _outputs(
-    kernel: Any, launch: Launch, args: list[Any], names: tuple[str, ...], t: Trace
+    kernel: Any,
+    launch: Launch,
+    args: list[Any],
+    names: tuple[str, ...],
+    t: Trace,
+    others: Sequence[Case] = (),
 ) -> Mistake | None:
     named = zip(launch.args, args, names, strict=True)
     outs = [(now, name) for given, now, name in named if isinstance(given, Out | InOut)]
@@ -172,24 +188,88 @@ def _outputs(
             continue
         unwritten = is_poison(got) & wrong.where
         if unwritten.any():
-            return Reason.NOT_WRITTEN, *_on_unwritten(kernel, launch, name, unwritten, t)
-        times = causes.factor(wrong.got, wrong.want)
-        detail = message("{wrong}{each}", wrong=wrong.say(Name(name)), each=_factor(times))
-        return Reason.WRONG_RESULT, detail, causes.of_wrong(name, wrong, times is not None)
+            told = _on_unwritten(kernel, launch, name, unwritten, want, t, others)
+            return Reason.NOT_WRITTEN, *told
+        failure = partial(_failure, kernel, launch, names, name, wrong, others)
+        repaired = partial(_repaired, as_kernel(kernel), launch, others)
+        known = causes.BY_HAND.format(name=name)
+        seen, remedy = causes.told(failure, repaired, known)
+        nan = NOTHING
+        if makes_nan(wrong):
+            fresh_args = [fresh(arg) for arg in launch.args]
+            found = cache(partial(first_nan, as_kernel(kernel), launch, fresh_args))
+            nan = message("[[{line}]]", line=Later(found))
+        detail = message("{wrong}{seen}{nan}", wrong=wrong.say(Name(name)), seen=seen, nan=nan)
+        return Reason.WRONG_RESULT, detail, remedy
     return None
 
 
-def _factor(times: float | None) -> Message:
-    """Say that all elements are off by one factor, if they are."""
-    return (
-        NOTHING
-        if times is None
-        else message("[[; each is {times:.6g} times what it should be]]", times=Datum(times))
+def _repaired(kernel: Kernel, launch: Launch, cases: Sequence[Case]) -> str:
+    """Say where a small change of a kernel makes its cases right; "" if none is found.
+
+    ``launch`` is the one that fails, and so is tried first."""
+    others = [case for case in cases if isinstance(case, Launch) and case is not launch]
+    launches = [launch, *others]
+
+    def passes(tree: ast.FunctionDef) -> bool:
+        changed = repairs.changed_kernel(kernel, tree)
+        return all(_is_right(changed, launch) for launch in launches)
+
+    found = repairs.repair(kernel.tree, passes, "kernel")
+    return repairs.told(found, found.line - kernel.base if found else 0)
+
+
+def _is_right(kernel: Kernel, launch: Launch) -> bool:
+    """Return whether a launch gives what is wanted, whatever it costs."""
+    args = [fresh(arg) for arg in launch.args]
+    size = launch.blocks, launch.threads
+    most = repairs.MAX_STEPS
+    try:
+        trace(kernel, *size, *args, max_steps=most, record=(), sanitize=False, progress=False)
+    except errors.WarpwiseError:
+        return False
+    pairs = zip(launch.args, args, strict=True)
+    outs = [now for given, now in pairs if isinstance(given, Out | InOut)]
+    wanted = zip(outs, launch.want, strict=True)
+    return all(compare(got, want, launch.rtol, launch.atol) is None for got, want in wanted)
+
+
+def _failure(
+    kernel: Any,
+    launch: Launch,
+    names: tuple[str, ...],
+    name: str,
+    wrong: Mismatch,
+    others: Sequence[Case],
+) -> Failure:
+    """Gather what is known of a wrong output."""
+    given = dict(zip(names, launch.args, strict=True))
+    starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
+    inputs = {n: arg for n, arg in given.items() if not isinstance(arg, Out | InOut)}
+    return Failure(
+        name,
+        wrong.got,
+        wrong.want,
+        wrong.where,
+        inputs=inputs | starts,
+        start=starts.get(name),
+        tile=causes.tile_of(launch),
+        words=causes.words_of(as_kernel(kernel).tree),
+        rtol=launch.rtol,
+        atol=launch.atol,
+        sizes=sizes_of(launch),
+        sizes_before=sizes_before(launch, others),
     )
 
 
 def _on_unwritten(
-    kernel: Any, launch: Launch, name: str, unwritten: np.ndarray, t: Trace
+    kernel: Any,
+    launch: Launch,
+    name: str,
+    unwritten: np.ndarray,
+    want: np.ndarray,
+    t: Trace,
+    others: Sequence[Case],
 ) -> tuple[Message, Message]:
     """Detail and advice for an output that still holds its poison, or was computed from it.
 
@@ -209,18 +289,23 @@ def _on_unwritten(
         )
         if read_back
         else message(
-            "was never written; {count} of {size} elements are missing", count=count, size=size
+            "was never written; {count} of {size} elements are missing[[{where}]]",
+            count=count,
+            size=size,
+            where=Chosen(causes.where_missing(launch, unwritten, want)),
         ),
         array=Name(name),
         or_read=Words(OR_READ if seen.read or seen.otherwise else ""),
     )
     guess = (
-        causes.READ_BACK.format(name=name)
+        (causes.READ_BACK.format(name=name),)
         if read_back
-        else causes.of_missing(as_kernel(kernel), launch, name, unwritten, t)
+        else causes.of_missing(as_kernel(kernel), launch, name, unwritten, want, t)
     )
+    repaired = partial(_repaired, as_kernel(kernel), launch, others)
+    first = cache(partial(causes.with_place, guess, repaired))
     known = causes.of_missing_by_text(as_kernel(kernel), name, seen)
-    return detail, message("[[{guess}|{known}]]", guess=Chosen(guess), known=Words(known))
+    return detail, message("[[{guess}|{known}]]", guess=Later(first), known=Words(known))
 
 
 def _loads_from(name: str, t: Trace) -> bool:

@@ -1,0 +1,31 @@
+"""What a student reads of a wrong number names the mistake that was made."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from support.causes_named import is_named, of_wrong_numbers, told, verdict
+from support.lab_cases import STEMS
+
+NAMED = [answer for stem in STEMS for answer in of_wrong_numbers(stem) if answer.names]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", NAMED, ids=lambda answer: f"{answer.lab}-{answer.name}")
+def test_the_cause_of_a_wrong_number_is_named(answer, monkeypatch):
+    """By what is seen in the numbers or, if these do not name it, by a change that is tried."""
+    with monkeypatch.context() as untried:
+        untried.setattr("warpwise.labs.repairs.repair", lambda *given: None)
+        found = verdict(answer)
+        seen = told(found)
+    assert found.reason == answer.reason
+    if not is_named(answer, seen):
+        monkeypatch.setattr("warpwise.labs.repairs.SECONDS", math.inf)  # on whatever machine
+        seen = told(verdict(answer))
+    assert is_named(answer, seen), seen
+
+
+def test_a_message_is_searched_whatever_the_case_of_letters():
+    answer = NAMED[0]
+    assert not is_named(answer, "work it out by hand")

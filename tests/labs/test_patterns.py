@@ -1,0 +1,291 @@
+"""Patterns in wrong numbers: each is found where it was made, and not where it was not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+from warpwise import cuda
+from warpwise.labs import Call, InOut, Launch, Out
+from warpwise.labs.calls import judge_call
+from warpwise.labs.judge import judge, judge_launch
+from warpwise.labs.patterns import Failure, find, place
+
+RNG = np.random.default_rng(21)
+N = 70
+X = RNG.normal(size=N).astype(np.float32)
+A = RNG.normal(size=(21, 41)).astype(np.float32)
+B = RNG.normal(size=(41, 34)).astype(np.float32)
+C = A @ B
+SQUARES = (X * X).astype(np.float32)
+WORDS = frozenset({"exp", "max"})
+
+
+def failure(got, want, **known) -> Failure:
+    """Return what is known of two arrays, of which the first is wrong."""
+    got, want = np.asarray(got), np.asarray(want)
+    fields = {"inputs": {"a": A, "b": B, "x": X}, "tile": (8, 8), "rtol": 1e-5}
+    return Failure(
+        "c", got, want, ~np.isclose(got, want, rtol=1e-5, equal_nan=True), **fields | known
+    )
+
+
+def seen(got, want, **known) -> str:
+    """Return what is seen in a wrong array, and its causes; "" if there is no pattern."""
+    found = find(failure(got, want, **known))
+    return "\n".join((found.seen, *found.causes[:2])) if found else ""
+
+
+def changed(array, where, by=1.0):
+    """Return a copy of an array with other numbers at some places."""
+    array = array.copy()
+    array[where] += by * (1 + np.arange(array[where].size).reshape(array[where].shape))
+    return array
+
+
+LONG = RNG.normal(size=512)
+EDGE = changed(C, (slice(None), slice(32, None)))
+TURNED = RNG.normal(size=(32, 32))
+IN_TILES = TURNED.reshape(2, 16, 2, 16).transpose(0, 3, 2, 1).reshape(32, 32)
+CASES = {
+    "one factor": (0.25 * C, C, "each is 0.25 times what it should be"),
+    "a size as the factor": (41 * C, C, "a.shape[1]"),
+    "an exchanged difference": (-C, C, "the operands of a difference"),
+    "a factor by row": (C * np.arange(1, 22)[:, None], C, "each row of c is off by one factor"),
+    "a factor by column": (C * np.arange(1, 35), C, "each column of c is off by one factor"),
+    "an offset": (C + 3, C, "each wrong one is 3 too large"),
+    "a count one off": (
+        np.array([4, 2, 5, 2]),
+        np.array([3, 1, 4, 1]),
+        "each wrong one is 1 too large",
+    ),
+    "a lost sign": (np.abs(C), C, "a sign is lost"),
+    "a transposed matrix": (TURNED.T, TURNED, "c is transposed"),
+    "a reshaped matrix": (
+        A.reshape(41, 21),
+        A.T,
+        "in the order that they have there\na reshape keeps that order",
+    ),
+    "a reversed row": (X[::-1], X, "c is reversed"),
+    "a shift": (np.roll(X, 2), X, "2 places after"),
+    "order within tiles": (IN_TILES, TURNED, "each tile of 16 x 16"),
+    "sorted": (np.sort(X), X, "the right values in other places"),
+    "whole tiles only": (EDGE, C, "the columns from 32 on, 2 of 34"),
+    "the last partial tile": (
+        EDGE,
+        C,
+        "whole tiles of 8; all others are right\nthe last, partial tile",
+    ),
+    "the first tile": (changed(C, slice(8, None)), C, "only the first tile or block of 8 is right"),
+    "one row": (changed(C, 5), C, "row 5 of 21 only"),
+    "each 2nd": (changed(X, slice(1, None, 2)), X, "each 2nd of the elements, from 1 on"),
+    "an input": (X, SQUARES, "c is x as it is"),
+    "x + x": (X + X, SQUARES, "c is 2 * x\n+ stands where * should"),
+    "another operator": (A + A[0], A * A[0], "c is a + v, with v taken by the column"),
+    "a constant": (np.full(N, 2.0), X, "every element of c is 2"),
+    "a missing factor": (X, X * SQUARES, "it were multiplied by s\nthe factor s is left out"),
+    "a missing term": (C, C + 3 * B[:21, :34], "s is missing from each wrong one"),
+    "first terms": (
+        A[:, :32] @ B[:32],
+        C,
+        "c[0, 0] is the sum of the first 32 of the 41 products a[0, k] * b[k, 0]: "
+        "the last 9 are missing",
+    ),
+    "last terms": (A[:, 32:] @ B[32:], C, "the last 9 of the 41 products"),
+    "+= became =": (A[:, 40:] @ B[40:], C, "= stands where += should"),
+    "one term": (C - np.outer(A[:, 3], B[3]), C, "all but product 3 of the 41 products"),
+    "half of a row": (A[:, ::2].sum(1), A.sum(1), "the sum of 21 of the 41 elements a[0, k]"),
+    "wrapped": (np.array([-56, 1, -126]), np.array([200, 1, 130]), "8 bits wrapped around"),
+    "saturated": (np.array([127, -128, 3]), np.array([500, -900, 3]), "the range of int8"),
+    "truncated": (np.trunc(9 * X), 9 * X, "are whole numbers, and should not be"),
+    "cut, not rounded": (np.array([3, -2, 0]), np.array([4, -3, 0]), "round first, then convert"),
+    "float16": (C.astype(np.float16).astype(np.float32), C, "a number is float16 on the way"),
+    "close": (C * (1 + 0.001 * np.sin(C)), C, "close, but not close enough"),
+    "odd ones, then even ones": (
+        changed(X, np.r_[1:35:2, 36:70:2]),
+        X,
+        "the odd ones before 35, the even ones from there on",
+    ),
+    "seams between blocks": (
+        changed(LONG, [126, 127, 128, 255, 256, 257, 383, 384]),
+        LONG,
+        "one block or tile of 128 ends and the next begins; all others are right\nat its ends",
+    ),
+    "counts too small": (
+        np.array([3, 9, 1, 7, 2]),
+        np.array([5, 12, 4, 8, 9]),
+        "together 22 where 38 are due\nonly some of the inputs are counted",
+    ),
+    "zeros": (np.where(C > 0, C, 0), C, "every wrong element is 0"),
+}
+OTHERS = {
+    "another operator": {"inputs": {"a": A, "v": A[0]}},
+    "a missing factor": {"inputs": {"s": SQUARES}},
+    "a missing term": {"inputs": {"s": 3 * B[:21, :34]}},
+    "seams between blocks": {"tile": (128,)},
+    "order within tiles": {"tile": (16, 16)},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_pattern_is_found(name):
+    got, want, told = CASES[name]
+    assert told in seen(got, want, **OTHERS.get(name, {}))
+
+
+def test_noise_has_no_pattern():
+    assert find(failure(C + RNG.normal(size=C.shape), C)) is None
+    assert find(failure(RNG.normal(size=N), X)) is None
+
+
+def test_an_infinity_is_close_to_nothing():
+    """L of a row that sees nothing is -inf, and 0 is another number."""
+    told = seen([1.0, 0.0], [1.0, -inf], words=WORDS)
+    assert "should all be -inf" in told and "close" not in told
+    assert "are infinite\nexp of a large number" in seen([inf, 1, 2], [9.0, 1, 2], words=WORDS)
+    assert "where 0 is due\na row that sees nothing" in seen([nan, 1], [0.0, 1], words=WORDS)
+
+
+def test_places_are_told_along_the_axis_that_they_depend_on():
+    marked = np.zeros((2, 9, 9), bool)
+    marked[1] = True
+    assert place(marked).told == "the last index of axis 0 only"
+    corner = np.ones((9, 9), bool)
+    corner[:8, :8] = False
+    assert place(corner).told == "those from row 8 on and those from column 8 on"
+    assert "on the diagonal" in place(np.eye(9, dtype=bool)).told
+    assert place(RNG.random((9, 9)) < 0.5) is None and place(np.ones(4, bool)) is None
+
+
+# As a student reads them.
+
+
+@cuda.jit
+def square(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] * x[i]
+
+
+@cuda.jit
+def doubled(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = x[i] + x[i]
+
+
+@cuda.jit
+def never_stored(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        new = x[i] + y[i]  # noqa: F841, which is the mistake
+
+
+@cuda.jit
+def last_one_missing(x, y):
+    i = cuda.grid(1)
+    if i < x.size - 1:
+        y[i] = x[i] * x[i]
+
+
+@cuda.jit
+def root(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        y[i] = (v - v) / (v - v)
+
+
+def squares(size: int) -> Launch:
+    x = X[:size]
+    return Launch(f"{size}", 2, 64, (x, Out(size)), (x * x,), rtol=1e-6)
+
+
+def test_x_plus_x_is_told_from_x_times_x():
+    verdict = judge(doubled, (squares(N), squares(9)))[-1]
+    assert verdict.detail.endswith("\ny is 2 * x")
+    assert (
+        "is + the right operator there? (with one small change there all is right)"
+        in verdict.advice
+    )
+    assert verdict.advice.endswith("; or + stands where * should, or x is added twice")
+
+
+def test_what_the_data_shows_is_for_its_owner():
+    verdict = judge(doubled, (squares(N),))[-1]
+    assert verdict.message.hidden() == "y is wrong"
+    assert verdict.remedy.hidden().startswith("work out by hand an element of y near the beginning")
+
+
+def test_an_array_changed_in_place_that_is_never_stored_is_named():
+    launch = Launch("in place", 2, 64, (X, InOut(X)), (2 * X,), rtol=1e-6)
+    verdict = judge_launch(never_stored, launch)
+    assert verdict.reason == "wrong result"
+    assert verdict.detail.endswith(
+        "y holds what it held before the launch: nothing new is stored to it"
+    )
+    assert "store its new value, y[i] = ..." in verdict.advice
+
+
+def test_a_missing_element_is_placed_and_the_line_named():
+    verdict = judge(last_one_missing, (squares(N),))[-1]
+    assert verdict.detail.endswith("\nmissing: the last element only")
+    assert "i < x.size - 1: is < the right comparison" in verdict.advice
+
+
+def test_the_line_that_stores_the_first_nan_is_named():
+    verdict = judge_launch(root, squares(N))
+    assert "70 of 70 elements are nan\nthe first one is stored on\n" in verdict.detail
+    assert verdict.detail.endswith("y[i] = (v - v) / (v - v)")
+    assert "nan comes from 0 / 0" in verdict.advice
+
+
+def test_nothing_is_tried_before_somebody_reads(monkeypatch):
+    tried = []
+    monkeypatch.setattr("warpwise.labs.repairs.repair", lambda *given: tried.append(given))
+    verdict = judge(doubled, (squares(N),))[-1]
+    assert verdict.remedy.hidden() and not tried
+    assert verdict.advice and len(tried) == 1
+
+
+# Host functions.
+
+
+def grows(n, step):
+    """Return the sums of the numbers up to each of n."""
+    total, sums = 0, []
+    for i in range(1, n):
+        total += step * i
+        sums.append(total)
+    return np.array([0, *sums])
+
+
+def test_the_comparison_of_a_function_is_named():
+    def most(values, limit):
+        return int((values < limit).sum())
+
+    table = np.arange(9)
+    calls = [Call(f"{n}", (table, n), int((table <= n).sum())) for n in (3, 5)]
+    verdict = judge(most, calls)[-1]
+    assert "it is 1 too small" in verdict.detail
+    assert "values < limit: is < the right comparison, also where both" in verdict.advice
+
+
+def test_what_is_wrong_stands_before_long_arguments():
+    call = Call("two", (np.array([3.0, 4.0]), np.array([3.0, 4.0])), np.array([2.0, 1.0]))
+    verdict = judge_call(lambda a, b: np.array([2.0, 7.0]), call)
+    first, *_, last = verdict.detail.splitlines()
+    assert first == "<lambda>[1] should be 1 and is 7; 1 of 2 elements are wrong"
+    assert last.startswith("    called as <lambda>(an array of float64 with shape (2,) [3.0, 4.0]")
+    assert "array of float64" not in verdict.message.hidden()
+
+
+def test_shapes_that_do_not_fit_come_with_something_to_try():
+    call = Call("sum", (A, X), A)
+    verdict = judge_call(lambda a, x: a + x, call)
+    assert verdict.reason == "raised an error"
+    assert "keepdims=True" in verdict.advice
+    assert replace(verdict, message=verdict.message) == verdict

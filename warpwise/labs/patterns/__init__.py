@@ -1,0 +1,60 @@
+"""Find what the wrong elements of an output have in common, and what usually makes such numbers.
+
+``find`` tries the patterns from the most telling to the least; the first that holds is told. Each
+is found in the numbers of one case, so what is told is private to whoever owns that case. Left out:
+which elements depend on which inputs, and the text of the kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpwise.labs.patterns import (
+    lengths,
+    moves,
+    not_numbers,
+    of_inputs,
+    places,
+    relations,
+    sums,
+    values,
+)
+from warpwise.labs.patterns.failure import Failure, Pattern
+from warpwise.labs.patterns.places import Place, place
+
+#: from the most telling to the least
+PATTERNS = (
+    not_numbers.unwritten_start,
+    not_numbers.not_a_number,
+    not_numbers.infinite,
+    values.one_factor,
+    of_inputs.constant,
+    of_inputs.function_of_inputs,
+    relations.factor_or_term,
+    relations.one_number,
+    values.sign,
+    moves.moved,
+    sums.part_of_a_sum,
+    not_numbers.zeros,
+    places.at_the_edge,
+    values.of_a_type,
+    values.offset,
+    values.factor_by_axis,
+    values.close,
+    relations.too_small,
+    places.some_wrong,
+    relations.ragged,
+    relations.unexplained,
+)
+
+
+def find(failure: Failure) -> Pattern | None:
+    """Return the first pattern that the wrong elements have; None if there is none."""
+    if failure.got.dtype.kind not in "iufb":
+        return None
+    if failure.got.shape != failure.want.shape:
+        return lengths.other_length(failure)
+    with np.errstate(all="ignore"):
+        return next((found for look in PATTERNS if (found := look(failure)) is not None), None)
+
+
+__all__ = ["Failure", "Pattern", "Place", "find", "place", "places"]

@@ -1,0 +1,244 @@
+"""Patterns of places: which elements are wrong, and which are right.
+
+The same description serves elements that were never written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpwise.labs.patterns.failure import Failure, Pattern
+
+MOST_LISTED = 6  # marks without a rule that are worth telling
+MOSTLY = 0.9  # share of wrong elements above which a line is wrong: some are right by chance
+PERIODS = (2, 3, 4, 8, 16, 32, 64, 128)
+EDGE = (
+    "the last, partial tile or block is left out, or treated as if it were whole: look at the "
+    "guard, and at where the loop ends"
+)
+TOO_SOON = "a guard or a loop ends too soon: is its end the number of elements, or the last one?"
+BEGINS = "a loop or an index begins in the wrong place: the first ones are a case of their own"
+SHARES = (
+    "the share of a thread is wrong: an index with // or %, a lane for a thread, one warp or one "
+    "thread for all"
+)
+HALO = (
+    "at its ends a block or tile needs elements of its neighbours, the halo: are they loaded, or "
+    "taken for 0?"
+)
+WHOSE = (
+    "what is done depends on the number of the element, odd or even, or on that of the thread: "
+    "which of the two is asked for?"
+)
+FEW_THREADS = (
+    "there are more elements than threads, so each thread needs a loop with steps of "
+    "cuda.gridsize(1)"
+)
+OWN = (
+    "what each {line} has of its own is wrong, such as its sum, maximum or scale: "
+    "what sets the wrong {line}s apart?"
+)
+OF_A_FUNCTION = (
+    "they are a case of their own, which takes the wrong branch or has none: what sets their "
+    "inputs apart from those of the right ones?",
+    "an end is counted in or left out: < or <=, and where a range begins and ends",
+)
+OUTER = (
+    "an outer index, such as the number of a head, is left out or is another array's where "
+    "something is read or written"
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where marked elements stand, in words, and what usually marks those."""
+
+    told: str
+    causes: tuple[str, ...]
+
+
+def some_wrong(f: Failure) -> Pattern | None:
+    """Some elements are right: say which are wrong."""
+    if f.wrong.all() or f.wrong.size < 2:
+        return None
+    found = place(f.wrong, f.tile)
+    if found is None:
+        return None
+    causes = found.causes if f.tile else OF_A_FUNCTION
+    if found.causes[0] not in (EDGE, OUTER):
+        causes = f.likely(*causes)
+    return Pattern(f"wrong: {found.told}; all others are right", causes)
+
+
+def at_the_edge(f: Failure) -> Pattern | None:
+    """Whole tiles or blocks are right, and what is left over is wrong."""
+    found = place(f.wrong, f.tile)
+    if not f.tile or found is None or found.causes[0] not in (EDGE, HALO):
+        return None
+    return Pattern(f"wrong: {found.told}; all others are right", found.causes)
+
+
+def place(marked: np.ndarray, tile: tuple[int, ...] = ()) -> Place | None:
+    """Describe where the marked elements of an array stand; None if no simple rule says it.
+
+    ``tile``: the threads of a block, rows first. A mask of several axes is described along the one
+    that it depends on, or by the corner that it leaves."""
+    if marked.all() or not marked.any():
+        return None
+    for axis in range(marked.ndim):
+        others = tuple(other for other in range(marked.ndim) if other != axis)
+        share = marked.mean(others)
+        if ((share == 0) | (share > MOSTLY)).all() and (share == 0).any():
+            line, step = _line(marked.ndim, axis), _step(tile, marked.ndim, axis)
+            found = _along(share > 0, line, step)
+            if found and axis < marked.ndim - 2:
+                return Place(found.told, (OUTER, *found.causes))
+            return found
+    if marked.ndim >= 2:
+        return _corner(marked, tile) or _diagonal(marked)
+    return None
+
+
+def _line(ndim: int, axis: int) -> str:
+    if ndim == 1:
+        return "element"
+    names = {ndim - 1: "column", ndim - 2: "row"}
+    return names.get(axis, f"index of axis {axis}")
+
+
+def _step(tile: tuple[int, ...], ndim: int, axis: int) -> int:
+    """Return the threads of a block along an axis; 0 if it does not go that way."""
+    from_end = axis - ndim
+    return tile[from_end] if len(tile) >= -from_end else 0
+
+
+def _lines(line: str) -> str:
+    return "indices of" + line[len("index of") :] if line.startswith("index") else f"{line}s"
+
+
+def _along(marked: np.ndarray, line: str, step: int) -> Place | None:
+    """Describe marks along one axis."""
+    places, count = np.flatnonzero(marked), marked.size
+    first, last = int(places[0]), int(places[-1])
+    lines = _lines(line)
+    if places.size == 1:
+        return _single(first, count, line)
+    if last - first + 1 == places.size:
+        if last == count - 1:
+            return _tail(first, count, lines, line, step)
+        if first == 0:
+            causes = (BEGINS, OWN.format(line=line))
+            return Place(f"the first {places.size} {lines}, up to {last}", causes)
+        return Place(f"{lines} {first} to {last} of {count}", (BEGINS, OWN.format(line=line)))
+    for period in PERIODS:
+        rest = np.unique(places % period)
+        if rest.size < period <= count // 2 and places.size > 2 and _periodic(marked, period):
+            each = f"each {_ordinal(period)} of the {lines}, from {int(rest[0])} on"
+            if rest.size > 1:
+                each = f"the {lines} whose number % {period} is {_listed(rest)}"
+            return Place(each, (SHARES, OWN.format(line=line)))
+    if places.size > MOST_LISTED:
+        return _at_seams(marked, lines, step) or _by_turns(marked, lines)
+    told = f"{lines} {_listed(places)}, of {count}"
+    return Place(told, (OWN.format(line=line), EDGE))
+
+
+def _single(index: int, count: int, line: str) -> Place:
+    which = {0: f"the first {line} only", count - 1: f"the last {line} only"}
+    told = which.get(index, f"{line} {index} of {count} only")
+    causes = (BEGINS, TOO_SOON) if index == 0 else (TOO_SOON, EDGE)
+    if 0 < index < count - 1:
+        causes = (OWN.format(line=line), EDGE)
+    return Place(told, causes)
+
+
+def _tail(first: int, count: int, lines: str, line: str, step: int) -> Place | None:
+    """Describe marks from a place on to the end."""
+    if first < 3 and count > MOST_LISTED:
+        return None  # what is first is often right by chance
+    told = f"the {lines} from {first} on, {count - first} of {count}"
+    sizes = [size for size in (step, 32, 16, 64, 8) if size > 1]
+    whole = next((size for size in sizes if first == count // size * size), 0)
+    if whole:
+        return Place(f"{told}: what is right are whole tiles of {whole}", (EDGE, TOO_SOON))
+    tiled = next((size for size in sizes if first % size == 0), 0)
+    if tiled == first:
+        causes = (
+            f"only the first tile or block of {tiled} is right: what changes in the second, "
+            "and what has to be kept, rescaled or begun anew between them?",
+            EDGE,
+        )
+        return Place(f"{told}: the first {tiled} are right", causes)
+    return Place(told, (TOO_SOON, EDGE))
+
+
+def _periodic(marked: np.ndarray, period: int) -> bool:
+    """True if whether an element is marked depends on its number modulo the period."""
+    return all(np.unique(marked[rest::period]).size < 2 for rest in range(period))
+
+
+def _at_seams(marked: np.ndarray, lines: str, step: int) -> Place | None:
+    """Describe marks close to where one block or tile ends and the next begins."""
+    number = np.flatnonzero(marked)
+    for size in dict.fromkeys((step, 32, 64, 128, 256)):
+        if size < 8 or size >= marked.size:
+            continue
+        from_seam = np.minimum(number % size, size - 1 - number % size)
+        if from_seam.max() < size // 8:
+            told = f"{lines} where one block or tile of {size} ends and the next begins"
+            return Place(told, (HALO, EDGE))
+    return None
+
+
+def _by_turns(marked: np.ndarray, lines: str) -> Place | None:
+    """Describe marks on the odd places up to some place, and on the even ones from there on."""
+    number = np.arange(marked.size)
+    other = marked ^ (number % 2 == 1)
+    turns = np.flatnonzero(np.diff(other.astype(np.int8)))
+    if turns.size != 1:
+        return None
+    first, second = ("even", "odd") if other[0] else ("odd", "even")
+    at = int(turns[0]) + 1
+    told = f"each 2nd of the {lines}: the {first} ones before {at}, the {second} ones from there on"
+    return Place(told, (WHOSE, SHARES))
+
+
+def _ordinal(n: int) -> str:
+    return {2: "2nd", 3: "3rd"}.get(n, f"{n}th")
+
+
+def _listed(places: np.ndarray) -> str:
+    shown = [str(n) for n in places[:MOST_LISTED].tolist()]
+    return ", ".join(shown) + (", ..." if places.size > MOST_LISTED else "")
+
+
+def _corner(marked: np.ndarray, tile: tuple[int, ...]) -> Place | None:
+    """Describe marks that leave, or are, a rectangle at the beginning of the last two axes."""
+    flat = marked.reshape(-1, *marked.shape[-2:])
+    if not (flat == flat[0]).all():
+        return None
+    rows, cols = np.flatnonzero(~flat[0].all(1)), np.flatnonzero(~flat[0].all(0))
+    if not rows.size or not cols.size:
+        return None
+    inside = np.zeros(flat[0].shape, bool)
+    inside[: rows[-1] + 1, : cols[-1] + 1] = True
+    if not np.array_equal(inside, ~flat[0]):
+        return None
+    told = f"those from row {rows[-1] + 1} on and those from column {cols[-1] + 1} on"
+    return Place(told, (EDGE, TOO_SOON))
+
+
+def _diagonal(marked: np.ndarray) -> Place | None:
+    """Describe marks on, above or below the diagonal of the last two axes."""
+    flat = marked.any(tuple(range(marked.ndim - 2)))
+    row, col = np.indices(flat.shape)
+    for told, where in (
+        ("on the diagonal", row == col),
+        ("above the diagonal", col > row),
+        ("below the diagonal", col < row),
+    ):
+        if np.array_equal(flat, where):
+            mask = "row and column are compared the wrong way, as in a mask: < or <=?"
+            return Place(f"those {told}", (mask, "row and column are exchanged"))
+    return None

@@ -1,0 +1,83 @@
+"""Find a place in a wrong kernel or function where one small change makes its cases right.
+
+What is said of it is true: with that change the case came out right. It names the line and asks
+about it, and does not say what to write. Each change is tried, a kernel's in the simulator and a
+function's by calling it, so nobody looks for one where only the grader reads. Left out: mistakes
+that take two changes, and whether the changed text is right for other cases."""
+
+from __future__ import annotations
+
+import ast
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from warpwise.labs.limit import TimeIsUp, at_most
+from warpwise.labs.small_changes import Change, changes
+from warpwise.simt import Kernel
+
+SECONDS = 3.0  #: of processor time, after which no further change is tried
+CALL_SECONDS = 0.2  #: of processor time, for one call of a changed function
+MOST_TRIES = {"kernel": 200, "function": 1200}
+MAX_STEPS = 5_000  #: loop steps of a changed kernel's launch
+
+Passes = Callable[[ast.FunctionDef], bool]
+
+
+def repair(tree: ast.FunctionDef, passes: Passes, kind: str) -> Change | None:
+    """Return the first small change of a function that ``passes``; None if none is found."""
+    begun = time.process_time()
+    for change in changes(tree)[: MOST_TRIES[kind]]:
+        if time.process_time() - begun > SECONDS:
+            return None
+        if passes(change.make()):
+            return change
+    return None
+
+
+def told(change: Change | None, line: int) -> str:
+    """Say where a change helps; ``line`` is its number as messages count. "" without one."""
+    if change is None:
+        return ""
+    return (
+        f"look at line {line}, {change.text}: {change.question} "
+        "(with one small change there all is right)"
+    )
+
+
+def changed_kernel(kernel: Kernel, tree: ast.FunctionDef) -> Kernel:
+    """Return a kernel with another tree that sees the same names."""
+    made = Kernel(tree, kernel.lookup, kernel.file, kernel.lines, kernel.device, kernel.names)
+    made.function, made.origin = kernel.function, kernel.origin
+    made.signed, made.options = kernel.signed, kernel.options
+    return made
+
+
+def changed_function(function: Any, tree: ast.FunctionDef) -> Callable[..., Any] | None:
+    """Return a plain function with another tree that sees the same names; None if it cannot be."""
+    if function.__closure__:
+        return None
+    tree.decorator_list = []
+    names = dict(function.__globals__)
+    try:
+        exec(compile(ast.Module([tree], []), "<a small change>", "exec"), names)
+    except (SyntaxError, ValueError, TypeError):
+        return None
+    made: Callable[..., Any] = names[tree.name]
+    return made
+
+
+def value_of(function: Any, args: tuple[Any, ...]) -> Any:
+    """Call a changed function; return what it gives, or None if it raises or takes too long."""
+    quiet = redirect_stdout(StringIO()), np.errstate(all="ignore"), warnings.catch_warnings()
+    try:
+        with quiet[0], quiet[1], quiet[2], at_most(CALL_SECONDS):
+            warnings.simplefilter("ignore")
+            return function(*args)
+    except (Exception, SystemExit, TimeIsUp):
+        return None

@@ -1,0 +1,191 @@
+"""Small changes of a function's text, each of which undoes a common mistake.
+
+A change has the line that it is on, what stands there, and a question about it, which points to the
+place and does not give the answer. Likely ones come first. Left out: whether a change helps."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from warpwise.labs.other_expressions import Slot, alternatives, text_of
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """One change: how to make the changed function, what stands there now, and a question."""
+
+    make: Callable[[], ast.FunctionDef]
+    line: int
+    node: ast.AST
+    question: str
+    rank: int
+
+    @property
+    def text(self) -> str:
+        """What stands there, cut to its first line and to a reasonable length."""
+        return text_of(self.node)
+
+
+def changes(tree: ast.FunctionDef) -> list[Change]:
+    """Return the changes of a function, likely ones first; the tree itself stays as it is."""
+    tree = copy.deepcopy(tree)
+    made = [*_in_statements(tree), *_in_expressions(tree)]
+    return sorted(made, key=lambda change: change.rank)
+
+
+def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
+    names = _names(tree)
+    numbers = _numbers(tree)
+    for slot in list(_slots(tree)):
+        node = slot.node
+        line = getattr(node, "lineno", getattr(slot.parent, "lineno", tree.lineno))
+        for other, question, rank in alternatives(slot, node, names, numbers):
+            make = partial(_made, tree, slot, ast.copy_location(other, node))
+            yield Change(make, line, node, question, rank)
+
+
+def _made(tree: ast.FunctionDef, slot: Slot, other: ast.AST) -> ast.FunctionDef:
+    """Return a copy of a function with another node in a slot."""
+    node = slot.node
+    slot.put(other)
+    made = copy.deepcopy(tree)
+    slot.put(node)
+    return ast.fix_missing_locations(made)
+
+
+def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:
+    """Yield the places of expressions in a function's body."""
+    for statement in tree.body:
+        for parent in ast.walk(statement):
+            for name, value in ast.iter_fields(parent):
+                if isinstance(value, ast.expr):
+                    yield Slot(parent, name, None)
+                elif isinstance(value, list):
+                    for i, item in enumerate(value):
+                        if isinstance(item, ast.expr):
+                            yield Slot(parent, name, i)
+
+
+def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
+    """Yield changes of whole lines: order, = and +=, a line too many, a factor left out."""
+    factors = _factors(tree)
+    stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _is_stored(n)]
+    again = {name for name in stored if stored.count(name) > 1}
+    for parent in [tree, *ast.walk(ast.Module(tree.body, []))]:
+        for name in ("body", "orelse"):
+            block = getattr(parent, name, None)
+            if not isinstance(block, list):
+                continue
+            for i, statement in enumerate(block):
+                if not isinstance(statement, ast.stmt):
+                    continue
+                for new, question, rank in _other_lines(block, i, factors, again):
+                    make = partial(_with_block, tree, parent, name, new)
+                    yield Change(make, statement.lineno, statement, question, rank)
+
+
+def _with_block(
+    tree: ast.FunctionDef, parent: ast.AST, name: str, new: list[ast.stmt]
+) -> ast.FunctionDef:
+    """Return a copy of a function with other statements in a block."""
+    block = getattr(parent, name)
+    setattr(parent, name, new)
+    made = copy.deepcopy(tree)
+    setattr(parent, name, block)
+    return ast.fix_missing_locations(made)
+
+
+def _other_lines(
+    block: list[ast.stmt], i: int, factors: list[str], again: set[str]
+) -> Iterator[tuple[list[ast.stmt], str, int]]:
+    this, before, after = block[i], block[:i], block[i + 1 :]
+    moves = ast.Assign | ast.AugAssign | ast.Expr | ast.If
+    if isinstance(this, moves) and after and isinstance(after[0], moves):
+        order = "does it come before what follows it, or after?"
+        yield [*before, after[0], this, *after[1:]], order, 2
+    match this:
+        case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
+            added = ast.AugAssign(target, ast.Add(), value)
+            replace = "does it replace what is there (=), or add to it (+=)?"
+            if isinstance(target, ast.Subscript) or target.id in again:
+                yield [*before, _at(added, this), *after], replace, 1
+            for other in factors:
+                times = ast.BinOp(value, ast.Mult(), ast.Name(other, ast.Load()))
+                new = ast.Assign([target], times)
+                yield [*before, _at(new, this), *after], "is a factor missing there?", 4
+            if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+                yield from _rescaled(before, this, after, target, value, factors)
+        case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+            replaced = ast.Assign([target], value)
+            replace = "does it add to what is there (+=), or replace it (=)?"
+            yield [*before, _at(replaced, this), *after], replace, 3
+            if isinstance(op, ast.Add):
+                for other in factors:
+                    kept = ast.AugAssign(target, ast.Mult(), ast.Name(other, ast.Load()))
+                    asked = _measured(target.id)
+                    yield [*before, _at(kept, this), this, *after], asked, 3
+                    times = ast.BinOp(value, ast.Mult(), ast.Name(other, ast.Load()))
+                    scaled = ast.AugAssign(target, op, times)
+                    yield [*before, _at(scaled, this), *after], "is a factor missing there?", 4
+        case ast.If(body=body, orelse=[]):
+            yield [*before, *body, *after], "is the condition needed?", 4
+    if len(block) > 1 and not isinstance(this, ast.Return):
+        yield [*before, *after], "is the line needed?", 5
+
+
+def _rescaled(
+    before: list[ast.stmt],
+    this: ast.Assign,
+    after: list[ast.stmt],
+    target: ast.expr,
+    value: ast.BinOp,
+    factors: list[str],
+) -> Iterator[tuple[list[ast.stmt], str, int]]:
+    """``acc = acc + x``, with a factor for what acc holds."""
+    if ast.dump(value.left) != ast.dump(target).replace("Store()", "Load()"):
+        return
+    for other in factors:
+        kept = ast.BinOp(value.left, ast.Mult(), ast.Name(other, ast.Load()))
+        new = ast.Assign([target], ast.BinOp(kept, ast.Add(), value.right))
+        yield [*before, _at(new, this), *after], _measured(text_of(target)), 2
+
+
+def _measured(name: str) -> str:
+    return f"is what {name} holds rescaled first, so that it is measured as what is added?"
+
+
+def _at(node: ast.stmt, place: ast.stmt) -> ast.stmt:
+    return ast.copy_location(node, place)
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _names(tree: ast.FunctionDef) -> list[str]:
+    """Return the variables of a function, its parameters first."""
+    bound = [arg.arg for arg in tree.args.args]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.append(node.id)
+    return list(dict.fromkeys(bound))
+
+
+def _factors(tree: ast.FunctionDef) -> list[str]:
+    """Return the variables that stand for one number: those that are never indexed."""
+    indexed = {
+        node.value.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    return [name for name in _names(tree) if name not in indexed]
+
+
+def _numbers(tree: ast.FunctionDef) -> list[int | float]:
+    values = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    return list(dict.fromkeys(numbers))
