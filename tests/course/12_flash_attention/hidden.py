@@ -247,7 +247,7 @@ def causal_launch(
             "flops_fp64": 0,
             "most_bytes_stored_by_a_warp": 16 * (D + 1),
         },
-        advice={"global_load_bytes": HIDDEN_TILES},
+        advice={"global_load_sectors": HIDDEN_TILES},
     )
 
 
