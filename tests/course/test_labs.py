@@ -152,7 +152,7 @@ def test_a_stub_keeps_what_stands_around_the_solution():
 GOOD = (ROOT / "solutions/08_coalescing.md").read_text()
 BROKEN = {
     "needs ### BEGIN": GOOD.replace(f"    {END}\n", "", 1),
-    "has fewer than two hints": GOOD.replace("<details>", "", 2),
+    "has fewer than two hints": GOOD.replace("<details>", "", 3),
     "needs one exercise cell and one check cell": GOOD.replace(
         "{check: transpose}", "{check: transposed}"
     ),

@@ -632,7 +632,7 @@ def test_what_the_sandbox_says_is_told_without_sizes(frame: str, wanted: str):
     for _ in range(3):
         x, n = rng.random(int(rng.integers(30, 90))), int(rng.integers(50, 99))
         call = Call("drawn", (x, n), WANTED[wanted](x, n))
-        verdict, _ = functions._verdict(kind, call, Finished(b"", "", 0, "", 0, 0))
+        verdict, _ = functions._verdict(kind, call, Finished(b"", "", 0, "", 0, 0), endless=False)
         found.append(as_told(verdict, call))
     check(found, "")
 

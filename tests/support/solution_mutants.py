@@ -159,11 +159,15 @@ def _reason(
     return judge_function(found, exercise.name, calls, mode, warm=warm).reason
 
 
+#: fields of a case that judge nothing
+IGNORED = ("trace", "view", "reference", "advice")
+
+
 def digest(mutant: Mutant, seed: int) -> str:
     """Return what stands for a mutant and all that judges it, but the simulator."""
     cases = (*_hidden(mutant.lab, mutant.exercise, seed), *_visible(mutant))
     asked = [
-        [getattr(case, field.name) for field in fields(case) if field.name not in ("trace", "view")]
+        [getattr(case, field.name) for field in fields(case) if field.name not in IGNORED]
         for case in cases
     ]
     return hashlib.sha256(mutant.text.encode() + pickle.dumps(asked)).hexdigest()[:24]

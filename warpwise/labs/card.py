@@ -70,10 +70,10 @@ class Card:
     left: tuple[str, ...] = ()
     detail: str = ""
     advice: str = ""
-    looked: str = ""
     gauges: tuple[Gauge, ...] = ()
     launch: str = ""
     progress: str = ""
+    looked: str = ""
 
     @property
     def look(self) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from html import escape
 from textwrap import dedent, indent
 from typing import Any
@@ -23,6 +24,7 @@ from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge
 from warpwise.labs.ladder import Attempts, Ladder
+from warpwise.messages import NOTHING
 from warpwise.traces import Trace
 
 COUNTERS = "(counters: run this cell)"
@@ -93,9 +95,16 @@ def _judged(
     target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]
 ) -> tuple[str, tuple[Verdict, ...]]:
     if not isinstance(target, str):
-        return lookup.name_of(target), judge(target, cases)
+        return lookup.name_of(target), _read(judge(target, cases))
     problem = lookup.problem(target, names)
-    return target, (problem,) if problem else judge(names[target], cases)
+    return target, _read((problem,) if problem else judge(names[target], cases))
+
+
+def _read(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+    """Leave out of the last verdict what takes time to find, where nobody reads it."""
+    if not _nobody_looks():
+        return verdicts
+    return (*verdicts[:-1], replace(verdicts[-1], message=NOTHING, remedy=NOTHING))
 
 
 def _shown(cases: tuple[Case, ...], verdicts: tuple[Verdict, ...]) -> tuple[Case, Verdict]:

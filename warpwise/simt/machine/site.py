@@ -30,6 +30,11 @@ class Site:
         own = self.line == self.shown > 0
         return "" if own else line_in_words(self.shown, self.function)
 
+    @property
+    def there(self) -> str:
+        """The line in words."""
+        return self.elsewhere or f"line {self.line}"
+
     def where(
         self,
         block: tuple[int, int, int] | None = None,

@@ -134,7 +134,7 @@ def _circumstances(
         yield message(
             "; {warps} at the barrier in {line}",
             warps=Count(len(arrived), "warp", "is", "are"),
-            line=Words(arrived[0].site.elsewhere or f"line {arrived[0].site.line}"),
+            line=Words(arrived[0].site.there),
         )
     if blocks_to_come:
         yield message(
