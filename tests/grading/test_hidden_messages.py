@@ -703,6 +703,7 @@ def test_every_template_of_the_simulator_and_of_the_judge_was_met(monkeypatch):
 
 STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
 SLOWEST = {"a_bin_for_each_thread", "never_ends"}  # take seconds for a case
+NOT_BEGUN = {"asks_the_trace", "asks_the_traces"}  # of no case: what they name is not defined
 MOST_FAILED = 2  # of a seed's cases
 quietly = np.errstate(all="ignore")  # wrong answers overflow, too
 
@@ -748,7 +749,7 @@ def defined(answer: WrongAnswer, name: str) -> Callable:
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_wrong_answer_reads_the_same_on_cases_of_two_seeds(stem: str):
     for answer in wrong_answers(stem):
-        if answer.name not in SLOWEST:
+        if answer.name not in SLOWEST | NOT_BEGUN:
             found = [one for seed in (1, 2) for one in of_answer(answer, seed)]
             assert found, answer.name
             text = "\n".join((answer.text, *given(stem)))
