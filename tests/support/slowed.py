@@ -34,12 +34,14 @@ def slowly(pid: int, part: float) -> None:
 def crowded_core() -> Iterator[str]:
     """Keep a core busy in the block, and yield what a program does to want this core only, last.
 
-    The test is skipped where the system does not count the time in the core's queue."""
+    Each loop is a session of its own, for a system may share its time out by session. The test is
+    skipped where the system does not count the time in the core's queue."""
     if not Path("/proc/self/schedstat").exists():
         pytest.skip("this system does not count the time in its queues")
     pin = f"import os\nos.sched_setaffinity(0, [{min(os.sched_getaffinity(0))}])\n"
     loop = f"{pin}parent = os.getppid()\nwhile os.getppid() == parent: pass"
-    loops = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(4)]
+    command = [sys.executable, "-c", loop]
+    loops = [subprocess.Popen(command, start_new_session=True) for _ in range(4)]
     try:
         yield f"{pin}os.nice(10)\n"
     finally:
