@@ -230,8 +230,10 @@ def test_a_student_can_check_a_lab_where_nothing_else_of_the_course_is(bundle, t
     command = [python.with_name("warpwise"), "check", f"labs/{FIRST}.ipynb"]
     done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "")
-    rows = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
+    *lines, total, following = done.stdout.splitlines()[1:]
+    rows = {line.split()[0]: line for line in lines}
     assert set(rows) == {exercise.id for exercise in load_lab(FIRST).exercises}
+    assert total.startswith(f"1 of {len(rows)} exercises pass") and following == "Next: place"
     assert "passed" in rows.pop("square")
     assert all("not done yet" in row for row in rows.values())
 
