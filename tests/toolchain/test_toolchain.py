@@ -89,8 +89,9 @@ def test_every_other_kernel_of_a_lab_that_is_launched_there_compiles(path):
     for name in set(found.kernels) - {e.name for e in load_lab(path).exercises}:
         try:
             assert compile_kernel(found.kernel(name), cc=CCS[0]).registers
-        except ToolchainError as error:
-            assert "types of" in str(error) and f"{name}[" not in path.read_text("utf-8"), error
+        except ToolchainError as error:  # one that nothing launches, or that is left to students
+            why = "types of" in str(error) or "no body yet" in str(error)
+            assert why and f"{name}[" not in path.read_text("utf-8"), error
 
 
 @pytest.mark.slow
