@@ -314,6 +314,12 @@ def _from_header(header: dict[str, Any], records: Records) -> Trace:
     )
 
 
+def linear(index: tuple[int, int, int], shape: tuple[int, int, int]) -> int:
+    """The linear number of a block or thread (x, y, z); x runs fastest."""
+    x, y, z = index
+    return x + shape[0] * (y + shape[1] * z)
+
+
 def unlinear(number: int, shape: tuple[int, int, int]) -> tuple[int, int, int]:
     """The (x, y, z) of a linear block or thread number; x runs fastest."""
     return number % shape[0], number // shape[0] % shape[1], number // (shape[0] * shape[1])

@@ -182,10 +182,10 @@ def _repaired(made: _Made | None, call: Call) -> str:
 
     def passes(tree: ast.FunctionDef) -> bool:
         changed = repairs.changed_function(function, tree)
-        calls = (case for case in (call, *made.cases) if isinstance(case, Call))
+        others = (case for case in made.cases if isinstance(case, Call) and case is not call)
         return changed is not None and all(
             _judge_value(repairs.value_of(changed, _copies(call)), call, "", None).passed
-            for call in calls
+            for call in (call, *others)  # the one that fails is tried first
         )
 
     found = repairs.repair(tree, passes, "function")

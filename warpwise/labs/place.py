@@ -27,7 +27,7 @@ from warpwise.labs.until import until_mistake
 from warpwise.messages import Element, Message
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.machine.observer import Observer, Request
-from warpwise.traces import KINDS, Trace, unlinear
+from warpwise.traces import KINDS, Trace, linear, unlinear
 
 Index = tuple[int, int, int]
 #: counters of lanes, whose waste a picture of warps over time shows
@@ -103,7 +103,7 @@ def of_mistake(kernel: Any, launch: Launch, verdict: Verdict) -> Any:
         return None
     t, where = seen
     assert where.block is not None and where.thread is not None
-    warp = _number(where.thread, t.block) // WARP_SIZE
+    warp = linear(where.thread, t.block) // WARP_SIZE
     try:
         view = divergence.of_trace(t, where.block, warp, where.line, last=True)
     except TraceError:
@@ -118,8 +118,8 @@ def found(kernel: Any, launch: Launch, verdict: Verdict, t: Trace) -> tuple[Trac
         return t, Place()
     try:
         place = _of(kernel, launch, verdict, t)
-        if place.block is not None and _number(place.block, t.grid) not in t.records.block:
-            t = _again(kernel, launch, record=(_number(place.block, t.grid),))
+        if place.block is not None and linear(place.block, t.grid) not in t.records.block:
+            t = _again(kernel, launch, record=(linear(place.block, t.grid),))
     except WarpwiseError:
         return t, Place()
     return t, place
@@ -159,7 +159,7 @@ def _of_race(t: Trace) -> Place:
     sides = (race.second, race.first)
     side = next((one for one in sides if one.block in recorded), race.second)
     kind = "atomic" if side.atomic else "store" if side.writes else "load"
-    warp = _number(side.thread, t.block) // WARP_SIZE
+    warp = linear(side.thread, t.block) // WARP_SIZE
     return Place(side.line, kind, side.block, warp, race.space)
 
 
@@ -199,8 +199,3 @@ def _again(kernel: Any, launch: Launch, **options: Any) -> Trace:
     """Run a launch once more, on fresh arguments; its races are known."""
     options |= {"max_steps": MAX_STEPS, "sanitize": False}
     return trace(kernel, launch.blocks, launch.threads, *map(fresh, launch.args), **options)
-
-
-def _number(index: Index, shape: Index) -> int:
-    x, y, z = index
-    return x + shape[0] * (y + shape[1] * z)

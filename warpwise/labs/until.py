@@ -15,7 +15,7 @@ from warpwise.simt import as_kernel
 from warpwise.simt.launch import MAX_RECORDS, dimensions, source_of
 from warpwise.simt.observers.counters import Counters
 from warpwise.simt.observers.recorder import Recorder
-from warpwise.traces import Trace
+from warpwise.traces import Trace, linear
 
 
 def location(message: Message) -> Location | None:
@@ -37,8 +37,7 @@ def until_mistake(kernel: Any, launch: Launch, verdict: Verdict) -> tuple[Trace,
     if where is None or where.block is None or too_long:
         return None
     grid, block = dimensions(launch.blocks, "blocks"), dimensions(launch.threads, "threads")
-    x, y, z = where.block
-    recorder = Recorder((x + grid[0] * (y + grid[1] * z),), prod(block), MAX_RECORDS)
+    recorder = Recorder((linear(where.block, grid),), prod(block), MAX_RECORDS)
     counters = Counters()
     with suppress(KernelError):
         trace(
