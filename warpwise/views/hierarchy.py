@@ -15,7 +15,7 @@ from warpwise.devices import DEVICES, H100, Device
 from warpwise.errors import LaunchError
 from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import whole
-from warpwise.traces import Trace
+from warpwise.traces import Trace, linear
 from warpwise.views.controls import Control, Slider, device_choice
 from warpwise.views.view import View
 
@@ -104,20 +104,22 @@ def _held(device: Device, registers: int, shared_bytes: int) -> list[int]:
     return [model.occupancy(device, threads, registers, shared_bytes).blocks for threads in sizes]
 
 
-def _shape(name: str, shape: Shape, most: tuple[int, ...], most_together: int) -> tuple[int, ...]:
+def _shape(
+    name: str, shape: Shape, most: tuple[int, ...], most_together: int
+) -> tuple[int, int, int]:
     """Check a shape and return three numbers, with 1 for those not given."""
     given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     if not 1 <= len(given) <= 3:
         raise LaunchError(f"{name} has {len(given)} numbers; it can have 1 to 3")
     full = (*given, *(1,) * (3 - len(given)))
     axes = zip(AXES, full, most, strict=True)
-    checked = tuple(whole(f"{name}, {axis}", n, 1, limit) for axis, n, limit in axes)
-    whole(f"{name}, multiplied out,", prod(checked), 1, most_together)
-    return checked
+    x, y, z = (whole(f"{name}, {axis}", n, 1, limit) for axis, n, limit in axes)
+    whole(f"{name}, multiplied out,", x * y * z, 1, most_together)
+    return x, y, z
 
 
-def _place(name: str, index: Shape, shape: tuple[int, ...]) -> int:
+def _place(name: str, index: Shape, shape: tuple[int, int, int]) -> int:
     """Return an index as one number, counted along x, then y, then z."""
     given = (*index, 0, 0)[:3] if isinstance(index, (tuple, list)) else (index, 0, 0)
     x, y, z = (min(whole(name, i, 0), n - 1) for i, n in zip(given, shape, strict=True))
-    return x + shape[0] * (y + shape[1] * z)
+    return linear((x, y, z), shape)
