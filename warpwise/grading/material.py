@@ -5,6 +5,7 @@ Digests of these, and of the grader itself, tell versions apart."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -78,8 +79,13 @@ def stems(course: Path, lab: str | None = None) -> list[str]:
 
     That may be named as ``chosen`` takes it. Raises GradingError."""
     found = sorted(path.parent.name for path in (course / hidden.FOLDER).glob("[0-9]*/hidden.py"))
+    return list(meant(found, [] if lab is None else [lab], WITHOUT_TESTS))
+
+
+def meant(stems: Sequence[str], wanted: Collection[str], missing: str) -> tuple[str, ...]:
+    """Return the labs that are meant, as ``chosen`` does. Raises GradingError."""
     try:
-        return list(chosen(found, [] if lab is None else [lab], WITHOUT_TESTS))
+        return chosen(stems, wanted, missing)
     except LabError as error:
         raise GradingError(str(error)) from error
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from warpwise.errors import GradingError, LabError
-from warpwise.grading import store, unfinished
+from warpwise.errors import GradingError
+from warpwise.grading import material, store, unfinished
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import overrides, scores
@@ -19,7 +19,6 @@ from warpwise.grading.scoring.filled import Filled, is_left_out
 from warpwise.grading.scoring.roster import Roster, Student
 from warpwise.grading.scoring.scores import Score
 from warpwise.grading.store import Run, file_name
-from warpwise.labs.chosen import chosen
 from warpwise.labs.source import CHECKOUT, Lab, load_lab
 from warpwise.labs.whole import whole
 
@@ -84,7 +83,7 @@ def of_run(
     records, assigned = _records(run), _assigned(run)
     stems = sorted(labs)
     there = _there(records, assigned)
-    only = _chosen(there, only)
+    only = material.meant(there, only, NOTHING_OF) if only else ()
     settings |= known_times.given(times, labs=stems)
     records, said = timed(run, records, settings, stems, students, used)
     made = scores.scores(records, labs, used, students, fixed, assigned, datetime.now(UTC))
@@ -209,14 +208,6 @@ def labs_of(run: Run) -> list[str]:
 
 def _there(records: Iterable[Record], assigned: Collection[str] | None) -> list[str]:
     return sorted(({record.lab for record in records} | set(assigned or ())) - {""})
-
-
-def _chosen(there: Sequence[str], wanted: Collection[str]) -> Collection[str]:
-    """Return the labs that are meant. Raises GradingError."""
-    try:
-        return chosen(there, wanted, NOTHING_OF) if wanted else ()
-    except LabError as error:
-        raise GradingError(str(error)) from error
 
 
 def _assigned(run: store.Run) -> set[str] | None:

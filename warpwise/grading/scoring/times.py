@@ -19,14 +19,14 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from warpwise.errors import GradingError, LabError
+from warpwise.errors import GradingError
+from warpwise.grading import material
 from warpwise.grading.platforms import CANVAS, MOODLE
 from warpwise.grading.record import Record
 from warpwise.grading.scoring import scores, time_exports
 from warpwise.grading.scoring.course import Course
 from warpwise.grading.scoring.roster import Roster, Student
 from warpwise.grading.scoring.time_exports import Times
-from warpwise.labs.chosen import chosen
 
 NAME = "times.csv"
 SETTING = "times"  # in ``run.json``, followed by the lab
@@ -49,7 +49,7 @@ def given(texts: Iterable[str], lab: str | None = None, labs: Sequence[str] = ()
         if not sign or "/" in named or Path(text).exists():
             named, path = lab or "", text
         elif labs:
-            named = _meant(named, labs)
+            (named,) = material.meant(labs, [named], "--times: {} is not a lab")
         files.setdefault(named, []).append(str(Path(path).resolve()))
     return {f"{SETTING} {lab}".strip(): json.dumps(paths) for lab, paths in files.items()}
 
@@ -156,13 +156,6 @@ def _found(
 def _check(lab: str, labs: Sequence[str]) -> None:
     if lab not in ("", *labs):
         raise GradingError(f"--times: {lab!r} is not a lab; there are {', '.join(labs)}")
-
-
-def _meant(lab: str, labs: Sequence[str]) -> str:
-    try:
-        return chosen(labs, [lab], "--times: {} is not a lab")[0]
-    except LabError as error:
-        raise GradingError(str(error)) from error
 
 
 def _only(assigned: Sequence[str], name: object) -> str:
