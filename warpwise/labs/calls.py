@@ -23,7 +23,7 @@ from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.endless import stays
 from warpwise.labs.exercise import Call, Case, Reason, Verdict, sizes_before, sizes_of
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
-from warpwise.labs.lookup import name_of
+from warpwise.labs.lookup import name_of, names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.messages import (
     NOTHING,
@@ -200,9 +200,8 @@ def _copies(call: Call) -> tuple[Any, ...]:
 def _failure(wrong: Mismatch, call: Call, told: Message, made: _Made | None) -> Failure:
     """Gather what is known of a wrong value."""
     tree = _tree_of(made.function) if made else None
-    names = [arg.arg for arg in tree.args.args] if tree else []
-    if len(names) != len(call.args):
-        names = [f"argument {i}" for i in range(len(call.args))]
+    parameters = [arg.arg for arg in tree.args.args] if tree else []
+    names = names_of_arguments(parameters, len(call.args))
     return Failure(
         told.open(),
         wrong.got,

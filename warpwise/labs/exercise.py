@@ -6,9 +6,9 @@ These are plain values. A lab's check cell builds them, the hidden tests build t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -127,6 +127,7 @@ class Call:
 #: of hidden calls: below, the grader could not tell an answer's memory from Python's
 LEAST_MOST_BYTES = 48 << 20
 Case = Launch | Call
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,12 @@ class Verdict:
 def shape_of(out: Out) -> tuple[int, ...]:
     """Return the shape of an output as a tuple; a bare length is a vector's."""
     return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)
+
+
+def outputs(launch: Launch, items: Iterable[Item]) -> tuple[Item, ...]:
+    """Return those items that stand for outputs, of as many as a launch has arguments."""
+    pairs = zip(launch.args, items, strict=True)
+    return tuple(item for arg, item in pairs if isinstance(arg, Out | InOut))
 
 
 def sizes_of(case: Case) -> tuple[int, ...]:

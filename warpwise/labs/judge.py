@@ -27,12 +27,13 @@ from warpwise.labs.exercise import (
     Out,
     Reason,
     Verdict,
+    outputs,
     shape_of,
     sizes_before,
     sizes_of,
 )
 from warpwise.labs.first_nan import first_nan
-from warpwise.labs.lookup import is_stub, name_of
+from warpwise.labs.lookup import is_stub, name_of, names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.labs.uses import uses
 from warpwise.messages import (
@@ -121,7 +122,7 @@ def judge_launch(
         )
     except errors.WarpwiseError as error:
         return _on_error(error, launch)
-    names = _parameters(kernel, len(args))
+    names = names_of_arguments(as_kernel(kernel).parameters, len(args))
     found = (
         _race(kernel, t)
         or _inputs(launch, args, names)
@@ -140,11 +141,6 @@ def fresh(arg: Any) -> Any:
         return poison(shape_of(arg), arg.dtype)
     arg = arg.start if isinstance(arg, InOut) else arg
     return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
-
-
-def _parameters(kernel: Any, count: int) -> tuple[str, ...]:
-    names = tuple(as_kernel(kernel).parameters)
-    return names if len(names) == count else tuple(f"argument {i}" for i in range(count))
 
 
 def _on_error(error: errors.WarpwiseError, case: Case) -> Verdict:
@@ -180,8 +176,7 @@ def _outputs(
     t: Trace,
     others: Sequence[Case] = (),
 ) -> Mistake | None:
-    named = zip(launch.args, args, names, strict=True)
-    outs = [(now, name) for given, now, name in named if isinstance(given, Out | InOut)]
+    outs = outputs(launch, zip(args, names, strict=True))
     for (got, name), want in zip(outs, launch.want, strict=True):
         wrong = compare(got, want, launch.rtol, launch.atol)
         if wrong is None:
@@ -228,9 +223,7 @@ def _is_right(kernel: Kernel, launch: Launch) -> bool:
         trace(kernel, *size, *args, max_steps=most, record=(), sanitize=False, progress=False)
     except errors.WarpwiseError:
         return False
-    pairs = zip(launch.args, args, strict=True)
-    outs = [now for given, now in pairs if isinstance(given, Out | InOut)]
-    wanted = zip(outs, launch.want, strict=True)
+    wanted = zip(outputs(launch, args), launch.want, strict=True)
     return all(compare(got, want, launch.rtol, launch.atol) is None for got, want in wanted)
 
 

@@ -11,7 +11,7 @@ import inspect
 import re
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warpwise.errors import WarpwiseError
@@ -47,6 +47,12 @@ def name_of(target: Any) -> str:
     function = target if isinstance(target, Kernel) else getattr(target, "py_func", target)
     own: str | None = getattr(function, "name", None) or getattr(function, "__name__", None)
     return own or type(target).__name__
+
+
+def names_of_arguments(parameters: Iterable[str], count: int) -> tuple[str, ...]:
+    """Return what messages call the arguments: by number, if there are not as many parameters."""
+    names = tuple(parameters)
+    return names if len(names) == count else tuple(f"argument {i}" for i in range(count))
 
 
 def is_stub(target: Any) -> bool:

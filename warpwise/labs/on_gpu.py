@@ -22,7 +22,7 @@ from warpwise.cuda import backend
 from warpwise.devices import MULTIPROCESSORS, Device, of_driver
 from warpwise.errors import MeasureError
 from warpwise.labs.compare import Mismatch, compare
-from warpwise.labs.exercise import Case, InOut, Launch, Out, Verdict
+from warpwise.labs.exercise import Case, Launch, Verdict, outputs
 from warpwise.labs.judge import fresh
 from warpwise.messages import Words
 from warpwise.model.bound import bound, duration
@@ -111,8 +111,7 @@ def run(kernel: Any, case: Launch) -> list[np.ndarray]:
     held = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in given]
     kernel[case.blocks, case.threads](*held)
     cuda.synchronize()
-    pairs = zip(held, case.args, strict=True)
-    return [array.copy_to_host() for array, arg in pairs if isinstance(arg, Out | InOut)]
+    return [array.copy_to_host() for array in outputs(case, held)]
 
 
 def _wrong(case: Launch, outputs: Iterable[np.ndarray]) -> str:
@@ -142,8 +141,7 @@ def timed(kernel: Any, case: Launch) -> float:
 
     given = [fresh(arg) for arg in case.args]
     held = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in given]
-    triples = zip(held, given, case.args, strict=True)
-    written = [(array, start) for array, start, arg in triples if isinstance(arg, Out | InOut)]
+    written = outputs(case, zip(held, given, strict=True))
     launched = kernel[case.blocks, case.threads]
     samples = []
     for _ in range(WARM_UP + SAMPLES):

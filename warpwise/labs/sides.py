@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs.exercise import Call, InOut, Launch, Out
+from warpwise.labs.exercise import Call, InOut, Launch, Out, outputs
 from warpwise.labs.judge import MAX_STEPS, fresh
-from warpwise.labs.lookup import name_of
+from warpwise.labs.lookup import name_of, names_of_arguments
 from warpwise.labs.perturbed import DOWN, UP, Inputs, inputs_of
 from warpwise.simt import as_kernel, run_unwatched
 
@@ -33,15 +33,14 @@ def of_launch(kernel: Any, launch: Launch) -> tuple[Run, Inputs, tuple[str, ...]
     """Return how to run a kernel, its inputs, and the names of its outputs."""
     named = list(zip(as_kernel(kernel).parameters, launch.args, strict=True))
     inputs = [(name, arg) for name, arg in named if not isinstance(arg, Out)]
-    outs = tuple(name for name, arg in named if isinstance(arg, Out | InOut))
+    outs = outputs(launch, (name for name, _ in named))
     starts = [arg.start if isinstance(arg, InOut) else arg for _, arg in inputs]
 
     def run(values: Sequence[Any]) -> Arrays:
         left = iter(values)
         args = [fresh(arg) if isinstance(arg, Out) else next(left) for arg in launch.args]
         run_unwatched(kernel, launch.blocks, launch.threads, *args, max_steps=MAX_STEPS)
-        pairs = zip(launch.args, args, strict=True)
-        return tuple(now for arg, now in pairs if isinstance(arg, Out | InOut))
+        return outputs(launch, args)
 
     return run, inputs_of((name for name, _ in inputs), starts), outs
 
@@ -52,11 +51,10 @@ def of_call(function: Any, call: Call) -> tuple[Run, Inputs, tuple[str, ...]]:
     several = type(call.want) is tuple
     outs = tuple(f"{name}[{i}]" for i in range(len(call.want))) if several else (name,)
     try:
-        names = [*inspect.signature(function).parameters]
+        parameters = [*inspect.signature(function).parameters]
     except (TypeError, ValueError):  # a function of Python's own
-        names = []
-    if len(names) != len(call.args):
-        names = [f"argument {i}" for i in range(len(call.args))]
+        parameters = []
+    names = names_of_arguments(parameters, len(call.args))
     return lambda values: arrays_of(function(*values)), inputs_of(names, call.args), outs
 
 
