@@ -132,7 +132,8 @@ USING = [path for path in FILES if "warpwise.messages import" in path.read_text(
 #: where errors are raised while a kernel runs, or is launched: their numbers are those of a case
 RUNNING = ("simt/machine", "simt/sanitizer", "simt/lanes", "simt/builtins")
 LAUNCHING = ("simt/launch.py", "simt/arguments.py")
-JUDGING = ("labs/judge.py", "labs/calls.py", "labs/compare.py", "labs/causes.py", "races.py")
+JUDGES = ("judge", "results", "calls", "values", "described", "compare", "causes")
+JUDGING = (*(f"labs/{name}.py" for name in JUDGES), "races.py")
 WRITTEN = re.compile(r"^\w*(Error|Fault)$")
 ERRORS = {name for name in vars(errors) if WRITTEN.match(name)} - {"TraceError", "LabError"}
 

@@ -35,7 +35,7 @@ from support import programs  # noqa: E402
 
 from warpwise import trace  # noqa: E402
 from warpwise.errors import WarpwiseError  # noqa: E402
-from warpwise.labs.judge import fresh  # noqa: E402
+from warpwise.labs.exercise import fresh  # noqa: E402
 from warpwise.simt import as_kernel  # noqa: E402
 
 NEEDS_GPU = "needs an NVIDIA GPU: none was found here"

@@ -24,10 +24,10 @@ from warpwise.grading.feedback.explained import SAVE_AGAIN, remedy
 from warpwise.grading.record import Counter, Finding, Record, Result
 from warpwise.grading.simulate import summary
 from warpwise.labs import still
-from warpwise.labs.calls import judge_value
 from warpwise.labs.exercise import Call, Launch, Out, Reason
 from warpwise.labs.judge import REASONS, judge
 from warpwise.labs.source import load_lab, solved_notebook
+from warpwise.labs.values import judge_value
 from warpwise.simt.launch import dimensions
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")

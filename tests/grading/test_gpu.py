@@ -22,8 +22,7 @@ from warpwise.grading import extract, gpu, hidden, material, store
 from warpwise.grading.execution import Execution
 from warpwise.grading.gpu_kernel import compiled
 from warpwise.grading.notebook import Answer
-from warpwise.labs.exercise import InOut, Launch, Out
-from warpwise.labs.judge import fresh
+from warpwise.labs.exercise import InOut, Launch, Out, fresh
 from warpwise.toolchain.compilation import compiling_for
 
 ON_NUMBAS_SIMULATOR = {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore"}

@@ -21,12 +21,13 @@ from warpwise import cuda
 from warpwise.errors import LabError
 from warpwise.labs import Call, InOut, Launch, Out, advice, causes, check
 from warpwise.labs.budgets import NAMES
-from warpwise.labs.calls import judge_call, judge_value
+from warpwise.labs.calls import judge_call
 from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.judge import REASONS, judge, judge_launch
 from warpwise.labs.lookup import is_stub, problem
 from warpwise.labs.patterns.not_numbers import NAN
 from warpwise.labs.patterns.values import factor
+from warpwise.labs.values import judge_value
 from warpwise.simt import kernels_in
 
 N = 70

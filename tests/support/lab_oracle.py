@@ -23,8 +23,7 @@ import numpy as np
 
 from warpwise.grading import hidden
 from warpwise.labs.compare import compare
-from warpwise.labs.exercise import InOut, Launch, Out
-from warpwise.labs.judge import fresh
+from warpwise.labs.exercise import InOut, Launch, Out, fresh
 from warpwise.labs.source import Lab, load_lab, role, unmarked
 from warpwise.messages import Name
 

@@ -31,8 +31,8 @@ from warpwise.labs.advice import (
     TIMED_OUT,
     TOO_SLOW,
 )
-from warpwise.labs.calls import judge_value
 from warpwise.labs.exercise import Call, Case, Reason, Verdict
+from warpwise.labs.values import judge_value
 from warpwise.messages import (
     NOTHING,
     Joined,

@@ -30,8 +30,7 @@ from warpwise.grading.notebook import Answer
 from warpwise.grading.record import STOPPED, OnGpu
 from warpwise.grading.simulate import environment
 from warpwise.labs import on_gpu
-from warpwise.labs.exercise import InOut, Launch, Out, shape_of
-from warpwise.labs.judge import fresh
+from warpwise.labs.exercise import InOut, Launch, Out, fresh, shape_of
 from warpwise.labs.source import role, unmarked
 from warpwise.model.bound import bound
 from warpwise.simt import Kernel

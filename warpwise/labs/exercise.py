@@ -14,6 +14,7 @@ import numpy as np
 
 from warpwise.errors import LabError
 from warpwise.labs.budgets import NAMES
+from warpwise.labs.compare import poison
 from warpwise.messages import NOTHING, Message
 from warpwise.metrics import Metrics
 from warpwise.traces import Trace
@@ -158,6 +159,14 @@ class Verdict:
 def shape_of(out: Out) -> tuple[int, ...]:
     """Return the shape of an output as a tuple; a bare length is a vector's."""
     return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)
+
+
+def fresh(arg: Any) -> Any:
+    """Return what a launch gets for an argument of a case: a poisoned array, a copy, the number."""
+    if isinstance(arg, Out):
+        return poison(shape_of(arg), arg.dtype)
+    arg = arg.start if isinstance(arg, InOut) else arg
+    return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
 
 
 def outputs(launch: Launch, items: Iterable[Item]) -> tuple[Item, ...]:

@@ -22,8 +22,7 @@ from warpwise.cuda import backend
 from warpwise.devices import MULTIPROCESSORS, Device, of_driver
 from warpwise.errors import MeasureError
 from warpwise.labs.compare import Mismatch, compare
-from warpwise.labs.exercise import Case, Launch, Verdict, outputs
-from warpwise.labs.judge import fresh
+from warpwise.labs.exercise import Case, Launch, Verdict, fresh, outputs
 from warpwise.messages import Words
 from warpwise.model.bound import bound, duration
 from warpwise.simt import Kernel

@@ -21,8 +21,8 @@ import numpy as np
 
 from warpwise import trace
 from warpwise.errors import LaunchError, TraceError, WarpwiseError
-from warpwise.labs.exercise import Launch, Reason, Verdict
-from warpwise.labs.judge import MAX_STEPS, fresh
+from warpwise.labs.exercise import Launch, Reason, Verdict, fresh
+from warpwise.labs.judge import MAX_STEPS
 from warpwise.labs.until import until_mistake
 from warpwise.messages import Element, Message
 from warpwise.metrics import WARP_SIZE

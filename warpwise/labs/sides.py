@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs.exercise import Call, InOut, Launch, Out, outputs
-from warpwise.labs.judge import MAX_STEPS, fresh
+from warpwise.labs.exercise import Call, InOut, Launch, Out, fresh, outputs
+from warpwise.labs.judge import MAX_STEPS
 from warpwise.labs.lookup import name_of, names_of_arguments
 from warpwise.labs.perturbed import DOWN, UP, Inputs, inputs_of
 from warpwise.simt import as_kernel, run_unwatched

@@ -8,8 +8,8 @@ from typing import Any
 
 from warpwise import trace
 from warpwise.errors import KernelError, Location
-from warpwise.labs.exercise import Launch, Reason, Verdict
-from warpwise.labs.judge import MAX_STEPS, fresh
+from warpwise.labs.exercise import Launch, Reason, Verdict, fresh
+from warpwise.labs.judge import MAX_STEPS
 from warpwise.messages import Message
 from warpwise.simt import as_kernel
 from warpwise.simt.launch import MAX_RECORDS, dimensions, source_of

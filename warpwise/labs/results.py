@@ -1,0 +1,176 @@
+"""Judge the outputs of a launch: what is unwritten or wrong, why that may be, and what to try.
+
+Left out: running the launch, and all else that can be wrong with it, which ``judge`` does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from warpwise import errors, trace
+from warpwise.labs import causes, repairs
+from warpwise.labs.compare import Mismatch, compare, is_poison, makes_nan
+from warpwise.labs.exercise import (
+    Case,
+    InOut,
+    Launch,
+    Out,
+    Reason,
+    fresh,
+    outputs,
+    sizes_before,
+    sizes_of,
+)
+from warpwise.labs.first_nan import first_nan
+from warpwise.labs.patterns import Failure
+from warpwise.labs.uses import uses
+from warpwise.messages import NOTHING, Chosen, Element, Later, Message, Name, Size, Words, message
+from warpwise.simt import Kernel, as_kernel
+from warpwise.traces import KINDS, Trace
+
+#: of an output whose text reads it, or hands it on
+OR_READ = ", or computed from what it held before the launch"
+Mistake = tuple[str, Message, Message]  # reason, detail, advice
+
+
+def on_outputs(
+    kernel: Any,
+    launch: Launch,
+    args: list[Any],
+    names: tuple[str, ...],
+    t: Trace,
+    others: Sequence[Case] = (),
+) -> Mistake | None:
+    outs = outputs(launch, zip(args, names, strict=True))
+    for (got, name), want in zip(outs, launch.want, strict=True):
+        wrong = compare(got, want, launch.rtol, launch.atol)
+        if wrong is None:
+            continue
+        unwritten = is_poison(got) & wrong.where
+        if unwritten.any():
+            told = _on_unwritten(kernel, launch, name, unwritten, want, t, others)
+            return Reason.NOT_WRITTEN, *told
+        failure = partial(_failure, kernel, launch, names, name, wrong, others)
+        repaired = partial(_repaired, as_kernel(kernel), launch, others)
+        known = causes.BY_HAND.format(name=name)
+        seen, remedy = causes.told(failure, repaired, known)
+        nan = NOTHING
+        if makes_nan(wrong):
+            fresh_args = [fresh(arg) for arg in launch.args]
+            found = cache(partial(first_nan, as_kernel(kernel), launch, fresh_args))
+            nan = message("[[{line}]]", line=Later(found))
+        detail = message("{wrong}{seen}{nan}", wrong=wrong.say(Name(name)), seen=seen, nan=nan)
+        return Reason.WRONG_RESULT, detail, remedy
+    return None
+
+
+def _repaired(kernel: Kernel, launch: Launch, cases: Sequence[Case]) -> str:
+    """Say where a small change of a kernel makes its cases right; "" if none is found.
+
+    ``launch`` is the one that fails, and so is tried first."""
+    others = [case for case in cases if isinstance(case, Launch) and case is not launch]
+    launches = [launch, *others]
+
+    def passes(tree: ast.FunctionDef) -> bool:
+        changed = repairs.changed_kernel(kernel, tree)
+        return all(_is_right(changed, launch) for launch in launches)
+
+    found = repairs.repair(kernel.tree, passes, "kernel")
+    return repairs.told(found, found.line - kernel.base if found else 0)
+
+
+def _is_right(kernel: Kernel, launch: Launch) -> bool:
+    """Return whether a launch gives what is wanted, whatever it costs."""
+    args = [fresh(arg) for arg in launch.args]
+    size = launch.blocks, launch.threads
+    most = repairs.MAX_STEPS
+    try:
+        trace(kernel, *size, *args, max_steps=most, record=(), sanitize=False, progress=False)
+    except errors.WarpwiseError:
+        return False
+    wanted = zip(outputs(launch, args), launch.want, strict=True)
+    return all(compare(got, want, launch.rtol, launch.atol) is None for got, want in wanted)
+
+
+def _failure(
+    kernel: Any,
+    launch: Launch,
+    names: tuple[str, ...],
+    name: str,
+    wrong: Mismatch,
+    others: Sequence[Case],
+) -> Failure:
+    """Gather what is known of a wrong output."""
+    given = dict(zip(names, launch.args, strict=True))
+    starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
+    inputs = {n: arg for n, arg in given.items() if not isinstance(arg, Out | InOut)}
+    return Failure(
+        name,
+        wrong.got,
+        wrong.want,
+        wrong.where,
+        inputs=inputs | starts,
+        start=starts.get(name),
+        tile=causes.tile_of(launch),
+        words=causes.words_of(as_kernel(kernel).tree),
+        rtol=launch.rtol,
+        atol=launch.atol,
+        sizes=sizes_of(launch),
+        sizes_before=sizes_before(launch, others),
+    )
+
+
+def _on_unwritten(
+    kernel: Any,
+    launch: Launch,
+    name: str,
+    unwritten: np.ndarray,
+    want: np.ndarray,
+    t: Trace,
+    others: Sequence[Case],
+) -> tuple[Message, Message]:
+    """Detail and advice for an output that still holds its poison, or was computed from it.
+
+    Which of the two can depend on the data; the text says if it can be the second."""
+    seen = uses(as_kernel(kernel), name)
+    read_back = _loads_from(name, t)
+    element = Element(Name(name), tuple(np.argwhere(unwritten)[0].tolist()))
+    count, size = Size(int(unwritten.sum())), Size(unwritten.size)
+    detail = message(
+        "[[{element} {happened}|{array} is never written{or_read}]]",
+        element=element,
+        happened=message(
+            "was computed from what the output held before the launch; "
+            "so were {count} of {size} elements",
+            count=count,
+            size=size,
+        )
+        if read_back
+        else message(
+            "was never written; {count} of {size} elements are missing[[{where}]]",
+            count=count,
+            size=size,
+            where=Chosen(causes.where_missing(launch, unwritten, want)),
+        ),
+        array=Name(name),
+        or_read=Words(OR_READ if seen.read or seen.otherwise else ""),
+    )
+    guess = (
+        (causes.READ_BACK.format(name=name),)
+        if read_back
+        else causes.of_missing(as_kernel(kernel), launch, name, unwritten, want, t)
+    )
+    repaired = partial(_repaired, as_kernel(kernel), launch, others)
+    first = cache(partial(causes.with_place, guess, repaired))
+    known = causes.of_missing_by_text(as_kernel(kernel), name, seen)
+    return detail, message("[[{guess}|{known}]]", guess=Later(first), known=Words(known))
+
+
+def _loads_from(name: str, t: Trace) -> bool:
+    """True if a recorded block loaded from this array."""
+    numbers = [i for i, array in enumerate(t.arrays) if array.name == name]
+    return bool((np.isin(t.records.array, numbers) & (t.records.kind == KINDS.index("load"))).any())

@@ -1,0 +1,167 @@
+"""Judge the value of a host function, wherever it ran: its type and its numbers.
+
+Of wrong numbers it says why they may be wrong. Left out: calling the function, which ``calls`` and
+the grader's sandbox do."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from textwrap import dedent
+from typing import Any
+
+import numpy as np
+
+from warpwise.labs import advice, causes, repairs
+from warpwise.labs.compare import Mismatch, compare
+from warpwise.labs.described import (
+    advice_on_type,
+    arguments,
+    is_short,
+    kind_of,
+    shown_call,
+    told_value,
+)
+from warpwise.labs.exercise import Call, Case, Reason, Verdict, sizes_before, sizes_of
+from warpwise.labs.lookup import names_of_arguments
+from warpwise.labs.patterns import Failure
+from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Size, message, plain
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Where a value came from: a function, and the cases that a changed one has to make right."""
+
+    function: Callable[..., Any]
+    cases: Sequence[Case]
+
+
+def judge_value(value: Any, call: Call, name: str = "the function") -> Verdict:
+    """Judge a value that came from student code, or from the sandbox that ran it.
+
+    Safe for any object: see ``described``."""
+    return with_arguments(verdict_on(value, call, name, None), call, name)
+
+
+def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
+    """Judge a value; ``made`` says where it came from, if that is at hand."""
+    told = shown_call(call, name)
+    if type(call.want) is not tuple:
+        return _judge_item(value, call.want, call, told, made)
+    if type(value) is not tuple or len(value) != len(call.want):
+        several = plain(advice.SEVERAL.format(len(call.want)))
+        detail = told_value(told, "returned", value, call.want)
+        return failed(call, Reason.WRONG_TYPE, detail, several)
+    items = (
+        message("[[item {i} of {call}|an item of {call}]]", i=Size(i), call=told)
+        for i in range(len(value))
+    )
+    found = (
+        _judge_item(item, want, call, name, made)
+        for item, want, name in zip(value, call.want, items, strict=True)
+    )
+    return next((verdict for verdict in found if not verdict.passed), _passed(call))
+
+
+def _judge_item(value: Any, wanted: Any, call: Call, told: Message, made: Made | None) -> Verdict:
+    """Judge a number or an array, which messages call ``told``."""
+    kind, asked = kind_of(value), kind_of(wanted)
+    returned = told_value(told, "is" if type(call.want) is tuple else "returned", value, wanted)
+    if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
+        try_this = plain(advice_on_type(value, asked, np.shape(wanted)))
+        return failed(call, Reason.WRONG_TYPE, returned, try_this)
+    got, want = np.asarray(value), np.asarray(wanted)
+    if got.dtype.kind == "O":  # an integer of more than 64 bits
+        wrong: Mismatch | None = Mismatch(got, want, np.ones(want.shape, bool))
+    else:
+        wrong = compare(got, want, call.rtol, call.atol)
+    if wrong is None:
+        return _passed(call)
+    detail = wrong.say(told) if want.shape else returned
+    seen, remedy = _on_value(wrong, call, told, made)
+    # the hidden rendering is empty: the reason says that the value is wrong
+    detail = message("{detail}{seen}", detail=Elsewhere(detail), seen=Elsewhere(seen))
+    return failed(call, Reason.WRONG_RESULT, detail, remedy)
+
+
+def _on_value(
+    wrong: Mismatch, call: Call, told: Message, made: Made | None
+) -> tuple[Message, Message]:
+    """Say what wrong values have in common, and what to do; both can tell of the data."""
+    failure = partial(_failure, wrong, call, told, made)
+    usual = advice.BY_HAND if wrong.want.shape else "work this case out by hand"
+    shaped = wrong.got.shape == wrong.want.shape
+    known = advice.SMALL_CASE if shaped else advice.OTHER_SHAPE
+    return causes.told(failure, partial(_repaired, made, call), known, usual)
+
+
+def _repaired(made: Made | None, call: Call) -> str:
+    """Say where a small change of a function makes its cases right; "" if none is found."""
+    tree = _tree_of(made.function) if made else None
+    if made is None or tree is None:
+        return ""
+    function = made.function
+
+    def passes(tree: ast.FunctionDef) -> bool:
+        changed = repairs.changed_function(function, tree)
+        others = (case for case in made.cases if isinstance(case, Call) and case is not call)
+        return changed is not None and all(
+            verdict_on(repairs.value_of(changed, copies(call)), call, "", None).passed
+            for call in (call, *others)  # the one that fails is tried first
+        )
+
+    found = repairs.repair(tree, passes, "function")
+    return repairs.told(found, found.line + function.__code__.co_firstlineno - 1 if found else 0)
+
+
+def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None) -> Failure:
+    """Gather what is known of a wrong value."""
+    tree = _tree_of(made.function) if made else None
+    parameters = [arg.arg for arg in tree.args.args] if tree else []
+    names = names_of_arguments(parameters, len(call.args))
+    return Failure(
+        told.open(),
+        wrong.got,
+        wrong.want,
+        wrong.where,
+        inputs=dict(zip(names, call.args, strict=True)),
+        words=causes.words_of(tree) if tree else frozenset(),
+        rtol=call.rtol,
+        atol=call.atol,
+        sizes=sizes_of(call),
+        sizes_before=sizes_before(call, made.cases) if made else (),
+    )
+
+
+def copies(call: Call) -> tuple[Any, ...]:
+    """Return the arguments of a call, arrays as copies."""
+    return tuple(a.copy(order="K") if isinstance(a, np.ndarray) else a for a in call.args)
+
+
+def _tree_of(function: Any) -> ast.FunctionDef | None:
+    """Return a function's syntax; None where its text cannot be found, or is no ``def``."""
+    try:
+        tree = ast.parse(dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return tree.body[0] if isinstance(tree.body[0], ast.FunctionDef) else None
+
+
+def with_arguments(verdict: Verdict, call: Call, name: str) -> Verdict:
+    """Add the arguments of a call that failed below what is wrong, where they are long."""
+    if verdict.passed or is_short(call):
+        return verdict
+    args = Datum(f"\n    called as {name}({arguments(call)})")
+    return replace(verdict, message=message("{told}[[{args}]]", told=verdict.message, args=args))
+
+
+def _passed(call: Call) -> Verdict:
+    return Verdict(True, Reason.PASSED, case=call.label, trace=call.trace)
+
+
+def failed(call: Call, reason: str, detail: Message, remedy: Message = NOTHING) -> Verdict:
+    """Return the verdict on a call that gave no value, or a wrong one."""
+    return Verdict(False, reason, detail, call.label, trace=call.trace, remedy=remedy)
