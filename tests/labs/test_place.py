@@ -51,6 +51,17 @@ def columns(x, y):
     y[i] = tile[i, 31]
 
 
+@cuda.jit
+def columns_again(x, y):
+    tile = cuda.shared.array((32, 32), np.float32)
+    i = cuda.threadIdx.x
+    for k in range(1):
+        tile[i, k] = x[i]
+    for k in range(32):
+        tile[i, k] = x[i]
+    y[i] = tile[i, 31]
+
+
 def line_of(text: str, t: Trace) -> int:
     """The number of the only line with this text."""
     (line,) = (number for number, source in t.source.items() if text in source)
@@ -97,6 +108,12 @@ def test_bank_conflicts_open_the_picture_of_banks():
     t, found, view = opened(columns, launch)
     assert view.name == "banks" and found.line == line_of("tile[i, k] =", t)
     assert view.sentence.startswith(f"Line {found.line}")
+
+
+def test_of_two_lines_with_one_text_the_one_to_blame_is_opened():
+    launch = Launch("32", 1, 32, (X[:32], Out(32)), (X[:32],), {"shared_bank_conflicts": 40})
+    t, found, _ = opened(columns_again, launch)
+    assert found.line == line_of("range(32)", t) + 1
 
 
 def test_a_view_that_knows_no_place_and_one_that_lacks_it_open_as_usual():

@@ -46,25 +46,41 @@ class _Part:
 
 def blame(t: Trace, counter: str, limit: float) -> Message:
     """Return the lines that a counter comes from, below the sentence about it; "" for none."""
-    if not t.by_line or counter in OF_A_TRACE:
+    found = _blamed(t, counter, limit)
+    if not found:
         return NOTHING
-    parts = tuple(_parts(t))
+    most, first = found[0]
+    on = Chosen(first.quoted(t))
     if counter == "warp_efficiency":
-        worst = max(parts, key=lambda part: _idle_lanes(part.metrics))
-        return message("[[\nmost of the idle lanes {on}]]", on=Chosen(worst.quoted(t)))
-    values = [(charged(part.metrics, counter), part) for part in parts]
-    values.sort(key=lambda pair: -pair[0])
-    most, first = values[0]
-    if _is_ratio(counter) or (most > limit and 2 * most > sum(value for value, _ in values)):
-        return message(
-            "[[\nmost of it, {most}, {on}]]", most=Datum(figure(most)), on=Chosen(first.quoted(t))
-        )
+        return message("[[\nmost of the idle lanes {on}]]", on=on)
+    if len(found) == 1:
+        return message("[[\nmost of it, {most}, {on}]]", most=Datum(figure(most)), on=on)
     listed = (
         f"    {figure(value)} {'' if part.function else 'on '}{part.listed(t)}"
-        for value, part in values[:MOST_LINES]
-        if value
+        for value, part in found
     )
     return message("[[\nof which\n{lines}]]", lines=Chosen("\n".join(listed)))
+
+
+def blamed_line(t: Trace, counter: str, limit: float) -> int | None:
+    """Return the line that ``blame`` names, None where it names several or none."""
+    lines = [line for _, part in _blamed(t, counter, limit) for line in part.lines]
+    return lines[0] if len(lines) == 1 else None
+
+
+def _blamed(t: Trace, counter: str, limit: float) -> list[tuple[float, _Part]]:
+    """Return the parts of a launch to name, with what each counted, the one with most first."""
+    if not t.by_line or counter in OF_A_TRACE:
+        return []
+    if counter == "warp_efficiency":
+        worst = max(_parts(t), key=lambda part: _idle_lanes(part.metrics))
+        return [(_idle_lanes(worst.metrics), worst)]
+    values = [(charged(part.metrics, counter), part) for part in _parts(t)]
+    values.sort(key=lambda pair: -pair[0])
+    most = values[0][0]
+    if _is_ratio(counter) or (most > limit and 2 * most > sum(value for value, _ in values)):
+        return values[:1]
+    return [(value, part) for value, part in values[:MOST_LINES] if value]
 
 
 def _parts(t: Trace) -> Iterator[_Part]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from warpwise import trace
 from warpwise.errors import LaunchError, TraceError, WarpwiseError
+from warpwise.labs.blame import blamed_line
 from warpwise.labs.exercise import Launch, Reason, Verdict, fresh
 from warpwise.labs.judge import MAX_STEPS
 from warpwise.labs.until import until_mistake
@@ -143,7 +144,7 @@ def _of(kernel: Any, launch: Launch, verdict: Verdict, t: Trace) -> Place:
     if verdict.reason == Reason.RACE and t.races:
         return _of_race(t)
     if verdict.reason.startswith(Reason.OVER_BUDGET):
-        return _of_budget(t, verdict)
+        return _of_budget(launch, verdict, t)
     for element in _elements(verdict.message):
         watch = LastWriter(element.array.open(), element.index)
         _again(kernel, launch, record=(), observers=watch)
@@ -163,12 +164,11 @@ def _of_race(t: Trace) -> Place:
     return Place(side.line, kind, side.block, warp, race.space)
 
 
-def _of_budget(t: Trace, verdict: Verdict) -> Place:
-    """The line that the message quotes, and of the recorded warps the one that idles most there."""
+def _of_budget(launch: Launch, verdict: Verdict, t: Trace) -> Place:
+    """The line that the message names, and of the recorded warps the one that idles most there."""
     counter = verdict.reason.removeprefix(Reason.OVER_BUDGET)
     kind = next((k for k in ("load", "store") if f"_{k}" in counter), None)
-    quoted = [n for n, text in t.source.items() if text.strip() and text.strip() in verdict.detail]
-    line = quoted[0] if len(quoted) == 1 else None
+    line = blamed_line(t, counter, launch.budget[counter])
     return Place(line, kind, warp=_idlest(t, line) if counter in LANES else None)
 
 
