@@ -9,8 +9,9 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from warpwise import cuda, trace
 from warpwise.labs import Launch, Out, check, picture, run
-from warpwise.labs.check import TARGET
+from warpwise.labs.check import TARGET, _card
 from warpwise.labs.fold import headed
+from warpwise.labs.judge import judge_until_wrong
 from warpwise.labs.run import run_notebook
 from warpwise.traces import Trace
 from warpwise.views import burst
@@ -80,6 +81,56 @@ def test_a_right_result_is_not_looked_at(monkeypatch, capsys):
     monkeypatch.delenv("WARPWISE_PICTURES", raising=False)
     checked(want=(-np.roll(X, -1),), reference=lambda x: pytest.fail("the reference was called"))
     assert "passed" in capsys.readouterr().out
+
+
+@cuda.jit
+def forgets_the_second_block(x, y):
+    i = cuda.grid(1)
+    y[i] = x[i] if cuda.blockIdx.x == 0 else 0
+
+
+def of_blocks(blocks: int, budget: int) -> Launch:
+    x = np.arange(1, 32 * blocks + 1, dtype=np.float32)
+    counted = {"global_load_requests": budget}
+    return Launch(f"{blocks} blocks", blocks, 32, (x, Out(x.size)), (x,), counted)
+
+
+def said(capsys, *cases: Launch) -> list[str]:
+    check(forgets_the_second_block, cases)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_wrong_result_is_told_before_a_budget_that_an_earlier_case_missed(monkeypatch, capsys):
+    monkeypatch.setenv("WARPWISE_PICTURES", "none")
+    told = said(capsys, of_blocks(1, 0), of_blocks(1, 9), of_blocks(2, 9), of_blocks(3, 9))
+    assert told[:5] == [
+        "forgets_the_second_block: wrong result",
+        "  over budget: global_load_requests  1 blocks",
+        "  right, within budget               1 blocks",
+        "  wrong result                       2 blocks",
+        "counters of launch 2 blocks",
+    ]
+
+
+def test_the_card_tells_the_wrong_result_too_and_counts_nothing_of_it(monkeypatch):
+    monkeypatch.delenv("WARPWISE_PICTURES", raising=False)
+    cases = of_blocks(1, 0), of_blocks(2, 9)
+    verdicts = judge_until_wrong(forgets_the_second_block, cases)
+    card = _card("forgets_the_second_block", cases, verdicts, {}, "")
+    assert (card.word, card.gauges) == ("Wrong result", ())
+    assert "y[32] should be 33" in card.line
+
+
+def test_of_a_budget_alone_the_first_case_that_missed_it_is_told(monkeypatch, capsys):
+    monkeypatch.delenv("WARPWISE_PICTURES", raising=False)
+    told = said(capsys, of_blocks(1, 9), of_blocks(1, 0), of_blocks(1, 9))
+    assert told[:5] == [
+        "forgets_the_second_block: over budget: global_load_requests",
+        "  right, within budget               1 blocks",
+        "  over budget: global_load_requests  1 blocks",
+        "  right, within budget               1 blocks",
+        "    the result is right, but global_load_requests is 1; the budget is at most 0",
+    ]
 
 
 def test_what_was_looked_at_is_told_in_a_terminal_too():

@@ -35,7 +35,7 @@ from warpwise.labs import still
 from warpwise.labs.budgets import counter_value
 from warpwise.labs.endless import does_not_end
 from warpwise.labs.exercise import Case, Launch, Reason, Verdict
-from warpwise.labs.judge import judged
+from warpwise.labs.judge import judged, telling
 from warpwise.simt import Kernel
 
 LIMITS = watch.Limits(cpu_seconds=20, memory_bytes=2 << 30, result_bytes=1 << 20)
@@ -292,15 +292,6 @@ def summary(
         return found
     apart = behaviour(cases, [verdict.passed for verdict in verdicts], told.reason, probe)
     return replace(found, case=told.case, behaviour=apart, failed=failed)
-
-
-def telling(verdicts: Sequence[Verdict]) -> int:
-    """Return the place of the verdict that a student is told.
-
-    It is the first that failed, but a wrong result comes before a right one over budget."""
-    over = [verdict.reason.startswith(Reason.OVER_BUDGET) for verdict in verdicts]
-    failed = [at for at, verdict in enumerate(verdicts) if not verdict.passed]
-    return min(failed, key=lambda at: (over[at], at), default=len(verdicts) - 1)
 
 
 def picture(verdicts: Sequence[Verdict]) -> str:

@@ -22,7 +22,7 @@ from warpwise.labs.budgets import counter_value, counts_atomics, figure
 from warpwise.labs.card import Card, Gauge
 from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
-from warpwise.labs.judge import judge
+from warpwise.labs.judge import judge_until_wrong, telling
 from warpwise.labs.ladder import Attempts, Ladder
 from warpwise.messages import NOTHING
 from warpwise.traces import Trace
@@ -55,7 +55,7 @@ def check(
     names = sys._getframe(1).f_globals
     name, verdicts = _judged(target, cases, names)
     kernel = names.get(target) if isinstance(target, str) else target
-    last = verdicts[-1]
+    last = _told(verdicts)
     case, shown = _shown(cases, verdicts)
     found = _looked_at(kernel, case, shown)
     looked = found.say() if found else ""
@@ -95,22 +95,27 @@ def _judged(
     target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]
 ) -> tuple[str, tuple[Verdict, ...]]:
     if not isinstance(target, str):
-        return lookup.name_of(target), _read(judge(target, cases))
+        return lookup.name_of(target), _read(judge_until_wrong(target, cases))
     problem = lookup.problem(target, names)
-    return target, _read((problem,) if problem else judge(names[target], cases))
+    return target, _read((problem,) if problem else judge_until_wrong(names[target], cases))
 
 
 def _read(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-    """Leave out of the last verdict what takes time to find, where nobody reads it."""
+    """Leave out of verdicts what takes time to find, where nobody reads it."""
     if not _nobody_looks():
         return verdicts
-    return (*verdicts[:-1], replace(verdicts[-1], message=NOTHING, remedy=NOTHING))
+    return tuple(replace(verdict, message=NOTHING, remedy=NOTHING) for verdict in verdicts)
+
+
+def _told(verdicts: tuple[Verdict, ...]) -> Verdict:
+    """The verdict that head, reason and advice are of: a wrong result counts before a budget."""
+    return verdicts[telling(verdicts)]
 
 
 def _shown(cases: tuple[Case, ...], verdicts: tuple[Verdict, ...]) -> tuple[Case, Verdict]:
-    """The case whose counters and picture are shown: the one that failed, or else the first."""
-    last = verdicts[-1]
-    return (cases[0], verdicts[0]) if last.passed else (cases[len(verdicts) - 1], last)
+    """The case whose counters and picture are shown: the one that is told, or else the first."""
+    at = 0 if _told(verdicts).passed else telling(verdicts)
+    return cases[at], verdicts[at]
 
 
 def _card(
@@ -121,7 +126,7 @@ def _card(
     looked: str,
 ) -> Card:
     """The verdict as a card: what ``verdict_text`` says, the counters, and the lab's progress."""
-    last = verdicts[-1]
+    last = _told(verdicts)
     case, shown = _shown(cases, verdicts)
     # of a wrong kernel they say nothing
     right = last.passed or last.reason.startswith(Reason.OVER_BUDGET)
@@ -147,10 +152,10 @@ def _card(
 def verdict_text(
     name: str, cases: tuple[Case, ...], verdicts: tuple[Verdict, ...], looked: str = ""
 ) -> str:
-    """Return the verdict, a line per case that was tried, and advice on the one that failed.
+    """Return the verdict, a line per case that was tried, and advice on the one that is told.
 
     ``looked``: what is known of the inputs that a wrong element depends on."""
-    last = verdicts[-1]
+    last = _told(verdicts)
     lines = [f"{name}: {last.reason}"]
     if last.reason == Reason.NOT_DONE:
         return lines[0]

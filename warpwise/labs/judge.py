@@ -71,6 +71,27 @@ def judged(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> It
             yield judge_call(target, case, known)
 
 
+def judge_until_wrong(target: Any, cases: Iterable[Case]) -> tuple[Verdict, ...]:
+    """Judge a kernel or a function up to the first case that is wrong.
+
+    One over its budget ends nothing, for a wrong result may follow, and is ``telling``."""
+    verdicts: list[Verdict] = []
+    for verdict in judged(target, cases):
+        verdicts.append(verdict)
+        if not verdict.passed and not verdict.reason.startswith(Reason.OVER_BUDGET):
+            break
+    return tuple(verdicts)
+
+
+def telling(verdicts: Sequence[Verdict]) -> int:
+    """Return the place of the verdict that a student is told.
+
+    It is the first that failed, but a wrong result comes before a right one over budget."""
+    over = [verdict.reason.startswith(Reason.OVER_BUDGET) for verdict in verdicts]
+    failed = [at for at, verdict in enumerate(verdicts) if not verdict.passed]
+    return min(failed, key=lambda at: (over[at], at), default=len(verdicts) - 1)
+
+
 def judge_launch(
     kernel: Any, launch: Launch, max_steps: int = MAX_STEPS, others: Sequence[Case] = ()
 ) -> Verdict:
