@@ -20,6 +20,7 @@ from warpwise.errors import WarpwiseError
 from warpwise.labs import fold, lookup, on_gpu, place, probes, progress
 from warpwise.labs.budgets import counter_value, counts_atomics, figure
 from warpwise.labs.card import Card, Gauge
+from warpwise.labs.cells_run import CellsRun
 from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge_until_wrong, telling
@@ -34,6 +35,8 @@ TARGET = "target; run this cell for your own result"
 TOLD = ("passed", "reason", "detail", "case")  # fields of a verdict for ``warpwise check``
 USUAL_COUNTERS = ("sectors_per_request_load", "sectors_per_request_store", "global_bytes_moved")
 _SESSION = progress.Session()
+_CELLS = CellsRun()
+_CELLS.watch()
 
 
 def check(
@@ -96,7 +99,7 @@ def _judged(
 ) -> tuple[str, tuple[Verdict, ...]]:
     if not isinstance(target, str):
         return lookup.name_of(target), _read(judge_until_wrong(target, cases))
-    problem = lookup.problem(target, names)
+    problem = lookup.problem(target, names, _CELLS)
     return target, _read((problem,) if problem else judge_until_wrong(names[target], cases))
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from warpwise.errors import WarpwiseError
+from warpwise.labs.cells_run import CellsRun
 from warpwise.labs.exercise import Reason, Verdict
 from warpwise.messages import plain
 from warpwise.simt import Kernel, as_kernel
@@ -22,8 +23,10 @@ from warpwise.simt import Kernel, as_kernel
 AGAIN = "fix that cell, run it, and then run this one again"
 
 
-def problem(name: str, names: Mapping[str, Any]) -> Verdict | None:
-    """Return what keeps ``names[name]`` from being the student's latest answer, None if nothing."""
+def problem(name: str, names: Mapping[str, Any], cells: CellsRun | None = None) -> Verdict | None:
+    """Return what keeps ``names[name]`` from being the student's latest answer, None if nothing.
+
+    ``cells``: those of a live notebook, by which a function is known that was renamed."""
     text = _latest(name, names.get("In", ()))
     error = _syntax_error(text)
     if error is not None:
@@ -33,6 +36,11 @@ def problem(name: str, names: Mapping[str, Any]) -> Verdict | None:
     if name not in names:
         told, advice = f"{name} is not defined", _advice(name, text)
         return Verdict(False, Reason.NOT_DEFINED, plain(told), remedy=plain(advice))
+    renamed = cells.renamed(name) if cells else None
+    if renamed is not None:
+        told = f"the cell that defined {name} now defines {' and '.join(renamed) or 'no function'}"
+        told += f"; {name} is still the one from before"
+        return Verdict(False, Reason.NOT_DEFINED, plain(told), remedy=plain(_advice(name, "")))
     if is_stub(names[name]) and _defines_more(name, text):
         told = f"the cell that defines {name} did not run to its end"
         told += f"; {name} is still the one from before"
