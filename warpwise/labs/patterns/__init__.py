@@ -18,6 +18,7 @@ from warpwise.labs.patterns import (
     readings,
     relations,
     sums,
+    ties,
     values,
 )
 from warpwise.labs.patterns.failure import Failure, Pattern
@@ -28,6 +29,7 @@ PATTERNS = (
     not_numbers.unwritten_start,
     not_numbers.not_a_number,
     not_numbers.infinite,
+    ties.other_neighbour,
     values.one_factor,
     of_inputs.constant,
     of_inputs.function_of_inputs,
