@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from warpwise.labs.other_expressions import Slot, alternatives, text_of
+from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Change:
 def changes(tree: ast.FunctionDef) -> list[Change]:
     """Return the changes of a function, likely ones first; the tree itself stays as it is."""
     tree = copy.deepcopy(tree)
-    made = [*_in_statements(tree), *_in_expressions(tree)]
+    made = [*_wider_sums(tree), *_in_statements(tree), *_in_expressions(tree)]
     return sorted(made, key=lambda change: change.rank)
 
 
@@ -54,6 +54,30 @@ def _made(tree: ast.FunctionDef, slot: Slot, other: ast.AST) -> ast.FunctionDef:
     slot.put(other)
     made = copy.deepcopy(tree)
     slot.put(node)
+    return ast.fix_missing_locations(made)
+
+
+def _wider_sums(tree: ast.FunctionDef) -> Iterator[Change]:
+    """Yield a change by which all sums that begin with float32(0), or float16(0), are float64."""
+    slots = [slot for slot in _slots(tree) if _begins_a_sum(slot.node)]
+    if slots:
+        first = slots[0].node
+        assert isinstance(first, ast.Call)
+        make = partial(_with_wider_sums, tree, slots)
+        yield Change(make, first.lineno, first, without(first.func), 1)
+
+
+def _begins_a_sum(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and text_of(node).endswith(("float16(0)", "float32(0)"))
+
+
+def _with_wider_sums(tree: ast.FunctionDef, slots: list[Slot]) -> ast.FunctionDef:
+    before = [slot.node for slot in slots]
+    for slot in slots:
+        slot.put(ast.Constant(0.0))
+    made = copy.deepcopy(tree)
+    for slot, node in zip(slots, before, strict=True):
+        slot.put(node)
     return ast.fix_missing_locations(made)
 
 

@@ -25,7 +25,15 @@ from warpwise.labs.described import (
     shown_call,
     told_value,
 )
-from warpwise.labs.exercise import Call, Case, Reason, Verdict, sizes_before, sizes_of
+from warpwise.labs.exercise import (
+    Call,
+    Case,
+    Reason,
+    Verdict,
+    read_as,
+    sizes_before,
+    sizes_of,
+)
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Size, message, plain
@@ -60,14 +68,16 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         for i in range(len(value))
     )
     found = (
-        _judge_item(item, want, call, name, made)
-        for item, want, name in zip(value, call.want, items, strict=True)
+        _judge_item(item, want, call, name, made, number)
+        for number, (item, want, name) in enumerate(zip(value, call.want, items, strict=True))
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
 
 
-def _judge_item(value: Any, wanted: Any, call: Call, told: Message, made: Made | None) -> Verdict:
-    """Judge a number or an array, which messages call ``told``."""
+def _judge_item(
+    value: Any, wanted: Any, call: Call, told: Message, made: Made | None, number: int = 0
+) -> Verdict:
+    """Judge a number or an array, which messages call ``told``: the ``number``-th of a tuple."""
     kind, asked = kind_of(value), kind_of(wanted)
     returned = told_value(told, "is" if type(call.want) is tuple else "returned", value, wanted)
     if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
@@ -81,17 +91,17 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: Message, made: Made |
     if wrong is None:
         return _passed(call)
     detail = wrong.say(told) if want.shape else returned
-    seen, remedy = _on_value(wrong, call, told, made)
+    seen, remedy = _on_value(wrong, call, told, made, number)
     # the hidden rendering is empty: the reason says that the value is wrong
     detail = message("{detail}{seen}", detail=Elsewhere(detail), seen=Elsewhere(seen))
     return failed(call, Reason.WRONG_RESULT, detail, remedy)
 
 
 def _on_value(
-    wrong: Mismatch, call: Call, told: Message, made: Made | None
+    wrong: Mismatch, call: Call, told: Message, made: Made | None, number: int
 ) -> tuple[Message, Message]:
     """Say what wrong values have in common, and what to do; both can tell of the data."""
-    failure = partial(_failure, wrong, call, told, made)
+    failure = partial(_failure, wrong, call, told, made, number)
     usual = advice.BY_HAND if wrong.want.shape else "work this case out by hand"
     shaped = wrong.got.shape == wrong.want.shape
     known = advice.SMALL_CASE if shaped else advice.OTHER_SHAPE
@@ -117,7 +127,7 @@ def _repaired(made: Made | None, call: Call) -> str:
     return repairs.told(found, found.line + function.__code__.co_firstlineno - 1 if found else 0)
 
 
-def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None) -> Failure:
+def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, number: int) -> Failure:
     """Gather what is known of a wrong value."""
     tree = _tree_of(made.function) if made else None
     parameters = [arg.arg for arg in tree.args.args] if tree else []
@@ -133,6 +143,7 @@ def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None) -> F
         atol=call.atol,
         sizes=sizes_of(call),
         sizes_before=sizes_before(call, made.cases) if made else (),
+        readings=read_as(call, number),
     )
 
 
