@@ -9,12 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise.labs.patterns import (
+    along_axes,
     lengths,
     moves,
     not_numbers,
     of_inputs,
     places,
     relations,
+    roughly,
+    sizes,
     sums,
     values,
 )
@@ -29,7 +32,9 @@ PATTERNS = (
     values.one_factor,
     of_inputs.constant,
     of_inputs.function_of_inputs,
+    along_axes.reduced,
     relations.factor_or_term,
+    sizes.product_apart,
     relations.one_number,
     values.sign,
     moves.moved,
@@ -39,7 +44,9 @@ PATTERNS = (
     values.of_a_type,
     values.offset,
     values.factor_by_axis,
+    along_axes.rising,
     values.close,
+    roughly.rounded,
     relations.too_small,
     places.some_wrong,
     relations.ragged,
