@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -56,7 +57,9 @@ def test_the_input_that_would_make_it_right_is_named(told: str):
         lambda q, k, v, scale, window: attention(q, k, v, 1.3 * scale, window),
         lambda q, k, v, scale, window: attention(q, k, v, scale, window)[:-1],
         attention,
+        lambda q, k, v, scale, window: 0 * v,
         lambda *given: 1 / 0,
+        lambda *given: sys.exit(),
     ],
 )
 def test_nothing_is_said_of_what_no_other_input_explains(function):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from math import inf, nan
 
@@ -13,7 +14,9 @@ from warpwise.labs import Call, InOut, Launch, Out
 from warpwise.labs.calls import judge_call
 from warpwise.labs.judge import judge, judge_launch
 from warpwise.labs.patterns import Failure, find, place
+from warpwise.labs.small_changes import changes
 
+KEPT = "what d holds is lost there: does it begin anew, or is it kept and rescaled?"
 RNG = np.random.default_rng(21)
 N = 70
 X = RNG.normal(size=N).astype(np.float32)
@@ -153,7 +156,7 @@ ARGS = {"heads": 12, "n": 1024, "d": 64, "item_bytes": 2}
     [
         (
             6_316_032,
-            "it is 24576 too small, which is 2 * heads * n\nan array of heads * n elements",
+            "it is 24576 too small, which is 2 * heads * n\nsomething that there is heads * n of",
         ),
         (6_340_608 + 12 * 64, "768 too large, which is heads * d"),
     ],
@@ -163,7 +166,7 @@ def test_a_size_that_is_some_arrays_off_says_of_which_shape(got: int, told: str)
 
 
 def test_a_size_that_is_off_by_no_product_says_nothing_of_arrays():
-    assert "an array of" not in seen(6_340_608 + 24_577, 6_340_608, inputs=ARGS)
+    assert "something that there is" not in seen(6_340_608 + 24_577, 6_340_608, inputs=ARGS)
 
 
 def test_what_rises_along_an_axis_is_told_with_the_input_that_it_rises_by():
@@ -331,3 +334,12 @@ def test_shapes_that_do_not_fit_come_with_something_to_try():
     assert verdict.reason == "raised an error"
     assert "keepdims=True" in verdict.advice
     assert replace(verdict, message=verdict.message) == verdict
+
+
+def test_a_sum_that_begins_anew_is_asked_whether_it_is_kept():
+    text = "def f(row):\n    d = 0.0\n    for x in row:\n        d = g(x) + 1\n    return d"
+    made = [
+        (ast.unparse(change.make()).splitlines()[3].strip(), change.question)
+        for change in changes(ast.parse(text).body[0])
+    ]
+    assert ("d = d * g(x) + 1", KEPT) in made

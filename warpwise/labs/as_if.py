@@ -37,7 +37,7 @@ def explained(target: Any, case: Case) -> str:
     wants = case.want if isinstance(case.want, tuple) else (case.want,)
     try:
         got = run(_with(inputs, {}))
-    except Exception:  # whatever a student's function may raise
+    except (Exception, SystemExit):  # whatever a student's function may raise
         return ""
     if len(got) != len(wants):
         return ""
@@ -47,10 +47,12 @@ def explained(target: Any, case: Case) -> str:
     if not shaped or sum(int(one.where.sum()) for one in found if one) < FEWEST:
         return ""
     wrong = [number for number, one in enumerate(found) if one]
+    if all(np.unique(got[number]).size < FEWEST for number in wrong):
+        return ""  # such as zeros, which come about in many ways
     for told, changed in _others(inputs):
         try:
             due = arrays_of(case.reference(*_with(inputs, changed)))
-        except Exception:  # a value that makes no sense
+        except (Exception, SystemExit):  # a value that makes no sense
             continue
         if all(_same(got[number], due[number], case) for number in wrong):
             return f"if {told}, {_these([outputs[number] for number in wrong])} would be right"

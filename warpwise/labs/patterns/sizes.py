@@ -10,8 +10,8 @@ from warpwise.labs.patterns.failure import Failure, Pattern
 
 MOST_TIMES = 8  # a difference is told as so many times a product at most
 COUNTED = (
-    "an array of {what} elements is left out, is counted twice, or has another number of bytes for "
-    "each element than the one taken"
+    "something that there is {what} of is left out, is counted twice, or has another number of "
+    "bytes each than the one taken"
 )
 
 
