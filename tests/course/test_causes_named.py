@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 
 import pytest
-from support.causes_named import is_named, of_wrong_numbers, told, verdict
+from support.causes_named import is_named, looked_at, of_wrong_numbers, told, verdict
 from support.lab_cases import STEMS
 
+LONG = 5.0  #: seconds of processor time
 NAMED = [answer for stem in STEMS for answer in of_wrong_numbers(stem) if answer.names]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", NAMED, ids=lambda answer: f"{answer.lab}-{answer.name}")
 def test_the_cause_of_a_wrong_number_is_named(answer, monkeypatch):
-    """By what is seen in the numbers or, if these do not name it, by a change that is tried."""
+    """By what is seen in the numbers, or by running it again, or by a change that is tried."""
     with monkeypatch.context() as untried:
         untried.setattr("warpwise.labs.repairs.repair", lambda *given: None)
         found = verdict(answer)
         seen = told(found)
     assert found.reason == answer.reason
+    if not is_named(answer, seen):  # with more time than a check has: on whatever machine
+        seen = told(found, looked_at(answer, found, seconds=LONG))
     if not is_named(answer, seen):
         monkeypatch.setattr("warpwise.labs.repairs.SECONDS", math.inf)  # on whatever machine
         seen = told(verdict(answer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from math import inf, nan
 
@@ -13,7 +14,9 @@ from warpwise.labs import Call, InOut, Launch, Out
 from warpwise.labs.calls import judge_call
 from warpwise.labs.judge import judge, judge_launch
 from warpwise.labs.patterns import Failure, find, place
+from warpwise.labs.small_changes import changes
 
+KEPT = "what d holds is lost there: does it begin anew, or is it kept and rescaled?"
 RNG = np.random.default_rng(21)
 N = 70
 X = RNG.normal(size=N).astype(np.float32)
@@ -55,6 +58,15 @@ CASES = {
     "one factor": (0.25 * C, C, "each is 0.25 times what it should be"),
     "a size as the factor": (41 * C, C, "a.shape[1]"),
     "an exchanged difference": (-C, C, "the operands of a difference"),
+    "a reduction": (A.max(1), np.log(np.exp(A).sum(1)), "c is the maximum of a along axis 1\n"),
+    "a plain mean": (A.mean(0), (A * A).sum(0), "c is the mean of a along axis 0\nall parts count"),
+    "a rising error": (A + 0.25 * np.arange(41), A, "its index along axis 1 times 0.25"),
+    "rounding": (
+        LONG + 0.02 * np.sin(np.arange(512) ** 2),
+        LONG,
+        "the errors are small, about 1.34 % of what is usual",
+    ),
+    "one row at a seam": (changed(C, 15), C, "row 15 of 21 only, the last of a tile of 8"),
     "a factor by row": (C * np.arange(1, 22)[:, None], C, "each row of c is off by one factor"),
     "a factor by column": (C * np.arange(1, 35), C, "each column of c is off by one factor"),
     "an offset": (C + 3, C, "each wrong one is 3 too large"),
@@ -141,6 +153,39 @@ OTHERS = {
 def test_a_pattern_is_found(name):
     got, want, told = CASES[name]
     assert told in seen(got, want, **OTHERS.get(name, {}))
+
+
+ARGS = {"heads": 12, "n": 1024, "d": 64, "item_bytes": 2}
+
+
+@pytest.mark.parametrize(
+    ("got", "told"),
+    [
+        (
+            6_316_032,
+            "it is 24576 too small, which is 2 * heads * n\nsomething that there is heads * n of",
+        ),
+        (6_340_608 + 12 * 64, "768 too large, which is heads * d"),
+    ],
+)
+def test_a_size_that_is_some_arrays_off_says_of_which_shape(got: int, told: str):
+    assert told in seen(got, 6_340_608, inputs=ARGS)
+
+
+def test_a_size_that_is_off_by_no_product_says_nothing_of_arrays():
+    assert "something that there is" not in seen(6_340_608 + 24_577, 6_340_608, inputs=ARGS)
+
+
+def test_what_rises_along_an_axis_is_told_with_the_input_that_it_rises_by():
+    slopes = np.array([0.5, 0.25], np.float32)
+    got = LONG[:80].reshape(2, 40) + slopes[:, None] * np.arange(40)
+    told = seen(got, LONG[:80].reshape(2, 40), inputs={"slopes": slopes})
+    assert "its index along axis 1 times slopes, each line with its own" in told
+
+
+def test_rows_that_are_right_are_no_rounding():
+    half = np.where(np.arange(21)[:, None] % 2, 0, 0.01 * np.sin(np.arange(41) ** 2))
+    assert "rounded" not in seen(A + half * (1 + A), A)
 
 
 def test_noise_has_no_pattern():
@@ -357,3 +402,12 @@ def test_shapes_that_do_not_fit_come_with_something_to_try():
     assert verdict.reason == "raised an error"
     assert "keepdims=True" in verdict.advice
     assert replace(verdict, message=verdict.message) == verdict
+
+
+def test_a_sum_that_begins_anew_is_asked_whether_it_is_kept():
+    text = "def f(row):\n    d = 0.0\n    for x in row:\n        d = g(x) + 1\n    return d"
+    made = [
+        (ast.unparse(change.make()).splitlines()[3].strip(), change.question)
+        for change in changes(ast.parse(text).body[0])
+    ]
+    assert ("d = d * g(x) + 1", KEPT) in made

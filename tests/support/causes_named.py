@@ -1,7 +1,8 @@
 """Count the wrong answers with wrong numbers whose message names the true cause.
 
 A cause is named if what ``check`` shows of the first visible case that fails matches the answer's
-``names``. Run as ``PYTHONPATH=tests python -m support.causes_named``, with labs to choose some."""
+``names``; that is what it says, and what it finds out by running the answer again. Run as
+``PYTHONPATH=tests python -m support.causes_named``, with labs to choose some."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ import numpy as np
 from support.lab_cases import STEMS, cells, module_text, names_of, visible_cases
 from support.wrong_answers import WrongAnswer, wrong_answers
 from warpwise.grading import extract
+from warpwise.labs import probes
 from warpwise.labs.exercise import Reason, Verdict
 from warpwise.labs.judge import judge
+from warpwise.labs.looked import looked
 from warpwise.labs.source import load_lab
 
 OF_NUMBERS = (Reason.WRONG_RESULT, Reason.NOT_WRITTEN)
@@ -30,14 +33,26 @@ def of_wrong_numbers(stem: str) -> Iterator[WrongAnswer]:
 
 def verdict(answer: WrongAnswer) -> Verdict:
     """Return the last verdict of an answer's visible cases."""
-    exercise = load_lab(answer.lab).exercise(answer.exercise)
-    text = module_text(answer.lab, exercise, answer.text)
-    if exercise.kind == "kernel":
-        target: Any = extract.kernel(text, exercise.name, given=cells(answer.lab, "given"))
-    else:
-        target = _function(answer, exercise.name)
     with np.errstate(all="ignore"):  # nan is what some of these mistakes make
-        return judge(target, visible_cases(answer.lab)[answer.exercise])[-1]
+        return judge(_target(answer), visible_cases(answer.lab)[answer.exercise])[-1]
+
+
+def looked_at(answer: WrongAnswer, found: Verdict, seconds: float = probes.SECONDS) -> str:
+    """Return what ``check`` finds out about a wrong result by running it again."""
+    if found.reason != Reason.WRONG_RESULT:
+        return ""
+    cases = visible_cases(answer.lab)[answer.exercise]
+    case = next(case for case in cases if case.label == found.case)
+    return looked(_target(answer), case, seconds).told
+
+
+def _target(answer: WrongAnswer) -> Any:
+    """Define an answer's kernel or function."""
+    exercise = load_lab(answer.lab).exercise(answer.exercise)
+    if exercise.kind == "host":
+        return _function(answer, exercise.name)
+    text = module_text(answer.lab, exercise, answer.text)
+    return extract.kernel(text, exercise.name, given=cells(answer.lab, "given"))
 
 
 def _function(answer: WrongAnswer, name: str) -> Any:
@@ -49,9 +64,10 @@ def _function(answer: WrongAnswer, name: str) -> Any:
     return names[name]
 
 
-def told(found: Verdict) -> str:
-    """Return what a student reads of a verdict."""
-    return f"{found.detail}\n  Try: {found.advice}"
+def told(found: Verdict, seen: str = "") -> str:
+    """Return what a student reads of a verdict, and of what was looked at."""
+    looked_at = f"\n  Looked at: {seen}" if seen else ""
+    return f"{found.detail}\n  Try: {found.advice}{looked_at}"
 
 
 def is_named(answer: WrongAnswer, text: str) -> bool:
@@ -70,10 +86,11 @@ def main(labs: list[str]) -> None:
             if found.passed:
                 continue  # only hidden cases tell
             count += 1
-            if is_named(answer, told(found)):
+            text = told(found, looked_at(answer, found))
+            if is_named(answer, text):
                 named += 1
             else:
-                print(f"{stem} {answer.exercise}.{answer.name}\n{told(found)}\n")
+                print(f"{stem} {answer.exercise}.{answer.name}\n{text}\n")
     print(f"causes named: {named} of {count} wrong-number mistakes")
 
 

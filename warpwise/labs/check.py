@@ -17,7 +17,7 @@ from textwrap import dedent, indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs import fold, lookup, on_gpu, place, probes, progress
+from warpwise.labs import fold, lookup, on_gpu, place, progress
 from warpwise.labs.budgets import counter_value, counts_atomics, figure
 from warpwise.labs.card import Card, Gauge
 from warpwise.labs.cells_run import CellsRun
@@ -25,6 +25,7 @@ from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge_until_wrong, telling
 from warpwise.labs.ladder import Attempts, Ladder
+from warpwise.labs.looked import Looked, looked
 from warpwise.messages import NOTHING
 from warpwise.traces import Trace
 
@@ -60,17 +61,17 @@ def check(
     kernel = names.get(target) if isinstance(target, str) else target
     last = _told(verdicts)
     case, shown = _shown(cases, verdicts)
-    found = _looked_at(kernel, case, shown)
-    looked = found.say() if found else ""
+    seen = _looked_at(kernel, case, shown)
     told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
     _SESSION.told(name, last.passed)
-    card = _card(name, cases, verdicts, names, looked)
-    _say(verdict_text(name, cases, verdicts, looked), card, told | {"looked": looked})
+    card = _card(name, cases, verdicts, names, seen.told)
+    _say(verdict_text(name, cases, verdicts, seen.told), card, told | {"looked": seen.told})
     if isinstance(case, Launch) and shown.trace is not None:
         texts = counters_text(shown.trace, case), on_gpu.report(kernel, name, cases, verdicts)
         _replace(COUNTERS, _folded(*texts))
     if board is not None and last.passed and shown.trace is not None:
         _replace(BOARD, board.add(name, shown.trace))
+    found = seen.difference
     if found is not None and found.wrong:
         _replace(PICTURE, _bundle(lambda: _drawn_inputs(found)))
     elif isinstance(case, Launch) and shown.trace is not None:
@@ -87,11 +88,11 @@ def check(
         raise AssertionError(f"{name}: {last.reason}")
 
 
-def _looked_at(target: Any, case: Case, verdict: Verdict) -> Difference | None:
-    """What a wrong element depends on, if anyone is there to read it."""
+def _looked_at(target: Any, case: Case, verdict: Verdict) -> Looked:
+    """What is found out about a wrong result, if anyone is there to read it."""
     if verdict.reason != Reason.WRONG_RESULT or _nobody_looks():
-        return None
-    return probes.difference(target, case, probes.SECONDS)
+        return Looked()
+    return looked(target, case)
 
 
 def _judged(

@@ -50,13 +50,13 @@ def difference(target: Any, case: Case, seconds: float = SECONDS) -> Difference 
     or the reference does not give the same again."""
     side = of_launch(target, case) if isinstance(case, Launch) else of_call(target, case)
     probe = _Probe(case, *side, deadline=time.process_time() + seconds, seconds=seconds)
-    with _silence(), contextlib.suppress(TimeIsUp), at_most(2 * seconds):
+    with silence(), contextlib.suppress(TimeIsUp), at_most(2 * seconds):
         probe.search()
     return probe.found
 
 
 @contextlib.contextmanager
-def _silence() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Keep quiet whatever students' functions print, and warnings about the changed numbers."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")

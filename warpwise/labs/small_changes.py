@@ -143,6 +143,8 @@ def _other_lines(
                 yield [*before, _at(new, this), *after], "is a factor missing there?", 4
             if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
                 yield from _rescaled(before, this, after, target, value, factors)
+                if isinstance(target, ast.Name) and target.id in again:
+                    yield from _kept(before, this, after, target, value)
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
             replaced = ast.Assign([target], value)
             replace = "does it add to what is there (+=), or replace it (=)?"
@@ -176,6 +178,22 @@ def _rescaled(
         kept = ast.BinOp(value.left, ast.Mult(), ast.Name(other, ast.Load()))
         new = ast.Assign([target], ast.BinOp(kept, ast.Add(), value.right))
         yield [*before, _at(new, this), *after], _measured(text_of(target)), 2
+
+
+def _kept(
+    before: list[ast.stmt],
+    this: ast.Assign,
+    after: list[ast.stmt],
+    target: ast.Name,
+    value: ast.BinOp,
+) -> Iterator[tuple[list[ast.stmt], str, int]]:
+    """``d = x + y``, where what d holds is a factor of x."""
+    if any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(value)):
+        return
+    held = ast.BinOp(ast.Name(target.id, ast.Load()), ast.Mult(), value.left)
+    new = ast.Assign([target], ast.BinOp(held, ast.Add(), value.right))
+    asked = f"what {target.id} holds is lost there: does it begin anew, or is it kept and rescaled?"
+    yield [*before, _at(new, this), *after], asked, 2
 
 
 def _measured(name: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpwise.labs.patterns import (
+    along_axes,
     lengths,
     moves,
     not_numbers,
@@ -17,6 +18,8 @@ from warpwise.labs.patterns import (
     places,
     readings,
     relations,
+    roughly,
+    sizes,
     sums,
     ties,
     values,
@@ -33,7 +36,9 @@ PATTERNS = (
     values.one_factor,
     of_inputs.constant,
     of_inputs.function_of_inputs,
+    along_axes.reduced,
     relations.factor_or_term,
+    sizes.product_apart,
     relations.one_number,
     values.sign,
     moves.moved,
@@ -43,7 +48,9 @@ PATTERNS = (
     values.of_a_type,
     values.offset,
     values.factor_by_axis,
+    along_axes.rising,
     values.close,
+    roughly.rounded,
     relations.too_small,
     places.some_wrong,
     relations.ragged,

@@ -23,6 +23,10 @@ SHARES = (
     "the share of a thread is wrong: an index with // or %, a lane for a thread, one warp or one "
     "thread for all"
 )
+SEAM = (
+    "a loop over tiles begins or ends one element off, so that a tile is left out where only its "
+    "first or last element counts: work out the bound for that tile"
+)
 HALO = (
     "at its ends a block or tile needs elements of its neighbours, the halo: are they loaded, or "
     "taken for 0?"
@@ -66,7 +70,7 @@ def some_wrong(f: Failure) -> Pattern | None:
     if found is None:
         return None
     causes = found.causes if f.tile else OF_A_FUNCTION
-    if found.causes[0] not in (EDGE, OUTER):
+    if found.causes[0] not in (EDGE, OUTER, SEAM):
         causes = f.likely(*causes)
     return Pattern(f"wrong: {found.told}; all others are right", causes)
 
@@ -123,7 +127,7 @@ def _along(marked: np.ndarray, line: str, step: int) -> Place | None:
     first, last = int(places[0]), int(places[-1])
     lines = _lines(line)
     if places.size == 1:
-        return _single(first, count, line)
+        return _single(first, count, line, step)
     if last - first + 1 == places.size:
         if last == count - 1:
             return _tail(first, count, lines, line, step)
@@ -144,7 +148,11 @@ def _along(marked: np.ndarray, line: str, step: int) -> Place | None:
     return Place(told, (OWN.format(line=line), EDGE))
 
 
-def _single(index: int, count: int, line: str) -> Place:
+def _single(index: int, count: int, line: str, step: int) -> Place:
+    if step > 1 and 0 < index < count - 1 and index % step in (0, step - 1):
+        end = "first" if index % step == 0 else "last"
+        told = f"{line} {index} of {count} only, the {end} of a tile of {step}"
+        return Place(told, (SEAM, OWN.format(line=line)))
     which = {0: f"the first {line} only", count - 1: f"the last {line} only"}
     told = which.get(index, f"{line} {index} of {count} only")
     causes = (BEGINS, TOO_SOON) if index == 0 else (TOO_SOON, EDGE)

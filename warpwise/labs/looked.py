@@ -1,0 +1,51 @@
+"""What is found out about a wrong result by running it again: on other inputs, and on plain ones.
+
+One budget of time for all: what a result would be right for (``as_if``) and how many terms its sums
+have (``plain_inputs``) take a few runs each, and the probes of single inputs have the rest.
+
+Students' functions run here, so it is for their own machine and never for the grader."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from warpwise.labs import as_if, plain_inputs, probes
+from warpwise.labs.differences import Difference
+from warpwise.labs.exercise import Case
+from warpwise.labs.limit import TimeIsUp, at_most
+
+FOR_RUNS = 0.4  # the part of the time that the few runs may take
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was found of a wrong result; ``difference`` is what there is to draw, if anything."""
+
+    difference: Difference | None = None
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """All of it, as sentences without the last full stop; "" if nothing was found."""
+        return ". ".join(text[0].upper() + text[1:] if i else text for i, text in self._numbered)
+
+    @property
+    def _numbered(self) -> list[tuple[int, str]]:
+        said = self.difference.say() if self.difference else ""
+        return list(enumerate(filter(None, (said, *self.sentences))))
+
+
+def looked(target: Any, case: Case, seconds: float = probes.SECONDS) -> Looked:
+    """Return what is found out about a wrong result in so many seconds of processor time."""
+    if seconds <= 0:
+        return Looked()
+    begun = time.process_time()
+    sentences: list[str] = []
+    with probes.silence(), suppress(TimeIsUp), at_most(FOR_RUNS * seconds):
+        sentences.append(plain_inputs.counted(target, case))
+        sentences.append(as_if.explained(target, case))
+    left = max(0.0, seconds - (time.process_time() - begun))
+    return Looked(probes.difference(target, case, left), tuple(filter(None, sentences)))

@@ -1,0 +1,130 @@
+"""Run a wrong kernel, or function, again on plain inputs, on which its sums count their terms.
+
+With ones everywhere a dot product is the number of its products, and a softmax's output is one over
+the number of its elements; with zeros everywhere a log-sum-exp is the logarithm of that number. The
+reference of the case runs on the same inputs, and only where its result is such a count is anything
+said. Left out: masks and padding, so infinite inputs stay, and so do numbers and integers.
+
+Students' functions run here, so it is for their own machine and never for the grader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from warpwise.labs.compare import compare
+from warpwise.labs.exercise import Case, Launch
+from warpwise.labs.sides import Arrays, arrays_of, of_call, of_launch
+from warpwise.messages import Element, Name
+
+FEWEST = 3  # terms of the longest sum, below which a count tells nothing
+MOST = 4000  # beyond it a float32 tells no count from another number
+NEAR, ROUNDING = 1e-3, 1e-5  # by which, and by which part of it, a count may be no whole number
+ALL_RIGHT = (
+    "with {fill} everywhere {outputs} right: each sum has as many terms as it should, so see which "
+    "elements they are, and in which place each result is stored"
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a count from a result: from all inputs being ``fill``, and what to call it."""
+
+    fill: str
+    value: float
+    told: str
+    count: Callable[[np.ndarray], np.ndarray]
+
+
+READINGS = (
+    Reading("ones", 1.0, "{element}", lambda values: values),
+    Reading("ones", 1.0, "1 / {element}", np.reciprocal),
+    Reading("zeros", 0.0, "exp({element})", np.exp),
+)
+
+
+def counted(target: Any, case: Case) -> str:
+    """Say how many terms a sum of a wrong kernel has, and should have; "" if nothing is known.
+
+    ``target``: the kernel, or the function, whose result for ``case`` is wrong. Raises TimeIsUp
+    if it runs within ``at_most``."""
+    if case.reference is None:
+        return ""
+    run, inputs, outputs = (
+        of_launch(target, case) if isinstance(case, Launch) else of_call(target, case)
+    )
+    right = ""
+    for value in dict.fromkeys(reading.value for reading in READINGS):
+        filled = [_filled(one, value) for one in inputs.values]
+        try:
+            want, got = arrays_of(case.reference(*_copies(filled))), run(_copies(filled))
+        except (Exception, SystemExit):  # whatever a student's function may raise
+            continue
+        if len(got) != len(want):
+            continue
+        readings = [reading for reading in READINGS if reading.value == value]
+        if told := next(_differences(readings, outputs, got, want), ""):
+            return told
+        right = right or _all_right(readings[0], outputs, got, want, case)
+    return right
+
+
+def _filled(value: Any, by: float) -> Any:
+    """Return an input with another number for each of its own; infinities stay."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    return np.where(np.isfinite(value), value.dtype.type(by), value)
+
+
+def _copies(values: Sequence[Any]) -> list[Any]:
+    return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+
+
+def _differences(
+    readings: Sequence[Reading], outputs: Sequence[str], got: Arrays, want: Arrays
+) -> Iterator[str]:
+    """Yield what is told of the first count that is wrong, by reading and output."""
+    for reading in readings:
+        for name, mine, due in zip(outputs, got, want, strict=True):
+            if mine.shape != due.shape or mine.dtype.kind != "f" or not mine.size:
+                continue
+            with np.errstate(all="ignore"):
+                counts, right = (reading.count(a.astype(np.float64)) for a in (mine, due))
+            if not _are_counts(right) or right.max() < FEWEST:
+                continue
+            wrong = np.abs(counts - right) > 0.5
+            if wrong.any() and _are_counts(counts[wrong]):
+                first = tuple(np.argwhere(wrong)[0].tolist())
+                element = Element(Name(name), first).open()
+                yield _told(reading, element, round(counts[first]), round(right[first]))
+
+
+def _are_counts(values: np.ndarray) -> bool:
+    """True if all are whole numbers that could count something."""
+    near = np.abs(values - np.rint(values)) <= NEAR + ROUNDING * np.abs(values)
+    return bool((near & (values > -NEAR) & (values < MOST)).all())
+
+
+def _told(reading: Reading, element: str, got: int, want: int) -> str:
+    by = abs(got - want)
+    terms = "1 term" if by == 1 else f"{by} terms"
+    are = "is" if by == 1 else "are"
+    what = reading.told.format(element=element)
+    way = f"{terms} {are} missing" if got < want else f"{terms} too many"
+    return f"with {reading.fill} everywhere {what} should be {want} and is {got}: {way}"
+
+
+def _all_right(
+    reading: Reading, outputs: Sequence[str], got: Arrays, want: Arrays, case: Case
+) -> str:
+    """Say that sums have as many terms as they should, where all results are such sums."""
+    for mine, due in zip(got, want, strict=True):
+        if mine.shape != due.shape or compare(mine, due, case.rtol, case.atol) is not None:
+            return ""
+        if not _are_counts(due.astype(np.float64)) or due.min(initial=FEWEST) < FEWEST:
+            return ""
+    are = f"{' and '.join(outputs)} {'is' if len(outputs) == 1 else 'are'}"
+    return ALL_RIGHT.format(fill=reading.fill, outputs=are)
