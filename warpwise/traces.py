@@ -174,7 +174,8 @@ class Trace:
     shared_bytes_per_block: int = 0  #: static and dynamic
     #: of the arrays that ``cuda.local.array`` made; a compiler may keep small ones in registers
     local_bytes_per_thread: int = 0
-    #: in global memory, by stores and atomics, of the warp that stores most: is the work shared?
+    #: in global memory, atomics included, of the warp that does most: is the work shared?
+    most_bytes_loaded_by_a_warp: int = 0
     most_bytes_stored_by_a_warp: int = 0
     truncated: bool = False
     records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
@@ -278,6 +279,7 @@ class Trace:
             "functions": [asdict(f) for f in self.functions],
             "shared_bytes_per_block": self.shared_bytes_per_block,
             "local_bytes_per_thread": self.local_bytes_per_thread,
+            "most_bytes_loaded_by_a_warp": self.most_bytes_loaded_by_a_warp,
             "most_bytes_stored_by_a_warp": self.most_bytes_stored_by_a_warp,
             "truncated": self.truncated,
         }
@@ -299,6 +301,7 @@ def _from_header(header: dict[str, Any], records: Records) -> Trace:
         **{name: header[name] for name in as_they_are},
         # the first files of this format lack them
         local_bytes_per_thread=header.get("local_bytes_per_thread", 0),
+        most_bytes_loaded_by_a_warp=header.get("most_bytes_loaded_by_a_warp", 0),
         most_bytes_stored_by_a_warp=header.get("most_bytes_stored_by_a_warp", 0),
         source={int(k): v for k, v in header["source"].items()},
         arrays=tuple(ArrayInfo(**a) for a in header["arrays"]),

@@ -299,6 +299,7 @@ def golden() -> Trace:
         functions=(Function("put", 8, 9, 7, (7, 8)),),
         shared_bytes_per_block=48,
         local_bytes_per_thread=24,
+        most_bytes_loaded_by_a_warp=60,
         most_bytes_stored_by_a_warp=36,
         records=records,
     )
@@ -318,7 +319,12 @@ def test_the_golden_file_is_read_as_it_was_written():
 
 @pytest.mark.parametrize(
     ("name", "none"),
-    [("local_bytes_per_thread", 0), ("most_bytes_stored_by_a_warp", 0), ("functions", ())],
+    [
+        ("local_bytes_per_thread", 0),
+        ("most_bytes_loaded_by_a_warp", 0),
+        ("most_bytes_stored_by_a_warp", 0),
+        ("functions", ()),
+    ],
 )
 def test_a_file_of_before_these_were_kept_is_read(name, none, tmp_path):
     with np.load(GOLDEN) as file:

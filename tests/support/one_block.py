@@ -1,7 +1,7 @@
 """An answer in which block 0 does the work of all blocks, one after the other, and the rest none.
 
-Right, and of the same counters in total: only what the busiest warp stores tells it from the answer
-that it is made of."""
+Right, and of the same counters in total: only what the busiest warp loads or stores tells it from
+the answer that it is made of."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import hashlib
 import pickle
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 
@@ -50,7 +50,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What becomes of a mutant: the reason of the hidden cases, and that of the visible ones."""
+    """What becomes of a mutant: of the hidden cases, and of the visible ones if they were asked."""
 
     hidden: str
     visible: str
@@ -126,13 +126,12 @@ def difference(before: str, after: str) -> str:
 def outcome(
     mutant: Mutant, seed: int = 0, mode: str = sandbox.NONE, warm: Warm | None = None
 ) -> Outcome:
-    """Judge a mutant by the hidden cases of a seed, as the grader does, and by the visible ones."""
+    """Judge a mutant by the hidden cases of a seed, as the grader does, and by the visible ones;
+    by those only if it is refused, for else nobody asks."""
     exercise = load_lab(mutant.lab).exercise(mutant.exercise)
-    found = [
-        _reason(mutant, exercise, cases, mode, warm)
-        for cases in (_hidden(mutant.lab, mutant.exercise, seed), _visible(mutant))
-    ]
-    return Outcome(*found)
+    reason = _judge_of(mutant, exercise, mode, warm)
+    hidden = reason(_hidden(mutant.lab, mutant.exercise, seed))
+    return Outcome(hidden, "" if hidden == Reason.PASSED else reason(_visible(mutant)))
 
 
 @cache
@@ -144,19 +143,24 @@ def _visible(mutant: Mutant) -> Sequence[Case]:
     return visible_cases(mutant.lab)[mutant.exercise]
 
 
-def _reason(
-    mutant: Mutant, exercise: Exercise, cases: Sequence[Case], mode: str, warm: Warm | None
-) -> str:
+def _judge_of(
+    mutant: Mutant, exercise: Exercise, mode: str, warm: Warm | None
+) -> Callable[[Sequence[Case]], str]:
+    """Return what gives the reason of a verdict on cases; a kernel is compiled once for all."""
     text, given = module_text(mutant.lab, exercise, mutant.text), cells(mutant.lab, "given")
     try:
         if exercise.kind == "kernel":
             kernel = extract.kernel(text, exercise.name, given=given)
-            return judge(kernel, cases, MOST_STEPS)[-1].reason
+            return lambda cases: judge(kernel, cases, MOST_STEPS)[-1].reason
         found = extract.host_function(text, exercise.name, given=given)
     except GradingError:
-        return Reason.NOT_PYTHON
-    calls = [case for case in cases if isinstance(case, Call)]
-    return judge_function(found, exercise.name, calls, mode, warm=warm).reason
+        return lambda cases: Reason.NOT_PYTHON
+
+    def reason(cases: Sequence[Case]) -> str:
+        calls = [case for case in cases if isinstance(case, Call)]
+        return judge_function(found, exercise.name, calls, mode, warm=warm).reason
+
+    return reason
 
 
 #: fields of a case that judge nothing

@@ -60,6 +60,8 @@ OVER_BUDGET = {
     "shared_bytes_per_block": "shared memory should hold one tile at a time, not all of them",
     "local_bytes_per_thread": "an array of one thread should hold one row or one tile of numbers, "
     "however long the whole is",
+    "most_bytes_loaded_by_a_warp": "a warp loads more than its share: "
+    "all warps of all blocks should take part, each with its own elements",
     "most_bytes_stored_by_a_warp": "a warp stores more than its share: "
     "each thread of each block should write its own part of the result, and each element once",
     "warp_efficiency": "lanes of one warp should take the same path, "

@@ -18,6 +18,7 @@ from warpwise.traces import Trace
 OF_A_TRACE = (
     "shared_bytes_per_block",
     "local_bytes_per_thread",
+    "most_bytes_loaded_by_a_warp",
     "most_bytes_stored_by_a_warp",
 )
 #: the names that a budget can use

@@ -26,9 +26,9 @@ from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.observer import Launch, Observer, hooks_of
 from warpwise.simt.machine.placement import Copies
 from warpwise.simt.machine.undefined import Attempt, settled
+from warpwise.simt.observers.busiest import LOADED, STORED, Busiest
 from warpwise.simt.observers.counters import Counters
 from warpwise.simt.observers.recorder import Recorder
-from warpwise.simt.observers.stored import StoredByWarp
 from warpwise.simt.sanitizer.sanitizer import Sanitizer
 from warpwise.traces import Note, Records, Trace
 
@@ -80,10 +80,10 @@ def trace(
     def attempted(attempt: Attempt) -> Trace:
         """Run the launch; later runs bind the arguments anew, unseen by the caller's observers."""
         launch = replace(first, arguments=bind(found, args, copies)) if attempt.number else first
-        counters, stored = Counters(), StoredByWarp()
+        counters, busiest = Counters(), Busiest()
         sanitizer = Sanitizer() if sanitize else None
         recorder = Recorder(recorded, launch.threads, max_records) if recorded else None
-        own = [one for one in (counters, stored, recorder, sanitizer) if one is not None]
+        own = [one for one in (counters, busiest, recorder, sanitizer) if one is not None]
         hooks = hooks_of([*own, *(() if attempt.number else watching)])
         state = LaunchState(launch, device, max_steps, attempt, hooks)
         with np.errstate(all="ignore"):
@@ -93,7 +93,7 @@ def trace(
             raise next(iter(state.missed.values()))
         if state.left and whole_barriers:
             raise next(iter(state.left.values()))
-        return _trace(state, counters, stored, recorder, sanitizer, notes)
+        return _trace(state, counters, busiest, recorder, sanitizer, notes)
 
     if program.shuffles:
         written = [root.raw for root in first.written if root.raw.flags.writeable]
@@ -236,7 +236,7 @@ def _check_limits(grid: Shape, block: Shape, shared_bytes: int, device: Device) 
 def _trace(
     state: LaunchState,
     counters: Counters,
-    stored: StoredByWarp,
+    busiest: Busiest,
     recorder: Recorder | None,
     sanitizer: Sanitizer | None,
     notes: tuple[Note, ...],
@@ -265,7 +265,8 @@ def _trace(
         functions=functions_of(kernel),
         shared_bytes_per_block=state.shared_bytes,
         local_bytes_per_thread=state.local_bytes,
-        most_bytes_stored_by_a_warp=stored.most,
+        most_bytes_loaded_by_a_warp=int(busiest.most[LOADED]),
+        most_bytes_stored_by_a_warp=int(busiest.most[STORED]),
         truncated=recorder is not None and recorder.truncated,
         records=recorder.records() if recorder else Records.empty(launch.threads),
     )

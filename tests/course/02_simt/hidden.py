@@ -153,7 +153,7 @@ def warp_sums(rng: np.random.Generator) -> Iterator[Launch]:
                 "shared_load_requests": 0,
                 "atomics": 0,
                 "warp_instructions": 60 * 4 * ceil(n / 128),
-                "most_bytes_stored_by_a_warp": 16,
+                "most_bytes_stored_by_a_warp": 8,
             },
         )
 
@@ -197,6 +197,6 @@ def row_sums(rng: np.random.Generator) -> Iterator[Launch]:
                 "atomics": 0,
                 "warp_efficiency": 0.6 if lengths.mean() >= 40 else 0,
                 "warp_instructions": 100 * want.size + 10 * pieces,
-                "most_bytes_stored_by_a_warp": 16,
+                "most_bytes_stored_by_a_warp": 8,
             },
         )

@@ -90,7 +90,11 @@ def column_sums(rng: np.random.Generator) -> Iterator[Launch]:
             args=(a, Out(cols)),
             want=(want,),
             rtol=1e-5,
-            budget=budget(rows, cols, 8, a, want, flops_fp64=0),
+            budget=budget(
+                *(rows, cols, 8, a, want),
+                flops_fp64=0,
+                most_bytes_loaded_by_a_warp=256 * ceil(rows / 32),
+            ),
         )
 
 
@@ -165,6 +169,7 @@ def histogram(rng: np.random.Generator) -> Iterator[Launch]:
                     "global_atomic_requests": blocks * BINS // 32,
                     "sectors_per_request_load": 4.1,
                     "global_bytes_moved": 2.5 * (x.nbytes + blocks * 4 * BINS),
+                    "most_bytes_loaded_by_a_warp": 128 * ceil(n / (256 * blocks)) + 4 * BINS,
                 }
                 if n >= BINS
                 else {},

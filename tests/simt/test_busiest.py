@@ -1,4 +1,4 @@
-"""What the busiest warp stores, counted by hand: ``Trace.most_bytes_stored_by_a_warp``."""
+"""What the busiest warp loads and stores, by hand: ``Trace.most_bytes_loaded_by_a_warp``, ..."""
 
 import numpy as np
 import pytest
@@ -58,11 +58,57 @@ def on_the_chip(y):
         (on_the_chip, 3, 64, 3, 4),
     ],
 )
-def test_the_busiest_warp_is_counted(kernel, blocks, threads, size, most):
+def test_what_the_busiest_warp_stores_is_counted(kernel, blocks, threads, size, most):
     y = np.zeros(size, np.float32)
     t = trace(kernel, blocks, threads, y, sanitize=False)
     assert t.most_bytes_stored_by_a_warp == most
     assert t.metrics.global_store_bytes + t.metrics.global_atomic_bytes >= most
+
+
+@cuda.jit
+def loads_shared_out(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[0] = x[i]
+
+
+@cuda.jit
+def loads_of_one_warp(x, y):
+    if cuda.blockIdx.x == 1 and cuda.threadIdx.x // 32 == 1:
+        for i in range(cuda.laneid, x.size, 32):
+            y[0] = x[i]
+
+
+@cuda.jit
+def loads_by_atomics(x, y):
+    cuda.atomic.add(x, cuda.grid(1) % x.size, 0)
+    y[0] = 1
+
+
+@cuda.jit
+def loads_on_the_chip(x, y):
+    s = cuda.shared.array(64, np.float32)
+    s[cuda.threadIdx.x] = 1
+    for _ in range(9):
+        y[0] = s[cuda.threadIdx.x]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "blocks", "threads", "size", "most"),
+    [
+        (loads_shared_out, 7, 64, 400, 32 * 4),
+        (loads_shared_out, 7, 64, 9, 9 * 4),
+        (loads_of_one_warp, 7, 64, 400, 400 * 4),
+        (loads_of_one_warp, 90, 128, 700, 700 * 4),
+        (loads_by_atomics, 3, 64, 7, 32 * 4),
+        (loads_on_the_chip, 3, 64, 3, 0),
+    ],
+)
+def test_what_the_busiest_warp_loads_is_counted(kernel, blocks, threads, size, most):
+    x, y = np.zeros(size, np.float32), np.zeros(1, np.float32)
+    t = trace(kernel, blocks, threads, x, y, sanitize=False)
+    assert t.most_bytes_loaded_by_a_warp == most
+    assert t.metrics.global_load_bytes + t.metrics.global_atomic_bytes >= most
 
 
 def test_it_counts_bytes_of_the_element():
