@@ -21,7 +21,15 @@ import numpy as np
 from warpwise.labs import advice, causes, repairs
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.endless import stays
-from warpwise.labs.exercise import Call, Case, Reason, Verdict, sizes_before, sizes_of
+from warpwise.labs.exercise import (
+    Call,
+    Case,
+    Reason,
+    Verdict,
+    read_as,
+    sizes_before,
+    sizes_of,
+)
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
 from warpwise.labs.patterns import Failure
@@ -135,14 +143,16 @@ def _judge_value(value: Any, call: Call, name: str, made: _Made | None) -> Verdi
         for i in range(len(value))
     )
     found = (
-        _judge_item(item, want, call, name, made)
-        for item, want, name in zip(value, call.want, items, strict=True)
+        _judge_item(item, want, call, name, made, number)
+        for number, (item, want, name) in enumerate(zip(value, call.want, items, strict=True))
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
 
 
-def _judge_item(value: Any, wanted: Any, call: Call, told: Message, made: _Made | None) -> Verdict:
-    """Judge a number or an array, which messages call ``told``."""
+def _judge_item(
+    value: Any, wanted: Any, call: Call, told: Message, made: _Made | None, number: int = 0
+) -> Verdict:
+    """Judge a number or an array, which messages call ``told``: the ``number``-th of a tuple."""
     kind, asked = _kind(value), _kind(wanted)
     returned = _returned(told, "is" if type(call.want) is tuple else "returned", value, wanted)
     if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
@@ -156,17 +166,17 @@ def _judge_item(value: Any, wanted: Any, call: Call, told: Message, made: _Made 
     if wrong is None:
         return _passed(call)
     detail = wrong.say(told) if want.shape else returned
-    seen, remedy = _on_value(wrong, call, told, made)
+    seen, remedy = _on_value(wrong, call, told, made, number)
     # the hidden rendering is empty: the reason says that the value is wrong
     detail = message("{detail}{seen}", detail=Elsewhere(detail), seen=Elsewhere(seen))
     return _failed(call, Reason.WRONG_RESULT, detail, remedy)
 
 
 def _on_value(
-    wrong: Mismatch, call: Call, told: Message, made: _Made | None
+    wrong: Mismatch, call: Call, told: Message, made: _Made | None, number: int
 ) -> tuple[Message, Message]:
     """Say what wrong values have in common, and what to do; both can tell of the data."""
-    failure = partial(_failure, wrong, call, told, made)
+    failure = partial(_failure, wrong, call, told, made, number)
     usual = advice.BY_HAND if wrong.want.shape else "work this case out by hand"
     shaped = wrong.got.shape == wrong.want.shape
     known = advice.SMALL_CASE if shaped else advice.OTHER_SHAPE
@@ -197,7 +207,9 @@ def _copies(call: Call) -> tuple[Any, ...]:
     return tuple(a.copy(order="K") if isinstance(a, np.ndarray) else a for a in call.args)
 
 
-def _failure(wrong: Mismatch, call: Call, told: Message, made: _Made | None) -> Failure:
+def _failure(
+    wrong: Mismatch, call: Call, told: Message, made: _Made | None, number: int
+) -> Failure:
     """Gather what is known of a wrong value."""
     tree = _tree_of(made.function) if made else None
     names = [arg.arg for arg in tree.args.args] if tree else []
@@ -214,6 +226,7 @@ def _failure(wrong: Mismatch, call: Call, told: Message, made: _Made | None) -> 
         atol=call.atol,
         sizes=sizes_of(call),
         sizes_before=sizes_before(call, made.cases) if made else (),
+        readings=read_as(call, number),
     )
 
 

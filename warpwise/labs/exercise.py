@@ -62,6 +62,9 @@ class InOut:
 
 #: takes the inputs of a case, without outputs, and returns what the case wants
 Reference = Callable[..., np.ndarray | tuple[np.ndarray, ...]]
+#: from what is misread, as a clause that follows "if", to what then comes out: as ``want`` of the
+#: case, or as a reference of its inputs
+Readings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,9 @@ class Launch:
     the exercise knows it better than the counter, one text for all its cases, hidden ones too.
     Results are compared exactly unless ``rtol`` or ``atol`` is given. ``reference`` works out what
     is wanted of other inputs, to explain a wrong answer: it takes arrays, numbers and the starts of
-    ``InOut`` in order, and returns an array, or a tuple with one for each output.
+    ``InOut`` in order, and returns an array, or a tuple with one for each output. ``readings`` name
+    the ways in which the exercise is misread, each with its result or a function as ``reference``
+    is; a wrong answer that gives such a result is told which.
     Raises LabError when ``want`` and ``args`` do not fit together or a counter does not exist."""
 
     label: str
@@ -88,6 +93,7 @@ class Launch:
     atol: float = 0.0
     advice: Mapping[str, str] = field(default_factory=dict)
     reference: Reference | None = field(default=None, repr=False, compare=False)
+    readings: Readings = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         outs = [_kind_of(out) for out in self.args if isinstance(out, Out | InOut)]
@@ -111,7 +117,8 @@ class Call:
     arguments. The grader sees the memory of a process, so a hidden call should allow
     LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the
     call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no
-    launch. ``reference`` works out what is wanted of other arguments, as a launch's does."""
+    launch. ``reference`` works out what is wanted of other arguments, and ``readings`` say what
+    comes out if the exercise is misread, as a launch's do."""
 
     label: str
     args: tuple[Any, ...]
@@ -122,6 +129,7 @@ class Call:
     trace: Trace | None = field(default=None, repr=False, compare=False)
     view: Any = field(default=None, repr=False, compare=False)
     reference: Reference | None = field(default=None, repr=False, compare=False)
+    readings: Readings = field(default_factory=dict, repr=False, compare=False)
 
 
 #: of hidden calls: below, the grader could not tell an answer's memory from Python's
@@ -157,6 +165,28 @@ class Verdict:
 def shape_of(out: Out) -> tuple[int, ...]:
     """Return the shape of an output as a tuple; a bare length is a vector's."""
     return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)
+
+
+def read_as(case: Case, output: int = 0) -> dict[str, np.ndarray]:
+    """Return what one of a case's outputs is in each of its readings, by what is misread."""
+    inputs = [arg.start if isinstance(arg, InOut) else arg for arg in inputs_of(case)]
+    made = {
+        clause: value(*map(_copy, inputs)) if callable(value) else value
+        for clause, value in case.readings.items()
+    }
+    return {
+        clause: np.asarray(value[output] if isinstance(value, tuple) else value)
+        for clause, value in made.items()
+    }
+
+
+def inputs_of(case: Case) -> tuple[Any, ...]:
+    """Return the arguments of a case that are not outputs alone."""
+    return tuple(arg for arg in case.args if not isinstance(arg, Out))
+
+
+def _copy(value: Any) -> Any:
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
 def sizes_of(case: Case) -> tuple[int, ...]:

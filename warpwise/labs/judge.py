@@ -27,6 +27,7 @@ from warpwise.labs.exercise import (
     Out,
     Reason,
     Verdict,
+    read_as,
     shape_of,
     sizes_before,
     sizes_of,
@@ -182,7 +183,7 @@ def _outputs(
 ) -> Mistake | None:
     named = zip(launch.args, args, names, strict=True)
     outs = [(now, name) for given, now, name in named if isinstance(given, Out | InOut)]
-    for (got, name), want in zip(outs, launch.want, strict=True):
+    for number, ((got, name), want) in enumerate(zip(outs, launch.want, strict=True)):
         wrong = compare(got, want, launch.rtol, launch.atol)
         if wrong is None:
             continue
@@ -190,7 +191,7 @@ def _outputs(
         if unwritten.any():
             told = _on_unwritten(kernel, launch, name, unwritten, want, t, others)
             return Reason.NOT_WRITTEN, *told
-        failure = partial(_failure, kernel, launch, names, name, wrong, others)
+        failure = partial(_failure, kernel, launch, names, number, name, wrong, others)
         repaired = partial(_repaired, as_kernel(kernel), launch, others)
         known = causes.BY_HAND.format(name=name)
         seen, remedy = causes.told(failure, repaired, known)
@@ -238,11 +239,12 @@ def _failure(
     kernel: Any,
     launch: Launch,
     names: tuple[str, ...],
+    number: int,
     name: str,
     wrong: Mismatch,
     others: Sequence[Case],
 ) -> Failure:
-    """Gather what is known of a wrong output."""
+    """Gather what is known of a wrong output, the ``number``-th."""
     given = dict(zip(names, launch.args, strict=True))
     starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
     inputs = {n: arg for n, arg in given.items() if not isinstance(arg, Out | InOut)}
@@ -259,6 +261,7 @@ def _failure(
         atol=launch.atol,
         sizes=sizes_of(launch),
         sizes_before=sizes_before(launch, others),
+        readings=read_as(launch, number),
     )
 
 

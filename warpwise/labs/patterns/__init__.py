@@ -1,8 +1,9 @@
 """Find what the wrong elements of an output have in common, and what usually makes such numbers.
 
-``find`` tries the patterns from the most telling to the least; the first that holds is told. Each
-is found in the numbers of one case, so what is told is private to whoever owns that case. Left out:
-which elements depend on which inputs, and the text of the kernel."""
+``find`` looks for the exercise's own readings, and then tries the patterns from the most telling to
+the least; the first that holds is told. Each is found in the numbers of one case, so what is told
+is private to whoever owns that case. Left out: which elements depend on which inputs, and the text
+of the kernel."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from warpwise.labs.patterns import (
     not_numbers,
     of_inputs,
     places,
+    readings,
     relations,
     sums,
     values,
@@ -51,6 +53,8 @@ def find(failure: Failure) -> Pattern | None:
     """Return the first pattern that the wrong elements have; None if there is none."""
     if failure.got.dtype.kind not in "iufb":
         return None
+    if found := readings.misread(failure):
+        return found
     if failure.got.shape != failure.want.shape:
         return lengths.other_length(failure)
     with np.errstate(all="ignore"):

@@ -37,7 +37,7 @@ class Failure:
     changed in place held before. ``tile`` are the threads of a block, rows first. ``words`` are the
     names that the text uses. ``rtol`` and ``atol`` are those by which the answer was judged.
     ``sizes`` are the lengths of the case's arrays, ``sizes_before`` those of cases that are right.
-    """
+    ``readings`` map what is misread in the exercise to what then comes out."""
 
     name: str
     got: np.ndarray
@@ -51,6 +51,7 @@ class Failure:
     atol: float = 0.0
     sizes: tuple[int, ...] = ()
     sizes_before: tuple[int, ...] = ()
+    readings: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
