@@ -21,18 +21,11 @@ import numpy as np
 from warpwise.labs import advice, causes, repairs
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.endless import stays
-from warpwise.labs.exercise import (
-    Call,
-    Case,
-    Reason,
-    Verdict,
-    read_as,
-    sizes_before,
-    sizes_of,
-)
+from warpwise.labs.exercise import Call, Case, Reason, Verdict, named_before, read_as
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
 from warpwise.labs.patterns import Failure
+from warpwise.labs.unused import unused
 from warpwise.messages import (
     NOTHING,
     Chosen,
@@ -224,9 +217,9 @@ def _failure(
         words=causes.words_of(tree) if tree else frozenset(),
         rtol=call.rtol,
         atol=call.atol,
-        sizes=sizes_of(call),
-        sizes_before=sizes_before(call, made.cases) if made else (),
+        before=named_before(call, made.cases, names) if made else (),
         readings=read_as(call, number),
+        unused=unused(tree) if tree else "",
     )
 
 

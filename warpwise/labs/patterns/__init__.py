@@ -18,6 +18,7 @@ from warpwise.labs.patterns import (
     readings,
     relations,
     sums,
+    unlike_before,
     values,
 )
 from warpwise.labs.patterns.failure import Failure, Pattern
@@ -42,9 +43,10 @@ PATTERNS = (
     values.offset,
     values.factor_by_axis,
     values.close,
+    unlike_before.scaled,
     relations.too_small,
     places.some_wrong,
-    relations.ragged,
+    unlike_before.ragged,
     relations.unexplained,
 )
 
