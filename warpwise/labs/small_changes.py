@@ -58,7 +58,7 @@ def _everywhere(tree: ast.FunctionDef) -> Iterator[Change]:
         question = f"is {text_of(node)} the right number there?"
         for length in lengths(tree):
             make = partial(_made, tree, slots, length)
-            yield Change(make, slots[0].parent.lineno, node, question, 2)  # type: ignore[attr-defined]
+            yield Change(make, slots[0].parent.lineno, node, question, 0)  # type: ignore[attr-defined]
 
 
 def _made(tree: ast.FunctionDef, slots: Sequence[Slot], other: ast.AST) -> ast.FunctionDef:
