@@ -86,7 +86,7 @@ def _lengths(f: Failure) -> Iterator[tuple[str, int, int, list[int]]]:
     """Yield the axes of the inputs: name, number and length, and the lengths in earlier cases."""
     for name, array in f.inputs.items():
         for axis, size in enumerate(np.shape(array)):
-            shapes = [np.shape(inputs.get(name)) for inputs in f.before]
+            shapes = [np.shape(inputs.get(name, ())) for inputs in f.before]
             if shapes and all(len(shape) == np.ndim(array) for shape in shapes):
                 yield name, axis, size, [shape[axis] for shape in shapes]
 
