@@ -46,6 +46,7 @@ def changed(array, where, by=1.0):
     return array
 
 
+HALVES = np.array([0.5, 1.5, 2.25, 2.5, -3.5, 7.75, 126.5])
 LONG = RNG.normal(size=512)
 EDGE = changed(C, (slice(None), slice(32, None)))
 TURNED = RNG.normal(size=(32, 32))
@@ -114,6 +115,11 @@ CASES = {
         LONG,
         "one block or tile of 128 ends and the next begins; all others are right\nat its ends",
     ),
+    "ties upwards": (
+        np.floor(HALVES + 0.5),
+        np.rint(HALVES),
+        "an element of h halfway between two",
+    ),
     "counts too small": (
         np.array([3, 9, 1, 7, 2]),
         np.array([5, 12, 4, 8, 9]),
@@ -124,6 +130,7 @@ CASES = {
 OTHERS = {
     "another operator": {"inputs": {"a": A, "v": A[0]}},
     "a missing factor": {"inputs": {"s": SQUARES}},
+    "ties upwards": {"inputs": {"h": HALVES}},
     "a missing term": {"inputs": {"s": 3 * B[:21, :34]}},
     "seams between blocks": {"tile": (128,)},
     "order within tiles": {"tile": (16, 16)},
@@ -139,6 +146,11 @@ def test_a_pattern_is_found(name):
 def test_noise_has_no_pattern():
     assert find(failure(C + RNG.normal(size=C.shape), C)) is None
     assert find(failure(RNG.normal(size=N), X)) is None
+
+
+def test_a_shift_both_ways_is_no_tie():
+    whole = np.arange(9.0)
+    assert "halfway" not in seen(whole - 1, whole + 1, inputs={"n": whole})
 
 
 def test_an_infinity_is_close_to_nothing():
@@ -272,6 +284,62 @@ def test_the_comparison_of_a_function_is_named():
     verdict = judge(most, calls)[-1]
     assert "it is 1 too small" in verdict.detail
     assert "values < limit: is < the right comparison, also where both" in verdict.advice
+
+
+X_2D = np.array([[1, -4, 2], [9, 1, -5]])
+
+
+def of_all(x):
+    return np.where(x == x.max(), 1, 0)
+
+
+def of_columns(x):
+    return np.where(x == np.max(x, axis=0, keepdims=True), 1, 0)
+
+
+def of_values(x):
+    return x.max(axis=1)
+
+
+def test_a_reduction_of_the_wrong_elements_is_named():
+    largest = Call("largest", (X_2D,), np.array([[0, 0, 1], [1, 0, 0]]))
+    assert "x.max(): max: over all elements, or for each row" in judge_call(of_all, largest).advice
+    assert "is axis=0 the right number there?" in judge_call(of_columns, largest).advice
+    sizes = Call("sizes", (X_2D,), np.array([4, 9]))
+    assert "max: of the values, or of their magnitudes?" in judge_call(of_values, sizes).advice
+
+
+@cuda.jit
+def sides_exchanged(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = 2 * x[i] if x[i] < x[0] else 3 * x[i]
+
+
+@cuda.jit
+def spread_in_one_pass(x, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        total, squares = np.float32(0), np.float32(0)
+        for k in range(x.size):
+            total += x[k]
+            squares += x[k] * x[k]
+        mean = total / np.float32(x.size)
+        y[i] = squares / np.float32(x.size) - mean * mean
+
+
+def test_exchanged_sides_of_a_choice_are_named():
+    want = np.where(X[0] > X, 3 * X, 2 * X)
+    verdict = judge(sides_exchanged, (Launch("n", 2, 64, (X, Out(N)), (want,), rtol=1e-6),))[-1]
+    assert "which of the two belongs where the condition holds?" in verdict.advice
+
+
+def test_digits_that_a_difference_loses_are_named():
+    x = (300 + X).astype(np.float32)
+    want = np.full(2, x.var(dtype=np.float64), np.float32)
+    launch = Launch("n", 1, 2, (x, Out(2)), (want,), rtol=3e-3)
+    verdict = judge(spread_in_one_pass, (launch,))[-1]
+    assert "are they lost, as in a difference of two large numbers?" in verdict.advice
 
 
 def test_what_is_wrong_stands_before_long_arguments():

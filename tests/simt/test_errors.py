@@ -598,6 +598,10 @@ TYPES = {
         "v is int64 on one path and global array of float32, 1D on another",
         "use two variables",
     ),
+    "x[0] = x[i] if t > 3 else x": (
+        "float32 on one path and global array of float32, 1D on another",
+        "use two variables",
+    ),
     "def either(y, n):\n    if n > 5:\n        return y\nv = either(x, i)": (
         "either returns global array of float32, 1D on one path and None on another",
         "end every path of either with return ...",

@@ -9,6 +9,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from warpwise.labs.reductions import reduced
+
 LONGEST = 60  # characters of the text that a question quotes
 COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -111,6 +113,8 @@ def alternatives(
         case ast.BinOp():
             yield from _operated(node)
         case ast.IfExp(body=body, orelse=orelse):
+            either = "which of the two belongs where the condition holds?"
+            yield ast.IfExp(node.test, orelse, body), either, 0
             yield body, "does the condition belong there?", 4
             yield orelse, "does the condition belong there?", 4
         case ast.Constant(value=bool()):
@@ -139,6 +143,7 @@ def alternatives(
                 yield type(node)(order, node.ctx), question, 3
         case ast.Call():
             yield from _called(node)
+            yield from reduced(node)
 
 
 def _compared(node: ast.Compare) -> Iterator[Alternative]:
@@ -248,7 +253,18 @@ def _called(node: ast.Call) -> Iterator[Alternative]:
         yield ast.Call(node.func, node.args, keeps), "is the axis right?", 4
     if not node.keywords and len(node.args) < 3:
         for argument in node.args:
-            yield argument, f"does {text_of(node.func)} belong there?", 5 - len(node.args)
+            yield argument, without(node.func), 5 - len(node.args)
+
+
+def without(function: ast.expr) -> str:
+    """Ask about a function whose argument alone would be right."""
+    name = text_of(function)
+    if name.endswith(("float16", "float32")):
+        return (
+            f"does {name} have enough digits there, or are they lost, as in a difference of two "
+            "large numbers?"
+        )
+    return f"does {name} belong there?"
 
 
 def text_of(node: ast.AST) -> str:

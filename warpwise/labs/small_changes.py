@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 
 from warpwise.labs.more_expressions import lengths, more_alternatives, same_numbers
-from warpwise.labs.other_expressions import Slot, alternatives, text_of
+from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Change:
 def changes(tree: ast.FunctionDef) -> list[Change]:
     """Return the changes of a function, likely ones first; the tree itself stays as it is."""
     tree = copy.deepcopy(tree)
-    made = [*_in_statements(tree), *_in_expressions(tree), *_everywhere(tree)]
+    made = [*_wider_sums(tree), *_in_statements(tree), *_in_expressions(tree), *_everywhere(tree)]
     return sorted(made, key=lambda change: change.rank)
 
 
@@ -70,6 +70,20 @@ def _made(tree: ast.FunctionDef, slots: Sequence[Slot], other: ast.AST) -> ast.F
     for slot, node in zip(slots, nodes, strict=True):
         slot.put(node)
     return ast.fix_missing_locations(made)
+
+
+def _wider_sums(tree: ast.FunctionDef) -> Iterator[Change]:
+    """Yield a change by which all sums that begin with float32(0), or float16(0), are float64."""
+    slots = [slot for slot in _slots(tree) if _begins_a_sum(slot.node)]
+    if slots:
+        first = slots[0].node
+        assert isinstance(first, ast.Call)
+        make = partial(_made, tree, slots, ast.Constant(0.0))
+        yield Change(make, first.lineno, first, without(first.func), 1)
+
+
+def _begins_a_sum(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and text_of(node).endswith(("float16(0)", "float32(0)"))
 
 
 def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:

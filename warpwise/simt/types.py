@@ -144,7 +144,8 @@ def is_complex(t: object) -> TypeGuard[DType]:
 
 def unify(a: Type, b: Type) -> Type:
     """Return the type of a variable that is ``a`` on one path and ``b`` on another."""
-    if a == b:
+    # a dtype counts itself equal to whatever has such a dtype, so to the type of an array as well
+    if is_scalar(a) == is_scalar(b) and a == b:
         return a
     if is_scalar(a) and is_scalar(b):
         return np.promote_types(a, b)

@@ -18,6 +18,7 @@ from warpwise.labs.patterns import (
     readings,
     relations,
     sums,
+    ties,
     unlike_before,
     values,
 )
@@ -29,6 +30,7 @@ PATTERNS = (
     not_numbers.unwritten_start,
     not_numbers.not_a_number,
     not_numbers.infinite,
+    ties.other_neighbour,
     values.one_factor,
     of_inputs.constant,
     of_inputs.function_of_inputs,
