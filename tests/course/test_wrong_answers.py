@@ -69,6 +69,13 @@ def test_an_answer_stands_in_one_form(tmp_path: Path):
         loaded(tmp_path, table, "# expect: copy_matrix: out of bounds\n")
 
 
+def test_a_file_names_its_cause_in_its_second_line(tmp_path: Path):
+    first = "# expect: copy_matrix: out of bounds\n"
+    (answer,) = loaded(tmp_path, "", first + "# names: guard|edge\npass\n")
+    assert answer.names == "guard|edge"
+    assert answer.reason == "out of bounds"
+
+
 def test_a_new_lab_has_none_yet(tmp_path: Path):
     assert load(tmp_path / LAB) == ()
 

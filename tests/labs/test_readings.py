@@ -124,3 +124,14 @@ def test_a_launch_has_readings_of_each_output():
 def test_a_hidden_call_says_nothing_of_its_readings():
     verdict = judge_call(lambda w, h: w + h, call({SQUARE: lambda w, h: w + h}))
     assert SQUARE not in verdict.message.hidden() + verdict.remedy.hidden()
+
+
+def test_two_readings_at_once_do_not_explain_truth_values():
+    def kept():
+        return np.array([False, False, True, True])
+
+    want = np.array([True, True, True, True])
+    readings = {"one is left out": np.array([False, True, True, True])}
+    readings["the other is left out"] = np.array([True, False, True, True])
+    told = judge_call(kept, Call("", (), want, readings=readings)).detail
+    assert "this is what comes out" not in told

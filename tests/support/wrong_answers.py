@@ -7,7 +7,8 @@ true cause: what a student reads of the first visible case that fails must match
 occurs there once, or it is replaced wherever it stands with
 ``all = true``. Several replacements are a list of ``changes``; a short function with little left of
 the solution has a ``body`` of its own. An answer with another algorithm is a file,
-``wrong/name.py``, whose first line is ``# expect: exercise: reason``."""
+``wrong/name.py``, whose first line is ``# expect: exercise: reason``, and
+whose second may be ``# names: `` and such an expression."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from warpwise.labs.budgets import NAMES
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab, role, solved_notebook
 
-EXPECT = re.compile(r"# expect: (\w+): (.+)\n")
+EXPECT = re.compile(r"# expect: (\w+): (.+)\n(?:# names: (.+)\n)?")
 KNOWN = EXPLAINED.keys() - {Reason.PASSED, MISSING, NOT_GRADED, OLDER}
 OF_A_CHANGE = {"replace", "by", "all"}
 OF_AN_ANSWER = OF_A_CHANGE | {"expect", "names", "changes", "body"}
@@ -81,9 +82,10 @@ def _whole(folder: Path) -> Iterator[WrongAnswer]:
             raise WrongAnswerError(f"{path}: the first line is not # expect: exercise: reason")
         try:
             _check_reason(expected[2])
+            names = _pattern(expected[3] or "")
         except WrongAnswerError as error:
             raise WrongAnswerError(f"{path}: {error}") from None
-        yield WrongAnswer(folder.name, path.stem, *expected.groups(), text)
+        yield WrongAnswer(folder.name, path.stem, expected[1], expected[2], text, names)
 
 
 def _changed(folder: Path) -> Iterator[WrongAnswer]:

@@ -156,7 +156,8 @@ def told(
     @functools.cache
     def guess() -> str:
         one, pattern = found()
-        return _two(repaired(), *(pattern.causes if pattern else ())) or usual or _by_hand(one)
+        causes = pattern.causes if pattern else ()
+        return _two(one.unused, repaired(), *causes) or usual or _by_hand(one)
 
     remedy = message("[[{guess}|{known}]]", guess=Later(guess), known=Words(known))
     return message("[[{seen}]]", seen=Later(seen)), remedy

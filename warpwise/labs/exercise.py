@@ -205,17 +205,18 @@ def _copy(value: Any) -> Any:
     return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
-def sizes_of(case: Case) -> tuple[int, ...]:
-    """Return the lengths of a case's arrays, each once."""
-    args = [arg.start if isinstance(arg, InOut) else arg for arg in case.args]
-    shapes = [shape_of(arg) if isinstance(arg, Out) else np.shape(arg) for arg in args]
-    return tuple(dict.fromkeys(size for shape in shapes for size in shape))
+def named_inputs(case: Case, names: Sequence[str]) -> dict[str, Any]:
+    """Return the inputs of a case by the names of all its arguments, outputs' too."""
+    named = {n: a for n, a in zip(names, case.args, strict=True) if not isinstance(a, Out)}
+    return {n: a.start if isinstance(a, InOut) else a for n, a in named.items()}
 
 
-def sizes_before(case: Case, cases: Sequence[Case]) -> tuple[int, ...]:
-    """Return the lengths of the arrays of cases that stand before one."""
+def named_before(
+    case: Case, cases: Sequence[Case], names: Sequence[str]
+) -> tuple[dict[str, Any], ...]:
+    """Return the inputs of the cases that stand before one, which are right if it is judged."""
     before = itertools.takewhile(lambda other: other is not case, cases)
-    return tuple(dict.fromkeys(size for other in before for size in sizes_of(other)))
+    return tuple(named_inputs(other, names) for other in before if len(other.args) == len(names))
 
 
 def _kind_of(out: Out | InOut) -> tuple[tuple[int, ...], np.dtype[Any]]:

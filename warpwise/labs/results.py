@@ -18,16 +18,16 @@ from warpwise.labs.exercise import (
     Case,
     InOut,
     Launch,
-    Out,
     Reason,
     fresh,
+    named_before,
+    named_inputs,
     outputs,
     read_as,
-    sizes_before,
-    sizes_of,
 )
 from warpwise.labs.first_nan import first_nan
 from warpwise.labs.patterns import Failure
+from warpwise.labs.unused import unused
 from warpwise.labs.uses import uses
 from warpwise.messages import NOTHING, Chosen, Element, Later, Message, Name, Size, Words, message
 from warpwise.simt import Kernel, as_kernel
@@ -109,21 +109,20 @@ def _failure(
     """Gather what is known of a wrong output, the ``number``-th."""
     given = dict(zip(names, launch.args, strict=True))
     starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
-    inputs = {n: arg for n, arg in given.items() if not isinstance(arg, Out | InOut)}
     return Failure(
         name,
         wrong.got,
         wrong.want,
         wrong.where,
-        inputs=inputs | starts,
+        inputs=named_inputs(launch, names),
         start=starts.get(name),
         tile=causes.tile_of(launch),
         words=causes.words_of(as_kernel(kernel).tree),
         rtol=launch.rtol,
         atol=launch.atol,
-        sizes=sizes_of(launch),
-        sizes_before=sizes_before(launch, others),
+        before=named_before(launch, others, names),
         readings=read_as(launch, number),
+        unused=unused(as_kernel(kernel).tree, outputs(launch, names)),
     )
 
 

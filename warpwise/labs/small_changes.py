@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
+from warpwise.labs.more_expressions import lengths, more_alternatives, same_numbers
 from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
 
 
@@ -33,7 +35,7 @@ class Change:
 def changes(tree: ast.FunctionDef) -> list[Change]:
     """Return the changes of a function, likely ones first; the tree itself stays as it is."""
     tree = copy.deepcopy(tree)
-    made = [*_wider_sums(tree), *_in_statements(tree), *_in_expressions(tree)]
+    made = [*_wider_sums(tree), *_in_statements(tree), *_in_expressions(tree), *_everywhere(tree)]
     return sorted(made, key=lambda change: change.rank)
 
 
@@ -43,17 +45,30 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
     for slot in list(_slots(tree)):
         node = slot.node
         line = getattr(node, "lineno", getattr(slot.parent, "lineno", tree.lineno))
-        for other, question, rank in alternatives(slot, node, names, numbers):
-            make = partial(_made, tree, slot, ast.copy_location(other, node))
+        found = chain(alternatives(slot, node, names, numbers), more_alternatives(slot, node))
+        for other, question, rank in found:
+            make = partial(_made, tree, [slot], ast.copy_location(other, node))
             yield Change(make, line, node, question, rank)
 
 
-def _made(tree: ast.FunctionDef, slot: Slot, other: ast.AST) -> ast.FunctionDef:
-    """Return a copy of a function with another node in a slot."""
-    node = slot.node
-    slot.put(other)
+def _everywhere(tree: ast.FunctionDef) -> Iterator[Change]:
+    """Yield changes of a number wherever it is converted, into the length of an array."""
+    for slots in same_numbers(_slots(tree)):
+        node = slots[0].node
+        question = f"is {text_of(node)} the right number there?"
+        for length in lengths(tree):
+            make = partial(_made, tree, slots, length)
+            yield Change(make, slots[0].parent.lineno, node, question, 0)  # type: ignore[attr-defined]
+
+
+def _made(tree: ast.FunctionDef, slots: Sequence[Slot], other: ast.AST) -> ast.FunctionDef:
+    """Return a copy of a function with another node in some slots."""
+    nodes = [slot.node for slot in slots]
+    for slot in slots:
+        slot.put(other)
     made = copy.deepcopy(tree)
-    slot.put(node)
+    for slot, node in zip(slots, nodes, strict=True):
+        slot.put(node)
     return ast.fix_missing_locations(made)
 
 
@@ -63,22 +78,12 @@ def _wider_sums(tree: ast.FunctionDef) -> Iterator[Change]:
     if slots:
         first = slots[0].node
         assert isinstance(first, ast.Call)
-        make = partial(_with_wider_sums, tree, slots)
+        make = partial(_made, tree, slots, ast.Constant(0.0))
         yield Change(make, first.lineno, first, without(first.func), 1)
 
 
 def _begins_a_sum(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and text_of(node).endswith(("float16(0)", "float32(0)"))
-
-
-def _with_wider_sums(tree: ast.FunctionDef, slots: list[Slot]) -> ast.FunctionDef:
-    before = [slot.node for slot in slots]
-    for slot in slots:
-        slot.put(ast.Constant(0.0))
-    made = copy.deepcopy(tree)
-    for slot, node in zip(slots, before, strict=True):
-        slot.put(node)
-    return ast.fix_missing_locations(made)
 
 
 def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:

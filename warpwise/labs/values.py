@@ -25,17 +25,10 @@ from warpwise.labs.described import (
     shown_call,
     told_value,
 )
-from warpwise.labs.exercise import (
-    Call,
-    Case,
-    Reason,
-    Verdict,
-    read_as,
-    sizes_before,
-    sizes_of,
-)
+from warpwise.labs.exercise import Call, Case, Reason, Verdict, named_before, read_as
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
+from warpwise.labs.unused import unused
 from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Size, message, plain
 
 
@@ -141,9 +134,9 @@ def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, numb
         words=causes.words_of(tree) if tree else frozenset(),
         rtol=call.rtol,
         atol=call.atol,
-        sizes=sizes_of(call),
-        sizes_before=sizes_before(call, made.cases) if made else (),
+        before=named_before(call, made.cases, names) if made else (),
         readings=read_as(call, number),
+        unused=unused(tree) if tree else "",
     )
 
 

@@ -22,6 +22,7 @@ from warpwise.labs.patterns import (
     sizes,
     sums,
     ties,
+    unlike_before,
     values,
 )
 from warpwise.labs.patterns.failure import Failure, Pattern
@@ -51,9 +52,10 @@ PATTERNS = (
     along_axes.rising,
     values.close,
     roughly.rounded,
+    unlike_before.scaled,
     relations.too_small,
     places.some_wrong,
-    relations.ragged,
+    unlike_before.ragged,
     relations.unexplained,
 )
 

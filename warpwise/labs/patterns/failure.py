@@ -36,8 +36,9 @@ class Failure:
     ``inputs`` are arrays and numbers by the names of parameters. ``start`` is what an array that is
     changed in place held before. ``tile`` are the threads of a block, rows first. ``words`` are the
     names that the text uses. ``rtol`` and ``atol`` are those by which the answer was judged.
-    ``sizes`` are the lengths of the case's arrays, ``sizes_before`` those of cases that are right.
-    ``readings`` map what is misread in the exercise to what then comes out."""
+    ``before`` are the inputs of the cases that stand before this one, and are right.
+    ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
+    names of the text that nothing is made of."""
 
     name: str
     got: np.ndarray
@@ -49,9 +50,9 @@ class Failure:
     words: frozenset[str] = frozenset()
     rtol: float = 0.0
     atol: float = 0.0
-    sizes: tuple[int, ...] = ()
-    sizes_before: tuple[int, ...] = ()
+    before: tuple[Mapping[str, Any], ...] = ()
     readings: Mapping[str, np.ndarray] = field(default_factory=dict)
+    unused: str = ""
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
@@ -67,11 +68,7 @@ class Failure:
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
         """The inputs that are arrays of numbers, as float64."""
-        return {
-            name: value.astype(np.float64)
-            for name, value in self.inputs.items()
-            if isinstance(value, np.ndarray) and value.dtype.kind in "iufb" and value.size
-        }
+        return numbers_of(self.inputs)
 
     @cached_property
     def scalars(self) -> dict[str, float]:
@@ -115,6 +112,15 @@ class Failure:
     def element(self, index: tuple[int, ...]) -> str:
         """Name an element as the text would."""
         return f"{self.name}[{', '.join(map(str, index))}]" if index else self.name
+
+
+def numbers_of(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return those of some inputs that are arrays of numbers, as float64."""
+    return {
+        name: value.astype(np.float64)
+        for name, value in inputs.items()
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iufb" and value.size
+    }
 
 
 def figure(value: float) -> str:

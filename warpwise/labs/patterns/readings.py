@@ -25,12 +25,15 @@ class _Match:
 
 
 def misread(f: Failure) -> Pattern | None:
-    """The wrong elements are those of a reading of the exercise's, or of two at once."""
+    """The wrong elements are those of a reading of the exercise's, or of two at once.
+
+    Any two truth values agree too often for two at once."""
     found = [match for clause, value in f.readings.items() if (match := _match(f, clause, value))]
     alone = [match for match in found if match.explains.all()]
+    pair = f.got.dtype.kind != "b" and len(found) == MOST_TOLD
     if alone:
         told = ", or if ".join(match.clause for match in alone[:MOST_TOLD])
-    elif len(found) == MOST_TOLD and (found[0].explains | found[1].explains).all():
+    elif pair and (found[0].explains | found[1].explains).all():
         told = ", and ".join(match.clause for match in found)
     else:
         return None

@@ -94,19 +94,6 @@ def too_small(f: Failure) -> Pattern | None:
     return None
 
 
-def ragged(f: Failure) -> Pattern | None:
-    """Right for sizes that are multiples of a tile, wrong for these."""
-    for tile in (128, 64, 32, 16, 8):
-        odd = [n for n in f.sizes if n % tile]
-        if f.sizes_before and odd and not any(n % tile for n in f.sizes_before):
-            seen = (
-                f"cases whose sizes are multiples of {tile} are right, and this one, with "
-                f"{odd[0]}, is not"
-            )
-            return Pattern(seen, (RAGGED, MASKED))
-    return None
-
-
 def unexplained(f: Failure) -> Pattern | None:
     """No rule holds, but the text is that of a softmax: what usually goes wrong there."""
     if f.is_softmax:

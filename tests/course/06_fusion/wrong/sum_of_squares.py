@@ -1,4 +1,5 @@
 # expect: residual_layernorm: wrong result
+# names: mean of squares and the square of a mean
 # Mean of the squares minus square of the mean: at a mean of 10,000 all digits cancel.
 import math
 
