@@ -209,7 +209,7 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 1, 1, any_of(35, 47), any_of(2, 15), "low")
     yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
-    yield causal_launch(rng, 1, 1, 33, 33, "spread")  # a last tile of one key
+    yield causal_launch(rng, 1, 1, 33, 33, "rising")  # a last tile of one key
     yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
 
 
