@@ -50,7 +50,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What becomes of a mutant: of the hidden cases, and of the visible ones if they were asked."""
+    """What becomes of a mutant: the reason of the hidden cases, and of the visible, if asked."""
 
     hidden: str
     visible: str

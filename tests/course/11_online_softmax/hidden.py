@@ -1,11 +1,13 @@
 """Hidden tests of lab 11: cases for each exercise, drawn from a secret seed.
 
 The rules are those of the lab. Rows ascend, so that the maximum changes at every step; lie in the
-hundreds, where exp overflows or vanishes; span hundreds within one row; are masked in front, in
-part and in full; are shorter than a warp and no multiple of one. Every array is fresh."""
+hundreds, where exp overflows or vanishes; span hundreds within one row; have one element far above
+the others; are masked in front, in part and in full; are shorter than a warp and no multiple of
+one. Every array is fresh."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from math import ceil
@@ -16,7 +18,8 @@ from warpwise.labs import Call, Launch, Out
 
 IGNORED = -100
 LONGEST = 256  # elements of a row in softmax_once
-KINDS = ("random", "ascending", "descending", "high", "low", "wide", "masked")
+KINDS = ("random", "ascending", "descending", "high", "low", "wide", "masked", "peaks")
+PEAKS = 0, 127, 128, -1  # where a row of that kind has its maximum, if it is as long
 
 
 def drawn(rng: np.random.Generator, rows: int, n: int, kind: str) -> np.ndarray:
@@ -32,6 +35,9 @@ def drawn(rng: np.random.Generator, rows: int, n: int, kind: str) -> np.ndarray:
         x += rng.uniform(150, 700, (rows, 1)) * (1 if kind == "high" else -1)
     elif kind == "wide":
         x = rng.uniform(-400, 400, (rows, n))
+    elif kind == "peaks":
+        for row, place in zip(x, itertools.cycle(PEAKS), strict=False):
+            row[min(place, n - 1)] += rng.uniform(150, 700)
     elif kind == "masked":
         x[rng.random((rows, n)) < 0.5] = -np.inf
         x[:, : n // 3] = -np.inf
@@ -110,7 +116,7 @@ def shapes(rng: np.random.Generator, longest: int) -> Iterator[tuple[int, int, s
     yield int(rng.integers(2, 7)), 32 * int(rng.integers(2, 5)), "high"
     for kind in KINDS:
         yield int(rng.integers(3, 11)), int(rng.integers(33, longest)), kind
-    for kind in ("wide", "random", "ascending"):
+    for kind in ("wide", "random", "ascending", "peaks"):
         yield 4, longest, kind
 
 

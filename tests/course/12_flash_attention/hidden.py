@@ -154,6 +154,7 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
         (any_of(17, 31), 80, [any_of(65, 79)], "falling"),
         (any_of(33, 47), 60, [any_of(49, 59)], "large"),
         (16, 40, [any_of(33, 39), any_of(1, 15), 0], "low"),
+        (9, 40, [33, 17], "spread"),  # last tiles of one key
         (any_of(2, 15), TOO_LONG, [TOO_LONG - any_of(1, 15)], "spread"),
     ]
     for n, keys, lengths, kind in cases:
@@ -208,6 +209,7 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 1, 1, any_of(35, 47), any_of(2, 15), "low")
     yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
+    yield causal_launch(rng, 1, 1, 33, 33, "rising")  # a last tile of one key
     yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
 
 

@@ -102,6 +102,8 @@ def flash_backward(rng: np.random.Generator) -> Iterator[Call]:
         (some, some, 12, 0, 0.0, None),
         (n, n_keys, 8, n_keys - n, 120.0, None),
         (some, n_keys, 5, -around(rng, 3, 20), 0.0, None),
+        # many queries see nothing, a whole tile of them in most answers
+        (90 + some, n_keys, 8, -around(rng, 66, 90), 0.0, None),
         (n, some, 16, some, -120.0, None),
         (LONG, LONG + around(rng, 0, 50), 4, 0, 0.0, MEMORY),
     ]

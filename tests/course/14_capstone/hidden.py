@@ -1,8 +1,8 @@
 """Hidden tests of the capstone: cases for each variant, drawn from a secret seed.
 
 The rules are those of the notebook. Lengths include 1, less than a block, whole tiles, ragged
-ones and a long one; scores rise with every key, are all far below 0, or are in the hundreds. Values
-are compared with softmax over all scores in float64."""
+ones and a long one; scores rise with every key, are all far below 0, are in the hundreds, or differ
+by hundreds from row to row. Values are compared with softmax over all scores in float64."""
 
 from __future__ import annotations
 
@@ -82,6 +82,15 @@ def sloping(rng: np.random.Generator, heads: int, n: int, low: float, high: floa
     return q, np.ascontiguousarray(k), v
 
 
+def far_above(rng: np.random.Generator, n: int) -> Arrays:
+    """Return inputs in which each query scores its own key far above all others; every second one
+    does so ten times as much, so that neighbouring rows differ by hundreds."""
+    q, _, v = spread(rng, 1, n)
+    k = np.float32(10) * q
+    q[:, ::2] /= 10
+    return q, k, v
+
+
 def launch(
     label: str,
     arrays: Arrays,
@@ -118,6 +127,7 @@ def inputs(rng: np.random.Generator) -> Iterator[tuple[str, Arrays]]:
     yield f"1 x {n}, ascending scores", sloping(rng, 1, n, 0, 4.0 * n)
     yield f"1 x {n}, scores far below 0", sloping(rng, 1, n, -180, -260)
     yield f"1 x {n + 3}, scores of hundreds", spread(rng, 1, n + 3, LARGE)
+    yield f"1 x {n + 5}, own keys far above", far_above(rng, n + 5)
     n = LONG + int(rng.integers(40))
     yield f"1 x {n}", spread(rng, 1, n)
 
@@ -150,7 +160,7 @@ def alibi(rng: np.random.Generator) -> Iterator[Launch]:
 
 def soft_cap(rng: np.random.Generator) -> Iterator[Launch]:
     for (name, arrays), cap in zip(
-        inputs(rng), (1.0, 5.0, 8.0, 30.0, 3.0, 1000.0, 900.0, 400.0, 6.0), strict=True
+        inputs(rng), (1.0, 5.0, 8.0, 30.0, 3.0, 1000.0, 900.0, 400.0, 500.0, 6.0), strict=True
     ):
         sees = distance(arrays[0].shape[1]) >= 0
         cap = float(np.float32(cap * rng.uniform(0.9, 1.1)))
