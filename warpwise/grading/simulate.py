@@ -250,7 +250,7 @@ def finding(
     ``draw`` makes more cases, by which an explanation of the failure is confirmed. A kernel that
     used up its steps would do so again, so no case follows one of these."""
     verdicts: list[Verdict] = []
-    for verdict in judged(kernel, _announced(cases, progress)):
+    for verdict in judged(kernel, _announced(cases, progress), record=()):
         verdicts.append(verdict)
         if not verdict.passed:
             progress.say({"so_far": asdict(summary(verdicts, cases))})
@@ -260,12 +260,12 @@ def finding(
 
     def again(fresh: Sequence[Case]) -> Iterator[bool]:
         in_time = takewhile(lambda case: not progress.over, fresh)
-        return (verdict.passed for verdict in judged(kernel, in_time))
+        return (verdict.passed for verdict in judged(kernel, in_time, record=()))
 
     if not all(verdict.passed for verdict in verdicts):
         progress.say({"so_far": asdict(summary(verdicts, cases))})
     found = summary(verdicts, cases, Probe(draw, again))
-    return found if found.passed else replace(found, picture=picture(verdicts))
+    return found if found.passed else replace(found, picture=picture(kernel, cases, verdicts))
 
 
 def _announced(cases: Sequence[Case], progress: Progress) -> Iterator[Case]:
@@ -294,12 +294,15 @@ def summary(
     return replace(found, case=told.case, behaviour=apart, failed=failed)
 
 
-def picture(verdicts: Sequence[Verdict]) -> str:
-    """Draw the case that is told, or one before it that left a trace if an error left none."""
+def picture(kernel: Kernel, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> str:
+    """Draw the case that is told, or one before it that left a trace if an error left none.
+
+    It is launched once more: what a picture shows of each access is not kept of every case."""
     told = telling(verdicts)
-    traces = [verdict.trace for verdict in verdicts[: told + 1] if verdict.trace is not None]
-    trace = traces[-1] if traces else None
+    traced = [at for at, verdict in enumerate(verdicts[: told + 1]) if verdict.trace is not None]
     try:
+        again = next(judged(kernel, [cases[at] for at in traced[-1:]]), None)
+        trace = again.trace if again else None
         return still.picture(trace, verdicts[told].reason) if trace else ""
     except Exception:  # a verdict needs no picture
         return ""

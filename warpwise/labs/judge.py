@@ -28,6 +28,7 @@ from warpwise.traces import Trace
 
 # loop steps of one launch: a few seconds, and many times what a lab's kernel needs
 MAX_STEPS = 50_000
+FIRST_BLOCK = (0,)
 REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.OutOfBoundsError: "out of bounds",
     errors.UnwrittenReadError: "unwritten read",
@@ -58,15 +59,23 @@ def judge(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> tup
     return tuple(verdicts)
 
 
-def judged(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> Iterator[Verdict]:
-    """Yield a verdict on each case when it is asked for; only one on an exercise not begun."""
+def judged(
+    target: Any,
+    cases: Iterable[Case],
+    max_steps: int = MAX_STEPS,
+    record: Sequence[int] = FIRST_BLOCK,
+) -> Iterator[Verdict]:
+    """Yield a verdict on each case when it is asked for; only one on an exercise not begun.
+
+    ``record`` names the blocks whose events the traces keep, for pictures and for what only the
+    owner of the data is told."""
     if is_stub(target):
         yield Verdict(False, Reason.NOT_DONE)
         return
     known = tuple(cases) if isinstance(cases, tuple | list) else ()
     for case in cases:
         if isinstance(case, Launch):
-            yield judge_launch(target, case, max_steps, known)
+            yield judge_launch(target, case, max_steps, known, record)
         else:
             yield judge_call(target, case, known)
 
@@ -93,14 +102,19 @@ def telling(verdicts: Sequence[Verdict]) -> int:
 
 
 def judge_launch(
-    kernel: Any, launch: Launch, max_steps: int = MAX_STEPS, others: Sequence[Case] = ()
+    kernel: Any,
+    launch: Launch,
+    max_steps: int = MAX_STEPS,
+    others: Sequence[Case] = (),
+    record: Sequence[int] = FIRST_BLOCK,
 ) -> Verdict:
     """Launch a kernel in the simulator on poisoned outputs and copies of the inputs, and judge it.
 
     Looked at in this order: errors, races, changed inputs, outputs, budget. The first that is wrong
     makes the verdict. A plain function is refused, for the grader knows kernels by their decorator.
     A kernel that takes more than ``max_steps`` steps in its loops is too slow. ``others`` are the
-    cases that it is judged on, which a change has to make right as well before it is advised."""
+    cases that it is judged on, which a change has to make right as well before it is advised.
+    ``record`` is as ``judged`` takes it."""
     if inspect.isfunction(kernel):
         name = Name(name_of(kernel))
         told = message("{name} is a plain function; a kernel is asked for here", name=name)
@@ -109,7 +123,13 @@ def judge_launch(
     args = [fresh(arg) for arg in launch.args]
     try:
         t = trace(
-            kernel, launch.blocks, launch.threads, *args, max_steps=max_steps, whole_barriers=True
+            kernel,
+            launch.blocks,
+            launch.threads,
+            *args,
+            record=record,
+            max_steps=max_steps,
+            whole_barriers=True,
         )
     except errors.WarpwiseError as error:
         return _on_error(error, launch)

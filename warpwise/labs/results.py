@@ -29,7 +29,7 @@ from warpwise.labs.first_nan import first_nan
 from warpwise.labs.patterns import Failure
 from warpwise.labs.unused import unused
 from warpwise.labs.uses import uses
-from warpwise.messages import NOTHING, Chosen, Element, Later, Message, Name, Size, Words, message
+from warpwise.messages import NOTHING, Element, Later, Message, Name, Size, Words, message
 from warpwise.simt import Kernel, as_kernel
 from warpwise.traces import KINDS, Trace
 
@@ -156,20 +156,23 @@ def _on_unwritten(
             "was never written; {count} of {size} elements are missing[[{where}]]",
             count=count,
             size=size,
-            where=Chosen(causes.where_missing(launch, unwritten, want)),
+            where=Later(partial(causes.where_missing, launch, unwritten, want)),
         ),
         array=Name(name),
         or_read=Words(OR_READ if seen.read or seen.otherwise else ""),
     )
-    guess = (
-        (causes.READ_BACK.format(name=name),)
-        if read_back
-        else causes.of_missing(as_kernel(kernel), launch, name, unwritten, want, t)
-    )
-    repaired = partial(_repaired, as_kernel(kernel), launch, others)
-    first = cache(partial(causes.with_place, guess, repaired))
+
+    @cache
+    def guess() -> str:
+        found = (
+            (causes.READ_BACK.format(name=name),)
+            if read_back
+            else causes.of_missing(as_kernel(kernel), launch, name, unwritten, want, t)
+        )
+        return causes.with_place(found, partial(_repaired, as_kernel(kernel), launch, others))
+
     known = causes.of_missing_by_text(as_kernel(kernel), name, seen)
-    return detail, message("[[{guess}|{known}]]", guess=Later(first), known=Words(known))
+    return detail, message("[[{guess}|{known}]]", guess=Later(guess), known=Words(known))
 
 
 def _loads_from(name: str, t: Trace) -> bool:
