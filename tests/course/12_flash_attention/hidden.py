@@ -155,6 +155,8 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
         (any_of(33, 47), 60, [any_of(49, 59)], "large"),
         (16, 40, [any_of(33, 39), any_of(1, 15), 0], "low"),
         (any_of(2, 15), TOO_LONG, [TOO_LONG - any_of(1, 15)], "spread"),
+        # one query and one key are left for the last tiles
+        (17, 70, [TILE * any_of(1, 5) + 1, 1], "spread"),
     ]
     for n, keys, lengths, kind in cases:
         yield tiles_launch(rng, n, keys, np.array(lengths, np.int32), kind)
@@ -209,6 +211,8 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
     yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
+    n = TILE * any_of(1, 4) + 1  # one query and one key are left for the last tiles
+    yield causal_launch(rng, 2, 1, n, n + TILE * any_of(0, 2), "rising")
 
 
 def causal_launch(
