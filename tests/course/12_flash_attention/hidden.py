@@ -57,6 +57,8 @@ def drawn(rng: np.random.Generator, n: int, keys: int, d: int, kind: str) -> tup
         q, k, scale = 0.1 * q + 2.5 * way, 0.1 * k + 2 * slope[:, None] * way, 1.0
     elif kind == "low":  # about -300, where exp is 0
         q, k, scale = 0.05 * q + 20 * way, 0.05 * k - 15 * way, 1.0
+    elif kind == "lowest":  # about -1000, where exp is 0 in float64, too
+        q, k, scale = 0.05 * q + 40 * way, 0.05 * k - 25 * way, 1.0
     else:
         q *= 90 if kind == "large" else 2.5
     return *(array.astype(np.float32) for array in (q, k, v)), np.float32(scale)
@@ -106,6 +108,8 @@ def flash_numpy(rng: np.random.Generator) -> Iterator[Call]:
     # scores of 12 bits each take more than the budget, and those of a byte are too rough
     n, keys, tile = 1350 + int(rng.integers(50)), 24_800 + int(rng.integers(500)), 512
     yield numpy_call(*drawn(rng, n, keys, 4, "spread"), tile, "spread", most_bytes=48 << 20)
+    n, keys = (int(rng.integers(5, 40)) for _ in range(2))
+    yield numpy_call(*drawn(rng, n, keys, 16, "lowest"), 5, "lowest")
 
 
 def numpy_call(q, k, v, scale, tile: int, kind: str, most_bytes: int | None = None) -> Call:
