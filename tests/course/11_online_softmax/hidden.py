@@ -84,6 +84,10 @@ def running_state(rng: np.random.Generator) -> Iterator[Call]:
     mixed = np.concatenate([np.full(3, -np.inf), part, np.full(2, -np.inf), part + 1])
     for label, row in [*rows, ("masked in front and between", mixed)]:
         yield Call(label, (row,), want=states([row[:j] for j in range(1, row.size + 1)]), rtol=1e-9)
+    steps = rng.uniform(0.01, 0.03) * np.arange(20_000 + int(rng.integers(2000)))
+    climb = rng.uniform(-500, 300) + steps  # so long that a loop for each element is too slow
+    want = climb, np.cumsum(np.exp(-steps))
+    yield Call(f"ascending, {climb.size} values", (climb,), want=want, rtol=1e-9)
 
 
 def merge(rng: np.random.Generator) -> Iterator[Call]:

@@ -57,6 +57,8 @@ def drawn(rng: np.random.Generator, n: int, keys: int, d: int, kind: str) -> tup
         q, k, scale = 0.1 * q + 2.5 * way, 0.1 * k + 2 * slope[:, None] * way, 1.0
     elif kind == "low":  # about -300, where exp is 0
         q, k, scale = 0.05 * q + 20 * way, 0.05 * k - 15 * way, 1.0
+    elif kind == "lowest":  # about -1000, where exp is 0 in float64, too
+        q, k, scale = 0.05 * q + 40 * way, 0.05 * k - 25 * way, 1.0
     else:
         q *= 90 if kind == "large" else 2.5
     return *(array.astype(np.float32) for array in (q, k, v)), np.float32(scale)
@@ -106,6 +108,8 @@ def flash_numpy(rng: np.random.Generator) -> Iterator[Call]:
     # scores of 12 bits each take more than the budget, and those of a byte are too rough
     n, keys, tile = 1350 + int(rng.integers(50)), 24_800 + int(rng.integers(500)), 512
     yield numpy_call(*drawn(rng, n, keys, 4, "spread"), tile, "spread", most_bytes=48 << 20)
+    n, keys = (int(rng.integers(5, 40)) for _ in range(2))
+    yield numpy_call(*drawn(rng, n, keys, 16, "lowest"), 5, "lowest")
 
 
 def numpy_call(q, k, v, scale, tile: int, kind: str, most_bytes: int | None = None) -> Call:
@@ -156,6 +160,8 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
         (16, 40, [any_of(33, 39), any_of(1, 15), 0], "low"),
         (9, 40, [33, 17], "spread"),  # last tiles of one key
         (any_of(2, 15), TOO_LONG, [TOO_LONG - any_of(1, 15)], "spread"),
+        # one query and one key are left for the last tiles
+        (17, 70, [TILE * any_of(1, 5) + 1, 1], "spread"),
     ]
     for n, keys, lengths, kind in cases:
         yield tiles_launch(rng, n, keys, np.array(lengths, np.int32), kind)
@@ -211,6 +217,8 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
     yield causal_launch(rng, 1, 1, 33, 33, "rising")  # a last tile of one key
     yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
+    n = TILE * any_of(1, 4) + 1  # one query and one key are left for the last tiles
+    yield causal_launch(rng, 2, 1, n, n + TILE * any_of(0, 2), "rising")
 
 
 def causal_launch(

@@ -225,6 +225,9 @@ def masks(
     yield 9, 12, -9, 0.0
     # of a block's last tile of keys, its last query sees the first key and no more
     yield 16 * around(rng, 2, 4), around(rng, 60, 70), 16 * around(rng, 0, 2) + 1, 0.0
+    # one query and one key are left for the last tiles
+    n_keys = 16 * around(rng, 1, 3) + 1
+    yield 16 * around(rng, 1, 3) + 1, n_keys, n_keys, 0.0
 
 
 def dq_rows(rng: np.random.Generator) -> Iterator[Launch]:
