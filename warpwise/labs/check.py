@@ -17,7 +17,7 @@ from textwrap import dedent, indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs import fold, lookup, on_gpu, place, progress
+from warpwise.labs import fold, lookup, on_gpu, place, progress, ungraded
 from warpwise.labs.budgets import counter_value, counts_atomics, figure
 from warpwise.labs.card import Card, Gauge
 from warpwise.labs.cells_run import CellsRun
@@ -101,6 +101,8 @@ def _judged(
     if not isinstance(target, str):
         return lookup.name_of(target), _read(judge_until_wrong(target, cases))
     problem = lookup.problem(target, names, _CELLS)
+    if problem is None and all(isinstance(case, Call) for case in cases):
+        problem = ungraded.problem(target, names)
     return target, _read((problem,) if problem else judge_until_wrong(names[target], cases))
 
 

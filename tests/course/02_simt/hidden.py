@@ -39,6 +39,7 @@ def branch_efficiency(rng: np.random.Generator) -> Iterator[Call]:
         ("one thread", i[:1] == 0),
         (f"all but one of {m} warps and one more", i[: 32 * m + 1] % 32 > 0),
         ("all of two warps and a half", i[:80] >= 0),
+        (f"the last of each of {m} warps", i[: 32 * m] % 32 == 31),
     ]
     drawn = [
         (f"{share:.0%} at random", rng.random(int(rng.integers(20, 1024))) < share)

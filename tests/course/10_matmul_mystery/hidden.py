@@ -159,6 +159,7 @@ def pad_rows(rng: np.random.Generator) -> Iterator[Launch]:
                 "sectors_per_request_store": 2.1,
                 "global_load_requests": rows * ceil(cols / 32),
                 "global_store_requests": 2 * rows * ceil(pitch / 32),
+                "global_store_bytes": 2 * rows * pitch,
                 "most_bytes_stored_by_a_warp": 128,
             }
             if rows >= BUDGET_FROM
@@ -235,6 +236,9 @@ def blocks_per_sm(rng: np.random.Generator) -> Iterator[Call]:
         (A100, 64, 16, 7366),
         (A100, 32, 16, 0),  # the number of blocks is the limit
         (H100, 31, 24, 100),
+        (A100, 65, 16, 0),
+        (V100, 97, 16, 0),
+        (T4, 20, 16, 0),
     ]
     drawn = [
         (
@@ -263,6 +267,16 @@ def blocks_per_sm(rng: np.random.Generator) -> Iterator[Call]:
             ),
             (threads, registers, shared_bytes, sm),
             want=held(threads, registers, shared_bytes, sm),
+        )
+    # What the system takes is all that a block has of the shared memory, and it is the limit.
+    for _ in range(3):
+        sm = made_up(rng)
+        sm[5] = int(rng.integers(6, 12)) * 1024
+        threads, registers = int(rng.integers(1, 65)), 16
+        yield Call(
+            f"made-up SM {sm.tolist()}: {threads} threads, {registers} registers, 0 bytes",
+            (threads, registers, 0, sm),
+            want=held(threads, registers, 0, sm),
         )
 
 
