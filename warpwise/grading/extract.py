@@ -37,8 +37,7 @@ def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str
     Raises GradingError if the cell is not Python, and NotDefinedError if it has no such kernel."""
     own = _functions(_parsed(text))
     cells = [cell for cell in map(plain, others) if _parses(cell)]
-    before = "\n".join([*cells, *map(plain, given)]) + "\n"
-    found = kernels_in(before + plain(text), file="your cell", first_line=1 - before.count("\n"))
+    found = kernels_in(plain(text), file="your cell", before=[*cells, *map(plain, given)])
     if name not in found and name in own:
         plain_one = f"`{name}` is a plain function; the exercise asks for a kernel"
         raise NotDefinedError(plain_one, "write @cuda.jit above it")

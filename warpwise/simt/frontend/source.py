@@ -14,7 +14,7 @@ import contextlib
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from types import FunctionType
@@ -29,6 +29,7 @@ from warpwise.simt.frontend.names import CudaName, attribute, imported, resolve
 from warpwise.simt.frontend.signatures import signatures_in
 
 CELL = "this cell"
+APART = 1000  #: lines
 Made = TypeVar("Made", bound=Kernel)
 Options = dict[str, object]  #: of ``cuda.jit``, those that are literals
 
@@ -133,17 +134,22 @@ def _all_visible(function: FunctionType) -> dict[str, object]:
     return function.__globals__ | {name: None for name in function.__code__.co_freevars}
 
 
-def kernels_in(text: str, file: str = CELL, first_line: int = 1) -> dict[str, Kernel]:
+def kernels_in(
+    text: str, file: str = CELL, first_line: int = 1, before: Sequence[str] = ()
+) -> dict[str, Kernel]:
     """Read the kernels and device functions that ``text`` defines, by name, running nothing.
+
+    So are those of the texts that stand ``before`` it, whose lines have smaller numbers.
 
     Names that ``text`` binds to an import of warpwise, numba, numpy or math, to a literal or to
     another kernel can be used in a kernel; everything else is unknown there. Raises
     UnsupportedError if the text is not Python."""
     try:
-        tree = ast.parse(text)
-        lines = {first_line + i: line for i, line in enumerate(text.splitlines())}
-        ast.increment_lineno(tree, first_line - 1)
-        return _defined(tree, file, lines)
+        parts = [_statements(*part) for part in _numbered(before, first_line)]
+        parts.append(_parsed(text, first_line))
+        body = [node for part in parts for node in part.body]
+        lines = {number: line for part in parts for number, line in part.lines.items()}
+        return _defined(body, file, lines)
     except (SyntaxError, ValueError) as error:
         what = str(error)
         if isinstance(error, SyntaxError) and error.lineno:
@@ -155,10 +161,39 @@ def kernels_in(text: str, file: str = CELL, first_line: int = 1) -> dict[str, Ke
         raise UnsupportedError(what, try_this="write shorter expressions") from error
 
 
-def _defined(tree: ast.Module, file: str, lines: dict[int, str]) -> dict[str, Kernel]:
+def _numbered(texts: Sequence[str], end: int) -> list[tuple[str, int]]:
+    """Pair texts with the numbers of their first lines, all below ``end``.
+
+    Each begins a multiple of APART away, so that a text keeps its numbers, and what was read of it
+    serves again, when another one is left out behind it."""
+    pairs = []
+    for text in reversed(texts):
+        end -= APART * (1 + text.count("\n") // APART)
+        pairs.append((text, end))
+    return pairs[::-1]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A text that was read: its statements, and its lines by number."""
+
+    body: Sequence[ast.stmt]
+    lines: dict[int, str]
+
+
+def _parsed(text: str, first_line: int) -> _Part:
+    tree = ast.parse(text)
+    ast.increment_lineno(tree, first_line - 1)
+    return _Part(tree.body, {first_line + i: line for i, line in enumerate(text.splitlines())})
+
+
+_statements = functools.lru_cache(maxsize=256)(_parsed)  # nobody changes them
+
+
+def _defined(body: Sequence[ast.stmt], file: str, lines: dict[int, str]) -> dict[str, Kernel]:
     names: dict[str, object] = {}
     kernels: dict[str, Kernel] = {}
-    for node in tree.body:
+    for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names.update(imported(node))
         elif (found := _function(node, names)) is not None:
