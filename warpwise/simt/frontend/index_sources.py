@@ -52,14 +52,17 @@ def _bound(function: Kernel) -> Bound:
             elif isinstance(target, ast.Tuple):
                 for i, one in enumerate(target.elts):
                     if isinstance(one, ast.Name):
-                        item = value.elts[i] if _is_tuple(value, target) else value
-                        number = None if item is not value else i
-                        bound.setdefault(one.id, []).append((item, number))
+                        items = _items(value, target)
+                        item = (items[i], None) if items else (value, i)
+                        bound.setdefault(one.id, []).append(item)
     return bound
 
 
-def _is_tuple(value: ast.expr, target: ast.Tuple) -> bool:
-    return isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
+def _items(value: ast.expr, target: ast.Tuple) -> list[ast.expr]:
+    """Return the items of a tuple that is unpacked; none if they are not written out."""
+    if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+        return value.elts
+    return []
 
 
 def _bindings(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
@@ -95,8 +98,8 @@ def _sources(node: ast.AST, bound: Bound, seen: set[str], item: int | None = Non
             yield LANE
         case ast.Call(func=function, args=args) if _ends(function, "grid"):
             yield BLOCK
-            axes = args[0].value if args and isinstance(args[0], ast.Constant) else 3
-            yield from AXES[: int(axes)] if item is None else AXES[item]
+            axes = {"1": "x", "2": "xy"}.get(ast.unparse(args[0]), AXES) if args else AXES
+            yield from axes if item is None else AXES[item]
         case _:
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
