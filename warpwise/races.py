@@ -16,6 +16,11 @@ from warpwise.messages import (
     message,
 )
 
+# What an index is made of, besides the axes "x", "y" and "z" of the thread's own.
+BLOCK, LANE = "block", "lane"
+VARIABLE, CUT = "variable", "cut"  # names that the text binds; // and its like, which repeat
+UNKNOWN = "?"
+
 
 @dataclass(frozen=True)
 class Access:
@@ -34,6 +39,7 @@ class Access:
     elsewhere: str = ""
     #: in a device function: the lines of the kernel from which it is reached
     reached_from: tuple[int, ...] = ()
+    index_from: str = UNKNOWN  #: of a store: what its index is made of, the words above
 
     @property
     def there(self) -> str:
@@ -69,7 +75,8 @@ class Race:
     "block", or in two blocks of the "grid". ``same``: both are plain writes, and in this launch the
     racing threads of these two lines wrote the same values. Memory ends up the same in any order
     then, and yet it is a race: CUDA promises no result. ``crosses``: this launch has a race on the
-    array, this one or another, between threads of two warps, which no ``syncwarp`` orders."""
+    array, this one or another, between threads of two warps, which no ``syncwarp`` orders.
+    ``axes``: the dimensions of the launch."""
 
     array: str
     space: str
@@ -79,6 +86,7 @@ class Race:
     scope: str
     same: bool = False
     crosses: bool = False
+    axes: int = 1
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -144,11 +152,9 @@ class Race:
         """The first remedy to try."""
         a, b = self.first, self.second
         if self.same and not _as_atomic(b.text):
-            one = "cuda.grid(1) == 0" if self.scope == "grid" else "cuda.threadIdx.x == 0"
-            return (
-                f"let one thread write it, such as the one where {one}; memory ends up the same "
-                "in any order here, but CUDA promises no result where threads race"
-            )
+            promise = "memory ends up the same in any order here, but CUDA promises no result"
+            tries = [self._ask, self._let_one, f"{promise} where threads race"]
+            return "; ".join(text for text in tries if text)
         if a.line == b.line:
             return self._try_on_one_line()
         order = self._order
@@ -172,15 +178,11 @@ class Race:
                 "and each must see what the others wrote"
             )
         if a.writes and b.writes and not (a.atomic or b.atomic):
-            if self.scope == "grid" and a.thread == b.thread:
-                return (
-                    "thread numbers repeat from block to block: "
-                    "does the index count the blocks before, as cuda.grid(1) does?"
-                )
-            return (
+            only = (
                 f"let only one thread write each element of {self.array}; "
                 "to combine the values of several threads, use cuda.atomic.add"
             )
+            return f"{self._ask}; if they are to share it, {only}" if self._ask else only
         apart = f"otherwise {order}"
         if self.scope == "grid":
             apart = "if they read what others write, write to another array"
@@ -188,6 +190,63 @@ class Race:
             f"cuda.atomic.add({self.array}, index, value) "
             f"if several threads add to one element; {apart}"
         )
+
+    @property
+    def _index_from(self) -> frozenset[str]:
+        return frozenset(f"{self.first.index_from} {self.second.index_from}".split())
+
+    @property
+    def _left_out(self) -> list[str]:
+        """The axes in which the two threads differ and which the index does not use."""
+        pairs = zip("xyz", self.first.thread, self.second.thread, strict=True)
+        apart = [axis for axis, one, other in pairs if one != other]
+        lanes = {"x"} if LANE in self._index_from else set()
+        return [axis for axis in apart if axis not in self._index_from | lanes]
+
+    @property
+    def _ask(self) -> str:
+        """What to ask about an index that two threads have in common; "" if it is one number."""
+        used = self._index_from
+        if UNKNOWN in used:
+            return "is the index another one for each thread that stores?"
+        if used.isdisjoint({"x", "y", "z", LANE, BLOCK}):
+            holds = "every thread takes these elements, for the index holds no thread's number"
+            return f"{holds}: should it begin with {self._grid}?" if VARIABLE in used else ""
+        if self.scope == "grid" and BLOCK not in used:
+            repeat = "thread numbers repeat from block to block"
+            return f"{repeat}: does the index count the blocks before, as {self._grid} does?"
+        if self.scope != "grid" and self._left_out and not used.isdisjoint({"x", "y", "z", LANE}):
+            differ = f"the two threads differ in threadIdx.{self._left_out[0]}"
+            return f"{differ}, which the index does not use: should it?"
+        if self.scope != "grid" and self._let_one and used.isdisjoint({"x", "y", "z"}):
+            return ""
+        return f"several threads take one element: is the index, like {self._grid}, unique?"
+
+    @property
+    def _grid(self) -> str:
+        return f"cuda.grid({self.axes})"
+
+    @property
+    def _let_one(self) -> str:
+        """Which thread could write alone; "" where the index is meant to tell threads apart."""
+        used = self._index_from
+        if self.scope == "grid":
+            if not used.isdisjoint({"x", "y", "z", LANE, BLOCK, VARIABLE, UNKNOWN}):
+                return ""
+            one = "cuda.grid(1) == 0" if self.axes == 1 else f"all of {self._grid} are 0"
+        elif self._left_out:
+            one = " and ".join(f"cuda.threadIdx.{axis} == 0" for axis in self._spare)
+        elif self.scope == "warp" and CUT in used:
+            one = "cuda.laneid == 0"
+        else:
+            return ""
+        return f"if one element is meant for all of them, let one thread write it, where {one}"
+
+    @property
+    def _spare(self) -> list[str]:
+        """The axes of the launch that the index does not use."""
+        axes = max(self.axes, *("xyz".index(axis) + 1 for axis in self._left_out), 1)
+        return [axis for axis in "xyz"[:axes] if axis not in self._index_from]
 
     def __str__(self) -> str:
         parts = self.what, self.places, f"  Try: {self.try_this}"

@@ -336,6 +336,17 @@ def test_a_file_of_before_these_were_kept_is_read(name, none, tmp_path):
     assert getattr(Trace.load(tmp_path / "before.npz"), name) == none
 
 
+def test_a_race_of_an_older_file_lacks_where_its_index_came_from(tmp_path):
+    with np.load(GOLDEN) as file:
+        columns = dict(file)
+    header = json.loads(columns["header"].tobytes())
+    for race in header["races"]:
+        del race["axes"], race["first"]["index_from"], race["second"]["index_from"]
+    columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez_compressed(tmp_path / "before.npz", **columns)
+    assert Trace.load(tmp_path / "before.npz").races == golden().races
+
+
 def test_local_arrays_are_counted_by_thread():
     @cuda.jit
     def kernel(y):

@@ -14,6 +14,7 @@ from warpwise.labs import Call, InOut, Launch, Out
 from warpwise.labs.calls import judge_call
 from warpwise.labs.judge import judge, judge_launch
 from warpwise.labs.patterns import Failure, find, place
+from warpwise.labs.repairs import told
 from warpwise.labs.small_changes import changes
 
 KEPT = "what d holds is lost there: does it begin anew, or is it kept and rescaled?"
@@ -409,3 +410,31 @@ def test_a_sum_that_begins_anew_is_asked_whether_it_is_kept():
     found = changes(ast.parse(text).body[0])
     asked = [c.question for c in found if "d = d * g(x) + 1" in ast.unparse(c.make())]
     assert asked == [KEPT]
+
+
+@cuda.jit
+def doubled_by_columns(x, y):
+    s = cuda.shared.array((32, 32), np.float32)
+    i, j = cuda.threadIdx.x, cuda.threadIdx.y
+    s[i, j] = x[j, i]
+    cuda.syncthreads()
+    y[j, i] = s[i, j] + s[i, j]
+
+
+def test_a_change_that_breaks_the_budget_is_not_advised():
+    x = np.linspace(1, 2, 1024, dtype=np.float32).reshape(32, 32)
+    free, bound = (
+        Launch("", 1, (32, 32), (x, Out((32, 32))), (x * x,), budget, 1e-5)
+        for budget in ({}, {"shared_bank_conflicts": 0})
+    )
+    told = [judge(doubled_by_columns, (launch,))[-1].advice for launch in (free, bound)]
+    assert ["with one small change there" in advice for advice in told] == [True, False], told
+
+
+def test_what_is_looked_at_is_quoted_as_it_stands_and_without_its_colon():
+    text = "    if (x & 7) >= 8:"
+    made = changes(ast.parse(f"def f(x):\n{text}\n        return x").body[0])
+    compared = next(c for c in made if isinstance(c.node, ast.Compare))
+    block = next(c for c in made if isinstance(c.node, ast.If))
+    assert told(compared, 2, text).startswith("look at line 2: is >= ")
+    assert told(block, 2).startswith("look at line 2, if x & 7 >= 8: is ")

@@ -361,3 +361,9 @@ def test_ranges_are_named_by_their_ends(missing: list, words: str):
     for place in missing:
         uses[place] = MISSING
     assert Difference("e", {"a": uses}).say() == words
+
+
+def test_two_outputs_do_not_depend():
+    unread = {"d": np.full(2, "unused")}
+    assert Difference("o and L", unread, False).say() == "o and L do not depend on d at all"
+    assert Difference("o", unread, False).say() == "o does not depend on d at all"

@@ -82,7 +82,9 @@ class Difference:
 
     def _without_reference(self) -> str:
         unread = [name for name, uses in self.cells.items() if (uses == UNUSED).all()]
-        return f"{self.element} does not depend on {' and '.join(unread)} at all" if unread else ""
+        does = "do" if " and " in self.element else "does"
+        on = " and ".join(unread)
+        return f"{self.element} {does} not depend on {on} at all" if unread else ""
 
 
 def _others(cells: list[Cell]) -> str:

@@ -40,13 +40,16 @@ def repair(tree: ast.FunctionDef, passes: Passes, kind: str) -> Change | None:
     return None
 
 
-def told(change: Change | None, line: int) -> str:
-    """Say where a change helps; ``line`` is its number as messages count. "" without one."""
+def told(change: Change | None, line: int, text: str = "") -> str:
+    """Say where a change helps; ``line`` is its number as messages count. "" without one.
+
+    What is looked at is quoted only if the line's ``text``, where it is known, has it so."""
     if change is None:
         return ""
+    what = change.text.removesuffix(":")
+    there = f", {what}" if what in (text or what) else ""
     return (
-        f"look at line {line}, {change.text}: {change.question} "
-        "(with one small change there all is right)"
+        f"look at line {line}{there}: {change.question} (with one small change there all is right)"
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from warpwise import errors, trace
 from warpwise.labs import causes, repairs
+from warpwise.labs.budgets import counter_value, within
 from warpwise.labs.compare import Mismatch, compare, is_poison, makes_nan
 from warpwise.labs.exercise import (
     Case,
@@ -78,14 +79,15 @@ def _repaired(kernel: Kernel, launch: Launch, cases: Sequence[Case]) -> str:
 
     def passes(tree: ast.FunctionDef) -> bool:
         changed = repairs.changed_kernel(kernel, tree)
-        return all(_is_right(changed, launch) for launch in launches)
+        return all(_is_right(changed, one) for one in launches) and _is_cheap(changed, launch)
 
     found = repairs.repair(kernel.tree, passes, "kernel")
-    return repairs.told(found, found.line - kernel.base if found else 0)
+    text = kernel.lines.get(found.line, "") if found else ""
+    return repairs.told(found, found.line - kernel.base if found else 0, text)
 
 
 def _is_right(kernel: Kernel, launch: Launch) -> bool:
-    """Return whether a launch gives what is wanted, whatever it costs."""
+    """Return whether a launch gives what is wanted, without a look at its cost and its order."""
     args = [fresh(arg) for arg in launch.args]
     size = launch.blocks, launch.threads
     most = repairs.MAX_STEPS
@@ -95,6 +97,19 @@ def _is_right(kernel: Kernel, launch: Launch) -> bool:
         return False
     wanted = zip(outputs(launch, args), launch.want, strict=True)
     return all(compare(got, want, launch.rtol, launch.atol) is None for got, want in wanted)
+
+
+def _is_cheap(kernel: Kernel, launch: Launch) -> bool:
+    """Return whether a launch that is right keeps to its budget too, and has no race."""
+    args = [fresh(arg) for arg in launch.args]
+    size = launch.blocks, launch.threads
+    try:
+        most = repairs.MAX_STEPS
+        t = trace(kernel, *size, *args, max_steps=most, whole_barriers=True, progress=False)
+    except errors.WarpwiseError:
+        return False
+    kept = (within(name, counter_value(t, name), most) for name, most in launch.budget.items())
+    return not t.races and all(kept)
 
 
 def _failure(

@@ -117,7 +117,10 @@ def _repaired(made: Made | None, call: Call) -> str:
         )
 
     found = repairs.repair(tree, passes, "function")
-    return repairs.told(found, found.line + function.__code__.co_firstlineno - 1 if found else 0)
+    if found is None:
+        return ""
+    text = dedent(inspect.getsource(function)).split("\n")[found.line - 1]
+    return repairs.told(found, found.line + function.__code__.co_firstlineno - 1, text)
 
 
 def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, number: int) -> Failure:

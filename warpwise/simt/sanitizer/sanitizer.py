@@ -10,8 +10,9 @@ import numpy as np
 
 from warpwise.errors import Location, UnwrittenReadError
 from warpwise.messages import Element, Name, Words, message
-from warpwise.races import Access, Race
+from warpwise.races import UNKNOWN, Access, Race
 from warpwise.simt.frontend.called import functions_of
+from warpwise.simt.frontend.index_sources import index_sources
 from warpwise.simt.frontend.written import has_fence
 from warpwise.simt.lanes.lane_group import LaneGroup, Shape
 from warpwise.simt.lanes.masks import Mask
@@ -186,12 +187,20 @@ class Sanitizer(Observer):
             return
         first, second = self._side(*clash.first), self._side(*clash.second)
         index = element_index(array, at)
-        race = Race(array.name, array.space, index, first, second, scope, clash.same)
+        race = Race(
+            array.name, array.space, index, first, second, scope, clash.same, axes=self.axes
+        )
         if clash.same:
             self.same[key] = race
         else:
             self.harmful[key] = race
             self.same.pop(key, None)
+
+    @property
+    def axes(self) -> int:
+        """The dimensions of the launch: those in which it has more than one thread."""
+        lengths = zip(self.launch.grid, self.launch.block, strict=True)
+        return max([i for i, (n, m) in enumerate(lengths, 1) if n * m > 1], default=1)
 
     def _side(self, time: int, thread: int, kind: str) -> Access:
         site = self.clock.site(time)
@@ -205,6 +214,7 @@ class Sanitizer(Observer):
             site.text,
             site.elsewhere,
             () if reached == (site.line,) else reached,
+            index_sources(self.launch.kernel, site.line) if kind == "store" else UNKNOWN,
         )
 
     def _who(self, thread: int) -> tuple[Shape, Shape]:

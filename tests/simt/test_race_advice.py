@@ -1,0 +1,95 @@
+"""What is advised where threads write one element: it follows from their index."""
+
+import re
+import textwrap
+
+import numpy as np
+import pytest
+
+from warpwise import trace
+from warpwise.races import Race
+from warpwise.simt import kernels_in
+
+
+def race(body: str, blocks, threads) -> Race:
+    text = "from numba import cuda\n@cuda.jit\ndef kernel(x, out):\n"
+    kernel = kernels_in(text + textwrap.indent(textwrap.dedent(body).strip(), "    "))["kernel"]
+    return trace(kernel, blocks, threads, np.ones(64, np.float32), np.zeros(64, np.float32)).races[
+        0
+    ]
+
+
+REPEAT = "^thread numbers repeat from block to block: .* as {} does"
+ADVICE = {
+    "a loop over all elements": (
+        "for i in range(x.size):\n    out[i] = x[i]",
+        (4, 16),
+        r"^every thread takes these elements, .* begin with cuda\.grid\(1\)\?",
+    ),
+    "no block's number": (
+        "i = cuda.threadIdx.x\nout[i] = x[i]",
+        (4, 16),
+        REPEAT.format(r"cuda\.grid\(1\)"),
+    ),
+    "no block's number, in a loop": (
+        "for i in range(cuda.threadIdx.x, x.size, cuda.blockDim.x):\n    out[i] = x[i]",
+        (4, 16),
+        REPEAT.format(r"cuda\.grid\(1\)"),
+    ),
+    "no block's number, in two dimensions": (
+        "i = cuda.threadIdx.y * 8 + cuda.threadIdx.x\nout[i] = x[i]",
+        ((2, 2), (8, 2)),
+        REPEAT.format(r"cuda\.grid\(2\)"),
+    ),
+    "blocks that are not multiplied": (
+        "i = cuda.blockIdx.x + cuda.threadIdx.x\nout[i] = x[i]",
+        (4, 16),
+        r"several threads take one element: is the index, like cuda\.grid\(1\), unique\?",
+    ),
+    "a step that is too short": (
+        "for i in range(cuda.grid(1), x.size, cuda.blockDim.x):\n    out[i] = x[i]",
+        (2, 16),
+        r"several threads take one element: is the index, like cuda\.grid\(1\), unique\?",
+    ),
+    "one axis of two": (
+        "i = cuda.grid(1)\nout[i] = x[i]",
+        (2, (16, 2)),
+        r"^the two threads differ in threadIdx\.y, which the index does not use: should it\?",
+    ),
+    "one axis of three": (
+        "x_, y_ = cuda.threadIdx.x, cuda.threadIdx.y\nout[y_ * 8 + x_] = x[0]",
+        (1, (8, 4, 2)),
+        r"differ in threadIdx\.z, which .*, where cuda\.threadIdx\.z == 0;",
+    ),
+    "all of a block": (
+        "out[cuda.blockIdx.x] = 1",
+        (4, 16),
+        r"^if one element is meant .* where cuda\.threadIdx\.x == 0;",
+    ),
+    "all of a warp": (
+        "w = cuda.threadIdx.x // 32\nout[w] = 1",
+        (1, 64),
+        r"where cuda\.laneid == 0;",
+    ),
+    "all of a grid": ("out[0] = 1", (4, 1), r"where cuda\.grid\(1\) == 0;"),
+    "all of a grid of two dimensions": (
+        "out[0] = 1",
+        ((2, 2), 1),
+        r"where all of cuda\.grid\(2\) are 0;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_what_to_try_is_taken_from_the_index(name):
+    body, size, expected = ADVICE[name]
+    advice = race(body, *size).try_this
+    assert re.search(expected, advice), advice
+    if "unique" in expected or "repeat" in expected or "every thread" in expected:
+        assert "let one thread" not in advice
+
+
+def test_a_row_from_the_grid_does_not_repeat_from_block_to_block():
+    found = race("x_, y = cuda.grid(2)\nout[4 * y + x_] = 8 * y + x_", (2, 2), (4, 1))
+    assert found.try_this.startswith("several threads take one element")
+    assert "repeat" not in found.try_this
