@@ -438,3 +438,17 @@ def test_what_is_looked_at_is_quoted_as_it_stands_and_without_its_colon():
     block = next(c for c in made if isinstance(c.node, ast.If))
     assert told(compared, 2, text).startswith("look at line 2: is >= ")
     assert told(block, 2).startswith("look at line 2, if x & 7 >= 8: is ")
+
+
+@pytest.mark.parametrize(
+    "written, there",
+    [
+        ("x < 8 and (not y)", "x < 8 and not y"),
+        ("x[y] <= 1021", "x[y] <= 1_021"),
+        ("low <= 1021", ""),
+    ],
+)
+def test_what_is_looked_at_is_quoted_with_the_brackets_and_digits_of_the_line(written, there):
+    change = replace(changes(ast.parse("def f(x):\n    return x + 1").body[0])[0], text=written)
+    line = f"    if {there or 'low <= 0x3FD'}:"
+    assert told(change, 2, line).startswith(f"look at line 2{there and ', ' + there}: ")

@@ -8,6 +8,7 @@ that take two changes, and whether the changed text is right for other cases."""
 from __future__ import annotations
 
 import ast
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -26,6 +27,9 @@ CALL_SECONDS = 0.2  #: of processor time, for one call of a changed function
 MOST_TRIES = {"kernel": 200, "function": 1200}
 MAX_STEPS = 5_000  #: loop steps of a changed kernel's launch
 
+#: what a line may have where its syntax tree, written out, has none, and the other way round
+OWN_WAY = r"[\s()_]"
+
 Passes = Callable[[ast.FunctionDef], bool]
 
 
@@ -43,14 +47,25 @@ def repair(tree: ast.FunctionDef, passes: Passes, kind: str) -> Change | None:
 def told(change: Change | None, line: int, text: str = "") -> str:
     """Say where a change helps; ``line`` is its number as messages count. "" without one.
 
-    What is looked at is quoted only if the line's ``text``, where it is known, has it so."""
+    What is looked at is quoted as it stands in the line's ``text``, where that is known."""
     if change is None:
         return ""
     what = change.text.removesuffix(":")
-    there = f", {what}" if what in (text or what) else ""
+    quoted = _as_it_stands(what, text) if text else what
+    there = f", {quoted}" if quoted else ""
     return (
         f"look at line {line}{there}: {change.question} (with one small change there all is right)"
     )
+
+
+def _as_it_stands(what: str, text: str) -> str:
+    """Return a piece of a syntax tree as a line has it, with brackets and spaces of its own; ""
+    if the line does not."""
+    if what in text:
+        return what
+    parts = (re.escape(part) for part in re.sub(OWN_WAY, "", what))
+    found = re.search(f"{OWN_WAY}*".join(parts), text)
+    return found[0] if found and found[0].count("(") == found[0].count(")") else ""
 
 
 def changed_kernel(kernel: Kernel, tree: ast.FunctionDef) -> Kernel:

@@ -100,8 +100,19 @@ def place(marked: np.ndarray, tile: tuple[int, ...] = ()) -> Place | None:
                 return Place(found.told, (OUTER, *found.causes))
             return found
     if marked.ndim >= 2:
-        return _corner(marked, tile) or _diagonal(marked)
+        return _corner(marked, tile) or _diagonal(marked) or _in_some(marked, tile)
     return None
+
+
+def _in_some(marked: np.ndarray, tile: tuple[int, ...]) -> Place | None:
+    """Describe marks that are alike wherever there are any along the first of three axes."""
+    there = np.flatnonzero(marked.reshape(len(marked), -1).any(1))
+    inner = marked[there]
+    if marked.ndim < 3 or there.size > MOST_LISTED or not (inner == inner[0]).all():
+        return None
+    found = place(inner[0], tile)
+    which = f"{_listed(there)} of {len(marked)} along axis 0"
+    return found and Place(f"{found.told}, at {which}", found.causes)
 
 
 def _line(ndim: int, axis: int) -> str:

@@ -1,4 +1,4 @@
-"""Threads numbered along the whole grid, one lane per column, a tile turned by XOR, a closed form, a histogram for each half block."""
+"""Threads numbered along the whole grid, one shared sum per column, a tile turned by XOR, a closed form, a histogram for each half block."""
 
 import numpy as np
 
@@ -26,13 +26,20 @@ def sectors_for(stride, offset, itemsize):
 
 @cuda.jit
 def column_sums(a, out):
-    col = cuda.blockIdx.x * TILE + cuda.threadIdx.x
-    if cuda.threadIdx.y > 0 or col >= a.shape[1]:
-        return
+    sums = cuda.shared.array(TILE, np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    col = cuda.blockIdx.x * TILE + x
+    if y == 0:
+        sums[x] = 0
+    cuda.syncthreads()
     total = np.float32(0)
-    for row in range(a.shape[0]):
-        total += a[row, col]
-    out[col] = total
+    if col < a.shape[1]:
+        for row in range(y, a.shape[0], TILE):
+            total += a[row, col]
+    cuda.atomic.add(sums, x, total)
+    cuda.syncthreads()
+    if y == 0 and col < a.shape[1]:
+        out[col] = sums[x]
 
 
 @cuda.jit
