@@ -449,6 +449,7 @@ def test_what_is_looked_at_is_quoted_as_it_stands_and_without_its_colon():
     ],
 )
 def test_what_is_looked_at_is_quoted_with_the_brackets_and_digits_of_the_line(written, there):
-    change = replace(changes(ast.parse("def f(x):\n    return x + 1").body[0])[0], text=written)
+    first = changes(ast.parse("def f(x):\n    return x + 1").body[0])[0]
+    change = replace(first, node=ast.parse(written, mode="eval").body)
     line = f"    if {there or 'low <= 0x3FD'}:"
     assert told(change, 2, line).startswith(f"look at line 2{there and ', ' + there}: ")
