@@ -110,7 +110,7 @@ def _is_cheap(kernel: Kernel, launch: Launch) -> bool:
         t = trace(kernel, *size, *args, max_steps=most, whole_barriers=True, progress=False)
     except errors.WarpwiseError:
         return False
-    budget = {name: most for name, most in launch.budget.items() if name != "flops_fp64"}
+    budget = {name: most for name, most in launch.budget.items() if not name.endswith("_fp64")}
     kept = (within(name, counter_value(t, name), most) for name, most in budget.items())
     return not t.races and all(kept)
 
