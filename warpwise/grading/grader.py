@@ -18,6 +18,7 @@ from warpwise.grading.material import Material
 from warpwise.grading.record import (
     NOT_GRADED,
     NOT_REACHED,
+    USED_UP,
     Finding,
     Record,
     Result,
@@ -93,12 +94,18 @@ class Grader:
 
     def _results(self, material: Material, submitted: notebook.Notebook) -> Iterator[Result]:
         answers = notebook.answers(submitted, material.lab.exercises, material.given)
-        judged = self._simulated(material, [a for a in answers.values() if a])
+        simulated = self._simulated(material, [a for a in answers.values() if a])
+        by_id = {exercise.id: exercise for exercise in material.lab.exercises}
+        findings = {
+            id: found.finding or self._called(material, by_id[id], found)
+            for id, found in simulated.items()
+        }
+        stopped = {id for id, finding in findings.items() if finding.reason in USED_UP}
         again = visible.with_answers(material.reference, answers)
         warm = self.notebooks.get() if self.notebooks else None
-        shown = visible.run_again(again, self.mode, warm)
+        shown = visible.run_again(again, self.mode, warm, stopped)
         for exercise in material.lab.exercises:
-            answer, found = answers[exercise.id], judged.get(exercise.id)
+            answer, finding = answers[exercise.id], findings.get(exercise.id)
             result = Result(
                 exercise.id,
                 exercise.points,
@@ -107,11 +114,10 @@ class Grader:
                 exercise.choice,
                 answer.text if answer else "",
             )
-            if answer is None or found is None:
+            if answer is None or finding is None:
                 yield result
                 continue
-            finding = found.finding or self._called(material, exercise, found)
-            result = replace(result, finding=finding, prints=found.prints)
+            result = replace(result, finding=finding, prints=simulated[exercise.id].prints)
             if self.gpu and exercise.kind == "kernel" and finding.passed:
                 result = replace(result, gpu=gpu.run_on_gpu(answer, material, self.gpu))
             yield result

@@ -26,11 +26,14 @@ STOPPED = {
     "chatter": TOO_MUCH_OUTPUT,
     "": ENDED,
 }
+#: reasons of answers that were stopped at a limit: they would use it up again
+USED_UP = (Reason.TOO_SLOW, Reason.ENDLESS, Reason.TIMED_OUT, TOO_MUCH_MEMORY, TOO_MUCH_OUTPUT)
 
 UNTOUCHED = (Reason.NOT_DONE, MISSING)
 
 # Outcomes of the student's own check when the notebook was run again.
 SHOWN_PASSED, SHOWN_FAILED, NOT_REACHED = "passes", "fails", "not reached"
+NOT_RUN_AGAIN = "not run again"  #: the answer had been stopped at a limit before
 
 
 @dataclass(frozen=True)

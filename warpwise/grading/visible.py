@@ -8,14 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from warpwise.errors import GradingError
 from warpwise.grading import parts, sandbox
 from warpwise.grading.notebook import Answer
-from warpwise.grading.record import NOT_REACHED, SHOWN_FAILED, SHOWN_PASSED, STOPPED, Visible
+from warpwise.grading.record import (
+    NOT_REACHED,
+    NOT_RUN_AGAIN,
+    SHOWN_FAILED,
+    SHOWN_PASSED,
+    STOPPED,
+    Visible,
+)
 from warpwise.grading.warm import Warm
 
 CELL_SECONDS = 10  # of processor time
@@ -54,18 +61,29 @@ def with_answers(notebook: Json, answers: Mapping[str, Answer | None]) -> Json:
     return notebook | {"cells": cells}
 
 
-def run_again(notebook: Json, mode: str, warm: Warm | None = None) -> dict[str, Visible]:
+def run_again(
+    notebook: Json, mode: str, warm: Warm | None = None, stopped: Collection[str] = ()
+) -> dict[str, Visible]:
     """Run a notebook again, and return the result of each check by exercise id.
 
+    Those of the ``stopped`` exercises, whose answers used up a limit before, are left out.
     ``warm`` is a sandbox that was started for many notebooks: see ``sandbox.warm``."""
-    job, part = parts.whole(notebook, CELL_SECONDS), parts.NOTEBOOK
+    cells = [cell for cell in notebook["cells"] if _checked(cell) not in stopped]
+    job, part = parts.whole(notebook | {"cells": cells}, CELL_SECONDS), parts.NOTEBOOK
     done = sandbox.play(part, job, mode, warm)
     found: dict[str, Visible] = {}
     for line in done.result.splitlines():
         found |= _reported(line)
     ended = STOPPED[done.stopped] if done.stopped or done.exit else ""
-    exercises = (cell["metadata"].get("warpwise", {}).get("check") for cell in notebook["cells"])
-    return {id: found.get(id, Visible(NOT_REACHED, ended)) for id in exercises if id}
+    exercises = filter(None, map(_checked, notebook["cells"]))
+    asked = {id: found.get(id, Visible(NOT_REACHED, ended)) for id in exercises}
+    return asked | {id: Visible(NOT_RUN_AGAIN) for id in stopped}
+
+
+def _checked(cell: Json) -> str:
+    """Return the exercise that a cell checks, or nothing."""
+    id: str = cell["metadata"].get("warpwise", {}).get("check", "")
+    return id
 
 
 def _reported(line: bytes) -> dict[str, Visible]:

@@ -13,6 +13,7 @@ from warpwise.grading.feedback.explained import explained, fitting, remedy
 from warpwise.grading.outcome import hidden_cases, partly
 from warpwise.grading.record import (
     NOT_REACHED,
+    NOT_RUN_AGAIN,
     NOT_YET,
     SHOWN_PASSED,
     UNTOUCHED,
@@ -212,6 +213,8 @@ def _check(visible: Visible) -> str:
     why = f" ({visible.why})" if visible.why else ""
     if visible.outcome == SHOWN_PASSED:
         return "passes when the notebook is run again"
+    if visible.outcome == NOT_RUN_AGAIN:
+        return "was not run again, since this answer had been stopped at a limit before"
     outcome = "was not reached" if visible.outcome == NOT_REACHED else "does not pass"
     return f"{outcome} when the notebook is run again{why}"
 

@@ -147,7 +147,7 @@ def kernels_in(
     try:
         parts = [_statements(*part) for part in _numbered(before, first_line)]
         parts.append(_parsed(text, first_line))
-        body = [node for part in parts for node in part.body]
+        body = [statement for part in parts for statement in part.body]
         lines = {number: line for part in parts for number, line in part.lines.items()}
         return _defined(body, file, lines)
     except (SyntaxError, ValueError) as error:
@@ -175,25 +175,28 @@ def _numbered(texts: Sequence[str], end: int) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class _Part:
-    """A text that was read: its statements, and its lines by number."""
+    """A text that was read: its statements, each with the names it binds, and its lines."""
 
-    body: Sequence[ast.stmt]
+    body: Sequence[tuple[ast.stmt, Sequence[str]]]
     lines: dict[int, str]
 
 
 def _parsed(text: str, first_line: int) -> _Part:
     tree = ast.parse(text)
     ast.increment_lineno(tree, first_line - 1)
-    return _Part(tree.body, {first_line + i: line for i, line in enumerate(text.splitlines())})
+    body = [(node, tuple(_bound(node))) for node in tree.body]
+    return _Part(body, {first_line + i: line for i, line in enumerate(text.splitlines())})
 
 
 _statements = functools.lru_cache(maxsize=256)(_parsed)  # nobody changes them
 
 
-def _defined(body: Sequence[ast.stmt], file: str, lines: dict[int, str]) -> dict[str, Kernel]:
+def _defined(
+    body: Sequence[tuple[ast.stmt, Sequence[str]]], file: str, lines: dict[int, str]
+) -> dict[str, Kernel]:
     names: dict[str, object] = {}
     kernels: dict[str, Kernel] = {}
-    for node in body:
+    for node, bound in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names.update(imported(node))
         elif (found := _function(node, names)) is not None:
@@ -210,7 +213,7 @@ def _defined(body: Sequence[ast.stmt], file: str, lines: dict[int, str]) -> dict
                 names[node.name] = kind(node.name, _members(node, names))
         value = node.value if isinstance(node, ast.Assign) else node
         outside = Outside(isinstance(node, ast.FunctionDef), isinstance(node, ast.ClassDef), value)
-        for name in _bound(node):
+        for name in bound:
             names.setdefault(name, outside)
     return kernels
 
