@@ -36,7 +36,7 @@ from warpwise.grading import (
 )
 from warpwise.grading.functions import judge_function
 from warpwise.grading.grader import Grader, Served
-from warpwise.grading.record import Finding, Record, Result
+from warpwise.grading.record import NOT_RUN_AGAIN, Finding, Record, Result, Visible
 from warpwise.grading.sandbox import isolation
 from warpwise.labs.exercise import LEAST_MOST_BYTES, Call
 from warpwise.labs.source import load_lab, solved_notebook, student_notebook
@@ -47,6 +47,7 @@ LAB = "08_coalescing"
 POINTS = {exercise.id: exercise.points for exercise in load_lab(LAB).exercises}
 ALL = sum(POINTS.values())
 SEED = 20_26
+ENDLESS = "def sectors_for(stride, offset, itemsize):\n    while True:\n        pass\n"
 
 
 # Submissions.
@@ -164,6 +165,7 @@ SOUND = {
         ALL - POINTS["copy_matrix"] - POINTS["transpose"],
     ),
     "with_device_function": (with_device_function(), ALL),
+    "endless": (submission({"sectors_for": ENDLESS}), ALL - POINTS["sectors_for"]),
 }
 MALFORMED = {
     "truncated": (_text(True)[: len(_text(True)) // 2], "JSON breaks off"),
@@ -226,6 +228,15 @@ def test_a_good_submission_passes_its_own_checks_too(batch: Batch):
     assert [result.visible.outcome for result in batch.records["untouched"].results] == [
         "fails"
     ] * len(POINTS)
+
+
+def test_what_used_up_a_limit_is_not_run_again(batch: Batch):
+    """It would use up the notebook's time too; the other checks run."""
+    shown = {result.exercise: result.visible for result in batch.records["endless"].results}
+    assert shown.pop("sectors_for") == Visible(NOT_RUN_AGAIN)
+    assert set(shown.values()) == {Visible("passes")}
+    page = "\n".join(path.read_text() for path in batch.out.rglob("endless*.txt"))
+    assert "was not run again, since this answer had been stopped" in " ".join(page.split())
 
 
 @pytest.mark.parametrize("stem", material.stems(ROOT))
