@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import nbformat
 import numpy as np
 import pytest
@@ -51,6 +54,19 @@ X = np.linspace(1, 2, 32, dtype=np.float32)
 def neighbour_negated(x, y):
     i = cuda.grid(1)
     y[i] = -x[(i + 1) % 32]
+
+
+@cuda.jit
+def another_formula(x, y):
+    i = cuda.grid(1)
+    y[i] = math.sin(x[i]) + x[i] * x[i] * x[i]
+
+
+def test_a_formula_is_asked_for_where_the_indices_are_right(capsys):
+    launch = Launch("32 elements", 1, 32, args=(X, Out(32)), want=(X - X**2,), rtol=1e-3)
+    check(another_formula, [replace(launch, reference=lambda x: x - x**2)])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "compare the formula term by term" in told and "which thread" not in told.lower()
 
 
 def checked(**changes) -> None:

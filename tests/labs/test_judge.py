@@ -131,7 +131,7 @@ def test_a_wrong_element_is_named_with_what_it_should_be():
 def test_an_element_that_no_thread_wrote_is_named():
     verdict = judge_launch(copy_but_the_last, launch())
     assert verdict.reason == "output not written"
-    first = "y[69] was never written; 1 of 70 elements are missing"
+    first = "y[69] was never written; 1 of 70 elements is missing"
     assert verdict.detail == f"{first}\nmissing: the last element only"
 
 
@@ -510,12 +510,21 @@ def test_arrays_are_compared_element_by_element():
     verdict = judge_value(np.array([0, 1, 5]), call)
     assert (
         verdict.reason == "wrong result"
-        and "[2] should be 4 and is 5; 1 of 3 elements are wrong" in verdict.detail
+        and "[2] should be 4 and is 5; 1 of 3 elements is wrong" in verdict.detail
     )
     assert "shape (2,), expected (3,)" in judge_value(np.array([0, 1]), call).detail
 
 
 PAIR = Call("pair", (3,), (np.array([0.0, 1.0, 4.0]), 3))
+
+
+def counted(n):
+    squares = np.array([0.0, 1.0, 5.0])
+    return squares, n
+
+
+def test_an_item_has_the_name_by_which_it_is_returned():
+    assert judge_call(counted, PAIR).detail.startswith("squares[2] should be 4 and is 5; 1 of 3")
 
 
 def test_each_item_of_a_tuple_is_judged():

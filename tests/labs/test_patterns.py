@@ -210,7 +210,7 @@ def test_an_infinity_is_close_to_nothing():
 def test_places_are_told_along_the_axis_that_they_depend_on():
     marked = np.zeros((2, 9, 9), bool)
     marked[1] = True
-    assert place(marked).told == "the last index of axis 0 only"
+    assert place(marked).told == "along axis 0, the last index only"
     corner = np.ones((9, 9), bool)
     corner[:8, :8] = False
     assert place(corner).told == "those from row 8 on and those from column 8 on"
@@ -392,7 +392,7 @@ def test_what_is_wrong_stands_before_long_arguments():
     call = Call("two", (np.array([3.0, 4.0]), np.array([3.0, 4.0])), np.array([2.0, 1.0]))
     verdict = judge_call(lambda a, b: np.array([2.0, 7.0]), call)
     first, *_, last = verdict.detail.splitlines()
-    assert first == "<lambda>[1] should be 1 and is 7; 1 of 2 elements are wrong"
+    assert first == "<lambda>[1] should be 1 and is 7; 1 of 2 elements is wrong"
     assert last.startswith("    called as <lambda>(an array of float64 with shape (2,) [3.0, 4.0]")
     assert "array of float64" not in verdict.message.hidden()
 
@@ -453,3 +453,54 @@ def test_what_is_looked_at_is_quoted_with_the_brackets_and_digits_of_the_line(wr
     change = replace(first, node=ast.parse(written, mode="eval").body)
     line = f"    if {there or 'low <= 0x3FD'}:"
     assert told(change, 2, line).startswith(f"look at line 2{there and ', ' + there}: ")
+
+
+# Labels: numbers that name something.
+
+
+def slowest(times):
+    return int(np.argmax(times))
+
+
+def test_a_label_is_no_more_or_less_than_another():
+    call = Call("three", (np.array([2.0, 3.0, 1.0]),), 2)
+    assert "1 too small" in judge_call(slowest, call).detail
+    found = judge_call(slowest, replace(call, labels=(0,)))
+    assert "too small" not in found.detail and "; or another one is chosen" in found.advice
+
+
+def test_truth_values_are_labels():
+    want = np.arange(40) % 3 == 0
+    got, flipped = want.copy(), [3, 6, 7, 11, 12, 23, 24, 33, 39]
+    got[flipped] = ~got[flipped]
+    told = seen(got, want, tile=(), labels=True)
+    assert told.startswith("6 should be True and are not, 3 should be False and are not")
+    assert seen(~want, want, labels=True).startswith("each is the opposite of what it should be")
+    call = Call("forty", (np.ones(40),), want)
+    assert "6 should be True" in judge_call(lambda x: got, call).detail
+
+
+def one_forgotten(reads):
+    return reads + 1
+
+
+def one_loop_short(n):
+    return sum(1 for _ in range(n - 1))
+
+
+@pytest.mark.parametrize(
+    ("function", "want", "cause"),
+    [
+        (one_forgotten, 7, "something that counts is forgotten"),
+        (one_forgotten, 5, "something is counted that should not be"),
+        (one_loop_short, 5, "a range begins or ends one off"),
+    ],
+)
+def test_one_too_few_is_a_range_only_where_there_is_one(function, want: int, cause: str):
+    assert cause in judge_call(function, Call("five", (5,), want)).advice
+
+
+def test_no_factor_is_fitted_to_an_argument_of_0():
+    """Zeros are 0 times anything."""
+    want = RNG.normal(size=N)
+    assert "offset" not in seen(np.zeros(N), want, inputs={"offset": 0})

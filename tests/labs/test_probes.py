@@ -363,6 +363,15 @@ def test_ranges_are_named_by_their_ends(missing: list, words: str):
     assert Difference("e", {"a": uses}).say() == words
 
 
+def test_what_may_stay_the_same_by_chance_is_not_called_unused():
+    """The greatest of numbers that all grow is where it was, and 0 hides what it multiplies."""
+    x = np.array([1.0, 5.0, 2.0])
+    call = Call("three", (x,), 0)
+    assert difference(lambda x: int(np.argmax(x)), call, ENOUGH) is None
+    nothing = Call("nothing", (x, np.zeros(3)), x)
+    assert difference(lambda x, d: x + np.where(d == 0, 1, d), nothing, ENOUGH) is None
+
+
 def test_two_outputs_do_not_depend():
     unread = {"d": np.full(2, "unused")}
     assert Difference("o and L", unread, False).say() == "o and L do not depend on d at all"

@@ -87,4 +87,4 @@ def test_a_wrong_function_is_asked_too():
         return -(-blocks // sms)
 
     told = judge_call(waves, Call("", (80, 40, 2), want=1)).advice
-    assert told.startswith("each is never read: which step of the exercise needs it?; or ")
+    assert told.startswith("each is never read: which step of the exercise needs it? Or: ")

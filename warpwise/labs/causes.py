@@ -34,6 +34,7 @@ BROADCAST = (
 BITWISE = "join conditions with the words and, or: & and | bind tighter than < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
+THREAD = "hich thread writes it, and"  #: in advice that has no cause to name
 ALL_WRONG = (
     "every element is wrong: work out {name}[{first}] by hand. "
     "Which thread writes it, and what does that thread read?"
@@ -44,6 +45,10 @@ SOME_WRONG = (
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
+FORMULA = (
+    "the indices are right, for it depends on the inputs that it should: compare the formula term "
+    "by term with the exercise's, and the order of its steps"
+)
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
     "which thread writes it, and what does that thread read?"
@@ -86,7 +91,9 @@ def with_place(causes: tuple[str, ...], repaired: Callable[[], str]) -> str:
 
 def _two(*causes: str) -> str:
     """Join the first two of these that are not empty."""
-    return "; or ".join([cause for cause in causes if cause][:2])
+    first, *others = [cause for cause in causes if cause][:2] or [""]
+    join = " Or: " if first.endswith("?") else "; or "
+    return join.join([first, *others])
 
 
 def _only_zeros(missing: np.ndarray, want: np.ndarray) -> bool:
@@ -161,6 +168,11 @@ def told(
 
     remedy = message("[[{guess}|{known}]]", guess=Later(guess), known=Words(known))
     return message("[[{seen}]]", seen=Later(seen)), remedy
+
+
+def formula(advice: str) -> str:
+    """Advise on an element that depends on the right inputs, where no more is known than that."""
+    return FORMULA if THREAD in advice else advice
 
 
 def _by_hand(failure: Failure) -> str:

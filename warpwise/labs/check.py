@@ -17,7 +17,7 @@ from textwrap import dedent, indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs import fold, lookup, on_gpu, place, progress, ungraded
+from warpwise.labs import causes, fold, lookup, on_gpu, place, progress, ungraded
 from warpwise.labs.budgets import counter_value, counts_atomics, figure
 from warpwise.labs.card import Card, Gauge
 from warpwise.labs.cells_run import CellsRun
@@ -26,7 +26,7 @@ from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import judge_until_wrong, telling
 from warpwise.labs.ladder import Attempts, Ladder
 from warpwise.labs.looked import Looked, looked
-from warpwise.messages import NOTHING
+from warpwise.messages import NOTHING, plain
 from warpwise.traces import Trace
 
 COUNTERS = "(counters: run this cell)"
@@ -59,9 +59,10 @@ def check(
     names = sys._getframe(1).f_globals
     name, verdicts = _judged(target, cases, names)
     kernel = names.get(target) if isinstance(target, str) else target
-    last = _told(verdicts)
     case, shown = _shown(cases, verdicts)
     seen = _looked_at(kernel, case, shown)
+    verdicts = _advised(verdicts, seen)
+    last = _told(verdicts)
     told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
     _SESSION.told(name, last.passed)
     card = _card(name, cases, verdicts, names, seen.told)
@@ -93,6 +94,15 @@ def _looked_at(target: Any, case: Case, verdict: Verdict) -> Looked:
     if verdict.reason != Reason.WRONG_RESULT or _nobody_looks():
         return Looked()
     return looked(target, case)
+
+
+def _advised(verdicts: tuple[Verdict, ...], seen: Looked) -> tuple[Verdict, ...]:
+    """Return the verdicts, with other advice where it was found that the indices are right."""
+    if seen.difference is None or not seen.difference.exact:
+        return verdicts
+    last = _told(verdicts)
+    better = replace(last, remedy=plain(causes.formula(last.advice)))
+    return tuple(better if verdict is last else verdict for verdict in verdicts)
 
 
 def _judged(

@@ -34,11 +34,12 @@ class Mismatch:
         if was:
             told = message("was {want} and is now {got}", want=want, got=got)
         return message(
-            "[[{element} {told}; {wrong} of {size} elements are {state}|{array} is {state}]]",
+            "[[{element} {told}; {wrong} of {size} elements {are} {state}|{array} is {state}]]",
             element=Element(name, first),
             told=told,
             wrong=Size(int(self.where.sum())),
             size=Size(self.where.size),
+            are=Words("is" if self.where.sum() == 1 else "are"),
             state=Words("changed" if was else "wrong"),
             array=name,
         )

@@ -51,6 +51,12 @@ class Difference:
         """True if an input is missing, or one too many."""
         return any(np.isin(uses, (MISSING, EXTRA)).any() for uses in self.cells.values())
 
+    @property
+    def exact(self) -> bool:
+        """True if the element depends on the inputs that it should, and on no other."""
+        known = self.compared and not self.wrong and not self.all(UNTRIED)
+        return known and bool(self.all(USED))
+
     def say(self) -> str:
         """Return one sentence, without its full stop; "" if nothing is certain."""
         if not self.compared:
@@ -64,7 +70,7 @@ class Difference:
             clauses.append(f"{who} depends on {extra[0]}, and should not{_others(extra[1:])}")
         if clauses:
             return "; ".join(clauses)
-        if self.all(UNTRIED) or not self.all(USED):
+        if not self.exact:
             return ""
         return (
             f"{self.element} depends on exactly the inputs that it should: "

@@ -119,7 +119,8 @@ class Call:
     LEAST_MOST_BYTES or more, and a wrong answer need twice as much. ``trace`` is a launch that the
     call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no
     launch. ``reference`` works out what is wanted of other arguments, and ``readings`` say what
-    comes out if the exercise is misread, as a launch's do."""
+    comes out if the exercise is misread, as a launch's do. ``labels`` number the outputs
+    that name something, such as the fastest of some devices: none is more or less than another."""
 
     label: str
     args: tuple[Any, ...]
@@ -131,6 +132,7 @@ class Call:
     view: Any = field(default=None, repr=False, compare=False)
     reference: Reference | None = field(default=None, repr=False, compare=False)
     readings: Readings = field(default_factory=dict, repr=False, compare=False)
+    labels: tuple[int, ...] = field(default=(), repr=False, compare=False)
 
 
 #: of hidden calls: below, the grader could not tell an answer's memory from Python's

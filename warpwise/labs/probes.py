@@ -194,11 +194,12 @@ class _Probe:
         """Mark the inputs that have no effect on any output, which is sure without a reference."""
         self.element = " and ".join(self.outputs)
         before = tried(self.run, self.inputs, NONE, UP)
-        if before is None:
-            return
+        if before is None or not any(output.dtype.kind == "f" for output in before):
+            return  # a label or a count often stays the same though it depends on an input
         for number in self.inputs.changeable:
-            if np.asarray(self.inputs.values[number]).dtype.kind != "f":
-                continue  # few of all whole numbers are tried
+            value = np.asarray(self.inputs.values[number])
+            if value.dtype.kind != "f" or not value.any():
+                continue  # few of all whole numbers are tried, and 0 may hide what it multiplies
             cells = self.inputs.of(number)
             if time.process_time() > self.deadline:
                 return

@@ -171,9 +171,10 @@ def _on_unwritten(
         )
         if read_back
         else message(
-            "was never written; {count} of {size} elements are missing[[{where}]]",
+            "was never written; {count} of {size} elements {are} missing[[{where}]]",
             count=count,
             size=size,
+            are=Words("is" if unwritten.sum() == 1 else "are"),
             where=Later(partial(causes.where_missing, launch, unwritten, want)),
         ),
         array=Name(name),

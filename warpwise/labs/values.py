@@ -29,7 +29,7 @@ from warpwise.labs.exercise import Call, Case, Reason, Verdict, named_before, re
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.labs.unused import unused
-from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Size, message, plain
+from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Size, Source, message, plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,11 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         several = plain(advice.SEVERAL.format(len(call.want)))
         detail = told_value(told, "returned", value, call.want)
         return failed(call, Reason.WRONG_TYPE, detail, several)
+    known = _returned_names(made.function) if made else ()
     items = (
-        message("[[item {i} of {call}|an item of {call}]]", i=Size(i), call=told)
+        message("[[{item}|an item of {call}]]", item=Source(known[i]), call=told)
+        if len(known) == len(value)
+        else message("[[item {i} of {call}|an item of {call}]]", i=Size(i), call=told)
         for i in range(len(value))
     )
     found = (
@@ -65,6 +68,20 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         for number, (item, want, name) in enumerate(zip(value, call.want, items, strict=True))
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
+
+
+def _returned_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names that a function returns together; none where it returns anything else."""
+    tree = _tree_of(function)
+    returns = (
+        [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)] if tree else []
+    )
+    named = {
+        tuple(part.id for part in value.elts if isinstance(part, ast.Name))
+        for value in returns
+        if isinstance(value, ast.Tuple)
+    }
+    return named.pop() if len(named) == 1 and len(returns) == 1 else ()
 
 
 def _judge_item(
@@ -140,6 +157,7 @@ def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, numb
         before=named_before(call, made.cases, names) if made else (),
         readings=read_as(call, number),
         unused=unused(tree) if tree else "",
+        labels=number in call.labels or wrong.want.dtype.kind == "b",
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from warpwise.labs.patterns import (
     along_axes,
+    labels,
     lengths,
     moves,
     not_numbers,
@@ -59,6 +60,9 @@ PATTERNS = (
     relations.unexplained,
 )
 
+#: of numbers that name something
+OF_LABELS = (of_inputs.constant, moves.moved, places.some_wrong, labels.another)
+
 
 def find(failure: Failure) -> Pattern | None:
     """Return the first pattern that the wrong elements have; None if there is none."""
@@ -68,8 +72,9 @@ def find(failure: Failure) -> Pattern | None:
         return found
     if failure.got.shape != failure.want.shape:
         return lengths.other_length(failure)
+    patterns = OF_LABELS if failure.labels else PATTERNS
     with np.errstate(all="ignore"):
-        return next((found for look in PATTERNS if (found := look(failure)) is not None), None)
+        return next((found for look in patterns if (found := look(failure)) is not None), None)
 
 
 __all__ = ["Failure", "Pattern", "Place", "find", "place", "places"]

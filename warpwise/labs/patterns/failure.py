@@ -37,6 +37,7 @@ class Failure:
     changed in place held before. ``tile`` are the threads of a block, rows first. ``words`` are the
     names that the text uses. ``rtol`` and ``atol`` are those by which the answer was judged.
     ``before`` are the inputs of the cases that stand before this one, and are right.
+    ``labels`` is True where the numbers name something, or are truth values.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
     names of the text that nothing is made of."""
 
@@ -53,6 +54,7 @@ class Failure:
     before: tuple[Mapping[str, Any], ...] = ()
     readings: Mapping[str, np.ndarray] = field(default_factory=dict)
     unused: str = ""
+    labels: bool = False
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:

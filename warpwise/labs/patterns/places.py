@@ -97,7 +97,8 @@ def place(marked: np.ndarray, tile: tuple[int, ...] = ()) -> Place | None:
             line, step = _line(marked.ndim, axis), _step(tile, marked.ndim, axis)
             found = _along(share > 0, line, step)
             if found and axis < marked.ndim - 2:
-                return Place(found.told, (OUTER, *found.causes))
+                told = f"along axis {axis}, {found.told}"
+                return Place(told, (OUTER, *found.causes))
             return found
     if marked.ndim >= 2:
         return _corner(marked, tile) or _diagonal(marked) or _in_some(marked, tile)
@@ -119,7 +120,7 @@ def _line(ndim: int, axis: int) -> str:
     if ndim == 1:
         return "element"
     names = {ndim - 1: "column", ndim - 2: "row"}
-    return names.get(axis, f"index of axis {axis}")
+    return names.get(axis, "index")
 
 
 def _step(tile: tuple[int, ...], ndim: int, axis: int) -> int:
@@ -129,7 +130,7 @@ def _step(tile: tuple[int, ...], ndim: int, axis: int) -> int:
 
 
 def _lines(line: str) -> str:
-    return "indices of" + line[len("index of") :] if line.startswith("index") else f"{line}s"
+    return "indices" if line == "index" else f"{line}s"
 
 
 def _along(marked: np.ndarray, line: str, step: int) -> Place | None:

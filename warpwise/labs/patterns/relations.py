@@ -16,6 +16,10 @@ SOME_COUNTED = (
     "only some of the inputs are counted, as where there are more elements than threads and no loop"
 )
 TWICE_COUNTED = "some inputs are counted more than once, or are counted and should not be"
+ENDS = "a range begins or ends one off"
+ONE_TOO_MANY = "something is counted that should not be, or twice"
+ONE_TOO_FEW = "something that counts is forgotten"
+ROUNDED = "a quotient is rounded the other way, or < stands for <="
 WHOLE = "one operation is another one, or an operand another array's: compare it with the formula"
 
 
@@ -29,7 +33,7 @@ def factor_or_term(f: Failure) -> Pattern | None:
     with np.errstate(all="ignore"):
         for name, value, how in operands(f):
             x = value[used]
-            if not np.isfinite(x).all() or (np.ptp(x) == 0 and name not in f.scalars):
+            if not (np.isfinite(x).all() and x.any()) or (np.ptp(x) == 0 and name not in f.scalars):
                 continue
             if f.same(a * x, b):
                 seen = f"each wrong one would be right if it were multiplied by {name}{how}"
@@ -63,8 +67,9 @@ def one_number(f: Failure) -> Pattern | None:
         return None
     if f.got.dtype.kind in "iu" and abs(got - want) == 1:
         seen = f"it is 1 too {'large' if got > want else 'small'}"
-        ends = "an end is counted in or left out: < or <=, and where a range begins and ends"
-        return Pattern(seen, (f"{ends}; or a quotient is rounded the other way", WHOLE))
+        one = ONE_TOO_MANY if got > want else ONE_TOO_FEW
+        ends = (ENDS,) if f.uses("range", "len") else ()
+        return Pattern(seen, (*ends, one, ROUNDED))
     if got and want and got * want > 0:
         times = got / want
         large = times > 1
