@@ -11,7 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from warpwise import cuda, trace
-from warpwise.labs import Launch, Out, check, picture, run
+from warpwise.labs import Call, Launch, Out, check, picture, run
 from warpwise.labs.check import TARGET, _card
 from warpwise.labs.fold import headed
 from warpwise.labs.judge import judge_until_wrong
@@ -67,6 +67,21 @@ def test_a_formula_is_asked_for_where_the_indices_are_right(capsys):
     check(another_formula, [replace(launch, reference=lambda x: x - x**2)])
     told = " ".join(capsys.readouterr().out.split())
     assert "compare the formula term by term" in told and "which thread" not in told.lower()
+
+
+def half(n):
+    return n // 2 + 1
+
+
+def quarter(n):
+    return half(half(n))
+
+
+def test_an_exercise_is_not_blamed_for_another_that_it_calls(capsys):
+    names = {"half": half, "quarter": quarter, "check": check, "Call": Call}
+    exec("check('half', [Call('8', (8,), 4)])\ncheck('quarter', [Call('8', (8,), 2)])", names)
+    told = capsys.readouterr().out
+    assert told.count("it calls half, whose own check does not pass: mend that first") == 1
 
 
 def checked(**changes) -> None:

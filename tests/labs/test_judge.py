@@ -518,6 +518,17 @@ def test_arrays_are_compared_element_by_element():
 PAIR = Call("pair", (3,), (np.array([0.0, 1.0, 4.0]), 3))
 
 
+def shares(x):
+    return x[0] // x[1]
+
+
+def test_a_division_by_zero_without_an_error_is_named():
+    line = shares.__code__.co_firstlineno + 1
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        wrong = judge_call(shares, Call("by nothing", (np.array([4, 0]),), 12))
+    assert wrong.advice == f"line {line} divides by 0 here: what should the result be there?"
+
+
 def counted(n):
     squares = np.array([0.0, 1.0, 5.0])
     return squares, n

@@ -9,6 +9,7 @@ import inspect
 import linecache
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf
 from textwrap import dedent
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 from warpwise.labs import advice, causes
 from warpwise.labs.compare import compare
 from warpwise.labs.described import shown_call
+from warpwise.labs.divided import ASKED, divisions_by_zero
 from warpwise.labs.endless import stays
 from warpwise.labs.exercise import Call, Case, Reason, Verdict
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
@@ -63,7 +65,11 @@ def _judge_call(made: Made, call: Call) -> Verdict:
     args = copies(call)
     shown = shown_call(call, name)
     try:
-        with at_most(CALL_SECONDS), Memory(call.most_bytes is not None) as memory:
+        with (
+            divisions_by_zero(_file_of(function)) as zeros,
+            at_most(CALL_SECONDS),
+            Memory(call.most_bytes is not None) as memory,
+        ):
             value = function(*args)
     except TimeIsUp as error:
         return _late(call, shown, function, error)
@@ -83,6 +89,9 @@ def _judge_call(made: Made, call: Call) -> Verdict:
             changed = message("{call} changed its argument", call=shown)
             return failed(call, Reason.INPUT_CHANGED, changed)
     verdict = verdict_on(value, call, name, made)
+    if verdict.reason == Reason.WRONG_RESULT and zeros:
+        asked = Datum(ASKED.format(line=zeros[0]))
+        return replace(verdict, remedy=message("[[{asked}]]", asked=asked))
     if verdict.passed and memory.most_bytes > (call.most_bytes or inf):
         told = message(
             "the result is right, but {call} held [[{held:,} bytes at once; "

@@ -61,7 +61,7 @@ def check(
     kernel = names.get(target) if isinstance(target, str) else target
     case, shown = _shown(cases, verdicts)
     seen = _looked_at(kernel, case, shown)
-    verdicts = _advised(verdicts, seen)
+    verdicts = _advised(verdicts, seen, _failed_one_in(kernel, name))
     last = _told(verdicts)
     told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
     _SESSION.told(name, last.passed)
@@ -96,12 +96,25 @@ def _looked_at(target: Any, case: Case, verdict: Verdict) -> Looked:
     return looked(target, case)
 
 
-def _advised(verdicts: tuple[Verdict, ...], seen: Looked) -> tuple[Verdict, ...]:
-    """Return the verdicts, with other advice where it was found that the indices are right."""
-    if seen.difference is None or not seen.difference.exact:
-        return verdicts
+def _failed_one_in(target: Any, name: str) -> str:
+    """Name an exercise whose own check failed and that the target calls; "" if there is none."""
+    code = getattr(getattr(target, "py_func", target), "__code__", None)
+    called = set(code.co_names) if code else set()
+    return next(iter(sorted(called & _SESSION.failed - {name})), "")
+
+
+def _advised(verdicts: tuple[Verdict, ...], seen: Looked, failed: str) -> tuple[Verdict, ...]:
+    """Return the verdicts with better advice, where what was found beside them allows it.
+
+    ``failed`` is an exercise that this one calls and whose own check did not pass."""
     last = _told(verdicts)
-    better = replace(last, remedy=plain(causes.formula(last.advice)))
+    if failed and last.reason == Reason.WRONG_RESULT:
+        advice = f"it calls {failed}, whose own check does not pass: mend that first"
+    elif seen.difference is not None and seen.difference.exact:
+        advice = causes.formula(last.advice)
+    else:
+        return verdicts
+    better = replace(last, remedy=plain(advice))
     return tuple(better if verdict is last else verdict for verdict in verdicts)
 
 

@@ -11,14 +11,17 @@ from warpwise.labs.fold import OR, Unit
 
 
 class Session:
-    """The exercises that passed when they were checked last."""
+    """The exercises that passed when they were checked last, and those that did not."""
 
     def __init__(self) -> None:
         self.passed: set[str] = set()
+        self.failed: set[str] = set()
 
     def told(self, name: str, passed: bool) -> None:
         """Keep what a check found."""
-        (self.passed.add if passed else self.passed.discard)(name)
+        now, before = (self.passed, self.failed) if passed else (self.failed, self.passed)
+        now.add(name)
+        before.discard(name)
 
 
 def sentence(units: Sequence[Unit], passed: Collection[str], name: str) -> str:
