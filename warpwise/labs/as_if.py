@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from warpwise.labs.compare import compare
-from warpwise.labs.exercise import Case, Launch
+from warpwise.labs.exercise import Case, copied
 from warpwise.labs.perturbed import Inputs
-from warpwise.labs.sides import arrays_of, of_call, of_launch
+from warpwise.labs.sides import arrays_of, of_case
 
 FEWEST = 4  # wrong elements below which agreement tells nothing
 CLOSE = 1e-4  # relative error by which two results are one
@@ -31,9 +31,7 @@ def explained(target: Any, case: Case) -> str:
     if it runs within ``at_most``."""
     if case.reference is None:
         return ""
-    run, inputs, outputs = (
-        of_launch(target, case) if isinstance(case, Launch) else of_call(target, case)
-    )
+    run, inputs, outputs = of_case(target, case)
     wants = case.want if isinstance(case.want, tuple) else (case.want,)
     try:
         got = run(_with(inputs, {}))
@@ -75,7 +73,7 @@ def _same(got: np.ndarray, due: np.ndarray, case: Case) -> bool:
 def _with(inputs: Inputs, changed: dict[int, Any]) -> list[Any]:
     """Return the inputs, copied, with others for some."""
     values = [changed.get(number, value) for number, value in enumerate(inputs.values)]
-    return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
+    return [copied(value) for value in values]
 
 
 def _others(inputs: Inputs) -> Iterator[tuple[str, dict[int, Any]]]:

@@ -171,12 +171,16 @@ def shape_of(out: Out) -> tuple[int, ...]:
     return (out.shape,) if isinstance(out.shape, int) else tuple(out.shape)
 
 
+def copied(value: Any) -> Any:
+    """Return an array's copy in the same order; anything else as it is."""
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+
+
 def fresh(arg: Any) -> Any:
     """Return what a launch gets for an argument of a case: a poisoned array, a copy, the number."""
     if isinstance(arg, Out):
         return poison(shape_of(arg), arg.dtype)
-    arg = arg.start if isinstance(arg, InOut) else arg
-    return arg.copy(order="K") if isinstance(arg, np.ndarray) else arg
+    return copied(arg.start if isinstance(arg, InOut) else arg)
 
 
 def outputs(launch: Launch, items: Iterable[Item]) -> tuple[Item, ...]:
@@ -189,7 +193,7 @@ def read_as(case: Case, output: int = 0) -> dict[str, np.ndarray]:
     """Return what one of a case's outputs is in each of its readings, by what is misread."""
     inputs = [arg.start if isinstance(arg, InOut) else arg for arg in inputs_of(case)]
     made = {
-        clause: value(*map(_copy, inputs)) if callable(value) else value
+        clause: value(*map(copied, inputs)) if callable(value) else value
         for clause, value in case.readings.items()
     }
     return {
@@ -201,10 +205,6 @@ def read_as(case: Case, output: int = 0) -> dict[str, np.ndarray]:
 def inputs_of(case: Case) -> tuple[Any, ...]:
     """Return the arguments of a case that are not outputs alone."""
     return tuple(arg for arg in case.args if not isinstance(arg, Out))
-
-
-def _copy(value: Any) -> Any:
-    return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
 def named_inputs(case: Case, names: Sequence[str]) -> dict[str, Any]:

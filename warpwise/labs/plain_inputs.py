@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from warpwise.labs.compare import compare
-from warpwise.labs.exercise import Case, Launch
-from warpwise.labs.sides import Arrays, arrays_of, of_call, of_launch
+from warpwise.labs.exercise import Case, copied
+from warpwise.labs.sides import Arrays, arrays_of, of_case
 from warpwise.messages import Element, Name
 
 FEWEST = 3  # terms of the longest sum, below which a count tells nothing
@@ -53,14 +53,12 @@ def counted(target: Any, case: Case) -> str:
     if it runs within ``at_most``."""
     if case.reference is None:
         return ""
-    run, inputs, outputs = (
-        of_launch(target, case) if isinstance(case, Launch) else of_call(target, case)
-    )
+    run, inputs, outputs = of_case(target, case)
     right = ""
     for value in dict.fromkeys(reading.value for reading in READINGS):
         filled = [_filled(one, value) for one in inputs.values]
         try:
-            want, got = arrays_of(case.reference(*_copies(filled))), run(_copies(filled))
+            want, got = arrays_of(case.reference(*map(copied, filled))), run([*map(copied, filled)])
         except (Exception, SystemExit):  # whatever a student's function may raise
             continue
         if len(got) != len(want):
@@ -77,10 +75,6 @@ def _filled(value: Any, by: float) -> Any:
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return value
     return np.where(np.isfinite(value), value.dtype.type(by), value)
-
-
-def _copies(values: Sequence[Any]) -> list[Any]:
-    return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
 
 
 def _differences(

@@ -25,10 +25,10 @@ import numpy as np
 
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.differences import EXTRA, MISSING, UNTRIED, UNUSED, USED, Difference
-from warpwise.labs.exercise import Case, Launch
+from warpwise.labs.exercise import Case
 from warpwise.labs.limit import TimeIsUp, at_most
 from warpwise.labs.perturbed import DOWN, UP, Inputs
-from warpwise.labs.sides import NONE, Arrays, Run, Side, alike, arrays_of, of_call, of_launch, tried
+from warpwise.labs.sides import NONE, Arrays, Run, Side, alike, arrays_of, of_case, tried
 from warpwise.messages import Element, Name
 
 SECONDS = 0.5  #: of processor time, for all tries together
@@ -48,8 +48,9 @@ def difference(target: Any, case: Case, seconds: float = SECONDS) -> Difference 
     ``target``: the kernel, or the function, whose result for ``case`` is wrong. Returns None if
     there is nothing to tell: the result is right, or of another shape, or no number, or the target
     or the reference does not give the same again."""
-    side = of_launch(target, case) if isinstance(case, Launch) else of_call(target, case)
-    probe = _Probe(case, *side, deadline=time.process_time() + seconds, seconds=seconds)
+    probe = _Probe(
+        case, *of_case(target, case), deadline=time.process_time() + seconds, seconds=seconds
+    )
     with silence(), contextlib.suppress(TimeIsUp), at_most(2 * seconds):
         probe.search()
     return probe.found

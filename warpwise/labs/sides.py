@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs.exercise import Call, InOut, Launch, Out, fresh, outputs
+from warpwise.labs.exercise import Call, Case, InOut, Launch, Out, fresh, outputs
 from warpwise.labs.judge import MAX_STEPS
 from warpwise.labs.lookup import name_of, names_of_arguments
 from warpwise.labs.perturbed import DOWN, UP, Inputs, inputs_of
@@ -29,7 +29,12 @@ Arrays = tuple[np.ndarray, ...]
 Run = Callable[[Sequence[Any]], Arrays]  #: from the inputs of a case to all its outputs
 
 
-def of_launch(kernel: Any, launch: Launch) -> tuple[Run, Inputs, tuple[str, ...]]:
+def of_case(target: Any, case: Case) -> tuple[Run, Inputs, tuple[str, ...]]:
+    """Return how to run a kernel or a function, its inputs, and the names of its outputs."""
+    return _of_launch(target, case) if isinstance(case, Launch) else _of_call(target, case)
+
+
+def _of_launch(kernel: Any, launch: Launch) -> tuple[Run, Inputs, tuple[str, ...]]:
     """Return how to run a kernel, its inputs, and the names of its outputs."""
     named = list(zip(as_kernel(kernel).parameters, launch.args, strict=True))
     inputs = [(name, arg) for name, arg in named if not isinstance(arg, Out)]
@@ -45,7 +50,7 @@ def of_launch(kernel: Any, launch: Launch) -> tuple[Run, Inputs, tuple[str, ...]
     return run, inputs_of((name for name, _ in inputs), starts), outs
 
 
-def of_call(function: Any, call: Call) -> tuple[Run, Inputs, tuple[str, ...]]:
+def _of_call(function: Any, call: Call) -> tuple[Run, Inputs, tuple[str, ...]]:
     """Return how to call a function, its inputs, and what messages call its results."""
     name = f"{name_of(function)}(...)"
     several = type(call.want) is tuple

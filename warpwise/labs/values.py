@@ -25,7 +25,7 @@ from warpwise.labs.described import (
     shown_call,
     told_value,
 )
-from warpwise.labs.exercise import Call, Case, Reason, Verdict, named_before, read_as
+from warpwise.labs.exercise import Call, Case, Reason, Verdict, copied, named_before, read_as
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.labs.unused import unused
@@ -163,7 +163,7 @@ def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, numb
 
 def copies(call: Call) -> tuple[Any, ...]:
     """Return the arguments of a call, arrays as copies."""
-    return tuple(a.copy(order="K") if isinstance(a, np.ndarray) else a for a in call.args)
+    return tuple(map(copied, call.args))
 
 
 def _tree_of(function: Any) -> ast.FunctionDef | None:
