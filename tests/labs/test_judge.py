@@ -24,6 +24,7 @@ from warpwise.labs.budgets import NAMES
 from warpwise.labs.calls import judge_call
 from warpwise.labs.compare import compare, is_poison, poison
 from warpwise.labs.judge import REASONS, judge, judge_launch
+from warpwise.labs.limit import TimeIsUp, at_most
 from warpwise.labs.lookup import is_stub, problem
 from warpwise.labs.patterns.not_numbers import NAN
 from warpwise.labs.patterns.values import factor
@@ -732,6 +733,14 @@ def test_a_function_that_does_not_end_is_stopped(function, reason, limit, advice
     assert verdict.detail.startswith(f"{function.__name__}(2) gave no answer in {limit}\n    line ")
     for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF):
         assert signal.getitimer(timer) == (0, 0)
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        assert signal.getsignal(number) == signal.SIG_DFL
+
+
+def test_a_limit_that_is_over_at_once_leaves_no_handler_behind():
+    with pytest.raises(TimeIsUp), at_most(1e-6):
+        while True:
+            pass
     for number in (signal.SIGALRM, signal.SIGPROF):
         assert signal.getsignal(number) == signal.SIG_DFL
 

@@ -79,9 +79,9 @@ def at_most(seconds: float) -> Iterator[None]:
         raise rung[0]
 
     before = {number: signal.signal(number, ring) for number in (signal.SIGPROF, signal.SIGALRM)}
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, most, AGAIN)
     try:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, most, AGAIN)
         yield
     finally:
         over = True
