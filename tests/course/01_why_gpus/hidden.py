@@ -134,6 +134,8 @@ def reverse(rng: np.random.Generator) -> Iterator[Launch]:
                 budget={
                     "global_load_requests": up(n, 32) + 8,
                     "global_store_requests": up(n, 32) + 8,
+                    "global_load_sectors": 5 * (up(n, 32) + 8),
+                    "global_store_sectors": 5 * (up(n, 32) + 8),
                     "most_bytes_stored_by_a_warp": 256 * up(n, blocks * threads),
                 },
             )

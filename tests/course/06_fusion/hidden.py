@@ -177,6 +177,7 @@ def residual_layernorm(rng: np.random.Generator) -> Iterator[Launch]:
                 "global_load_requests": 16 * rows * ceil(cols / 128),
                 "local_bytes_per_thread": 32,
                 "op_special": 128 * rows,
+                "shared_load_requests": rows * (4 * ceil(cols / 32) + 160),
                 "flops_fp64": 0,
                 "most_bytes_stored_by_a_warp": 400 * ceil(cols / 128) + 16,
             },

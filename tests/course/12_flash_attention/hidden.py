@@ -108,6 +108,9 @@ def flash_numpy(rng: np.random.Generator) -> Iterator[Call]:
     # scores of 12 bits each take more than the budget, and those of a byte are too rough
     n, keys, tile = 1350 + int(rng.integers(50)), 24_800 + int(rng.integers(500)), 512
     yield numpy_call(*drawn(rng, n, keys, 4, "spread"), tile, "spread", most_bytes=48 << 20)
+    # the scores of all queries with one tile of keys take more than twice the budget
+    n, keys, tile = 60_000 + int(rng.integers(500)), 512 + int(rng.integers(200)), 512
+    yield numpy_call(*drawn(rng, n, keys, 4, "spread"), tile, "spread", most_bytes=48 << 20)
     n, keys = (int(rng.integers(5, 40)) for _ in range(2))
     yield numpy_call(*drawn(rng, n, keys, 16, "lowest"), 5, "lowest")
 
@@ -268,10 +271,13 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
         int(rng.integers(65, 127)),
         int(rng.integers(2, 31)),
         193,
+        128,
     ]
-    for count, kind in zip(keys, KINDS, strict=True):
+    for count, kind in zip(keys, (*KINDS, "peaks"), strict=True):
         heads, chunks = int(rng.integers(1, 4)), ceil(count / CHUNK) + int(rng.integers(3))
         q, k, v, scale = heads_drawn(rng, heads, 1, count, kind)
+        if kind == "peaks":  # the first key of a chunk and the last of another are far above
+            k[:, [0, -1]] = 150 * q / (scale * (q * q).sum(axis=2, keepdims=True))
         parts = [
             stacked(
                 attention(q[h], k[h, cut], v[h, cut], scale)

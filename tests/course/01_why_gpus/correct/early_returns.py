@@ -55,6 +55,8 @@ def choose_launch(n, sms):
 @cuda.jit
 def reverse(x, out):
     each = (x.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)
-    first = each * number()
-    for i in range(first, min(first + each, x.size)):
+    for turn in range(each):
+        i = turn * cuda.gridsize(1) + number()
+        if i >= x.size:
+            return
         out[i] = x[x.size - 1 - i]

@@ -59,21 +59,27 @@ def residual_layernorm(x, residual, weight, bias, summed, out, mean, rstd):
     for col in range(t, x.shape[1], 128):
         total += kept[col] - first
     partial[t] = total
-    cuda.syncthreads()
+    half = 64
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            partial[t] += partial[t + half]
+        half //= 2
     if t == 0:
-        for k in range(1, 128):
-            total += partial[k]
-        both[0] = first + total / length
+        both[0] = first + partial[0] / length
     cuda.syncthreads()
     squares = np.float32(0)
     for col in range(t, x.shape[1], 128):
         squares += (kept[col] - both[0]) ** 2
     partial[t] = squares
-    cuda.syncthreads()
+    half = 64
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            partial[t] += partial[t + half]
+        half //= 2
     if t == 0:
-        for k in range(1, 128):
-            squares += partial[k]
-        both[1] = np.float32(1) / math.sqrt(squares / length + np.float32(1e-5))
+        both[1] = np.float32(1) / math.sqrt(partial[0] / length + np.float32(1e-5))
         mean[row] = both[0]
         rstd[row] = both[1]
     cuda.syncthreads()
