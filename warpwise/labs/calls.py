@@ -90,8 +90,8 @@ def _judge_call(made: Made, call: Call) -> Verdict:
             return failed(call, Reason.INPUT_CHANGED, changed)
     verdict = verdict_on(value, call, name, made)
     if verdict.reason == Reason.WRONG_RESULT and zeros:
-        advise = Datum(ASKED.format(line=zeros[0]))
-        return replace(verdict, remedy=message("[[{advise}]]", advise=advise))
+        asked = Datum(ASKED.format(line=zeros[0]))
+        return replace(verdict, remedy=message("[[{advise}]]", advise=asked))
     if verdict.passed and memory.most_bytes > (call.most_bytes or inf):
         told = message(
             "the result is right, but {call} held [[{held:,} bytes at once; "
