@@ -18,7 +18,8 @@ NO_MAXIMUM = (
     "a logarithm"
 )
 VANISHED = (
-    "exp of numbers far below 0 is 0: subtract the row's own maximum, which begins at -inf, not 0"
+    "exp of numbers far below 0 is 0: subtract the row's own maximum, which begins at -inf, not 0, "
+    "and has no 0 in it of a key that a mask leaves out"
 )
 
 
