@@ -67,8 +67,8 @@ def _judge_call(made: Made, call: Call) -> Verdict:
     try:
         with (
             divisions_by_zero(_file_of(function)) as zeros,
-            at_most(CALL_SECONDS),
             Memory(call.most_bytes is not None) as memory,
+            at_most(CALL_SECONDS),
         ):
             value = function(*args)
     except TimeIsUp as error:

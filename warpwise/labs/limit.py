@@ -14,9 +14,8 @@ import signal
 import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 PATIENCE = 10  #: wall seconds for each second of processor time that a limit allows
 MOST_PATIENCE = 10  #: wall limits, at most, for code that can wait for a processor again and again
@@ -49,48 +48,64 @@ def counted(wall_seconds: float, queued_seconds: float) -> float:
     return max(wall_seconds - queued_seconds, wall_seconds / MOST_PATIENCE)
 
 
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
+class at_most:  # noqa: N801 - reads as a function, as contextlib.suppress does
     """Raise TimeIsUp in the block once it has used so many seconds of processor time.
 
     Or once it has taken PATIENCE times as long; at its end too, if it caught that."""
-    in_main = threading.current_thread() is threading.main_thread()
-    if not hasattr(signal, "setitimer") or not in_main:
-        yield
-        return
-    rung: list[TimeIsUp] = []
-    over, most = False, PATIENCE * seconds
-    began, used_before, queued_before = time.monotonic(), time.thread_time(), queued()
 
-    def ring(number: int, frame: object) -> None:
-        if over:
+    def __init__(self, seconds: float):
+        self.seconds, self.most = seconds, PATIENCE * seconds
+        self.rung: TimeIsUp | None = None
+        self.over = False
+        in_main = threading.current_thread() is threading.main_thread()
+        can_ring = hasattr(signal, "setitimer") and in_main
+        self.timers = (
+            {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
+            if can_ring
+            else {}
+        )
+
+    def __enter__(self) -> None:
+        self.began, self.queued_before = time.monotonic(), queued()
+        self.used_before = time.thread_time()
+        self.before = {number: signal.signal(number, self._ring) for number in self.timers}
+        for number, timer in self.timers.items():
+            signal.setitimer(timer, self.seconds if number == signal.SIGPROF else self.most, AGAIN)
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self.over = True
+        for number, timer in self.timers.items():
+            signal.setitimer(timer, 0)
+            signal.signal(number, signal.SIG_IGN)  # drops a signal on its way, which could kill
+            signal.signal(number, self.before[number])
+        if self.rung and error is None:
+            raise self.rung
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        if self.over:
             return
         used = number == signal.SIGPROF
         if used:  # by all threads together
-            timer, left = signal.ITIMER_PROF, seconds - (time.thread_time() - used_before)
+            left = self.seconds - (time.thread_time() - self.used_before)
         else:
-            timer = signal.ITIMER_REAL
-            left = most - counted(time.monotonic() - began, queued() - queued_before)
-        if not rung and left > 0:
-            signal.setitimer(timer, max(left, LEAST), AGAIN)
+            waited = queued() - self.queued_before
+            left = self.most - counted(time.monotonic() - self.began, waited)
+        if _is_around(frame) or (self.rung is None and left > 0):
+            signal.setitimer(self.timers[number], max(left, LEAST), AGAIN)
             return
-        rung.append(TimeIsUp(waited=not used))
+        self.rung = self.rung or TimeIsUp(waited=not used)
         signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
-        raise rung[0]
+        raise self.rung
 
-    before = {number: signal.signal(number, ring) for number in (signal.SIGPROF, signal.SIGALRM)}
-    try:
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-        signal.setitimer(signal.ITIMER_REAL, most, AGAIN)
-        yield
-    finally:
-        over = True
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if rung:
-        raise rung[0]
+
+_AROUND = {each.__code__ for each in (at_most.__enter__, at_most.__exit__, at_most._ring)}
+
+
+def _is_around(frame: FrameType | None) -> bool:
+    """Return whether a signal came at a limit's begin or end, where an error would leave it on."""
+    while frame is not None and frame.f_code not in _AROUND:
+        frame = frame.f_back
+    return frame is not None
 
 
 class Memory:
