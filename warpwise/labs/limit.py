@@ -48,7 +48,7 @@ def counted(wall_seconds: float, queued_seconds: float) -> float:
     return max(wall_seconds - queued_seconds, wall_seconds / MOST_PATIENCE)
 
 
-class at_most:  # noqa: N801 - reads as a function, as contextlib.suppress does
+class at_most:
     """Raise TimeIsUp in the block once it has used so many seconds of processor time.
 
     Or once it has taken PATIENCE times as long; at its end too, if it caught that."""
@@ -59,7 +59,7 @@ class at_most:  # noqa: N801 - reads as a function, as contextlib.suppress does
         self.over = False
         in_main = threading.current_thread() is threading.main_thread()
         can_ring = hasattr(signal, "setitimer") and in_main
-        self.timers = (
+        self.timers: dict[int, int] = (
             {signal.SIGPROF: signal.ITIMER_PROF, signal.SIGALRM: signal.ITIMER_REAL}
             if can_ring
             else {}
