@@ -157,11 +157,11 @@ def standardise(rng: np.random.Generator) -> Iterator[Launch]:
         )
 
 
-def quantised(row: np.ndarray) -> list[int]:
-    """Quantise one row, element by element: Python rounds halves to even."""
+def quantised(row: np.ndarray) -> tuple[list[int], np.float32]:
+    """Quantise one row, element by element: Python rounds halves to even. Its scale, too."""
     largest = max(abs(float(value)) for value in row)
     scale = np.float32(largest) / np.float32(127) if largest else np.float32(1)
-    return [round(float(np.float32(value) / scale)) for value in row]
+    return [round(float(np.float32(value) / scale)) for value in row], scale
 
 
 def without_near_halves(x: np.ndarray) -> np.ndarray:
@@ -194,9 +194,9 @@ def quantise(rng: np.random.Generator) -> Iterator[Call]:
                 x[rng.random(rows) < 0.15] = 0
                 x[1::5] = 0
             x = without_near_halves(x.astype(np.float32))
-            yield Call(
-                f"{rows} x {K}, {kind}", (x,), want=np.array([quantised(row) for row in x], np.int8)
-            )
+            whole, scales = zip(*map(quantised, x), strict=True)
+            want = np.array(whole, np.int8), np.array(scales)
+            yield Call(f"{rows} x {K}, {kind}", (x,), want, rtol=1e-6)
 
 
 def quantised_matmul(rng: np.random.Generator) -> Iterator[Launch]:

@@ -58,12 +58,12 @@ def standardise(x, y, slope):
 
 
 def quantise(x):
-    rows = []
+    rows, scales = [], []
     for row in x:
         largest = np.max(np.abs(row))
-        scale = largest / np.float32(127) if largest else np.float32(1)
-        rows.append([round(float(value)) for value in row / scale])
-    return np.array(rows, np.int8)
+        scales.append(largest / np.float32(127) if largest else np.float32(1))
+        rows.append([round(float(value)) for value in row / scales[-1]])
+    return np.array(rows, np.int8), np.array(scales)
 
 
 @cuda.jit

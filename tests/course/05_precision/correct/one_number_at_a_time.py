@@ -62,12 +62,13 @@ def standardise(x, y, slope):
 
 
 def quantise(x):
-    result = np.zeros(x.shape, np.int8)
+    result, scales = np.zeros(x.shape, np.int8), np.ones(len(x))
     for i in range(x.shape[0]):
         largest = np.max(np.abs(x[i]))
         if largest > 0:
-            result[i] = np.round(x[i] / (largest / np.float32(127)))
-    return result
+            scales[i] = largest / np.float32(127)
+            result[i] = np.round(x[i] / np.float32(scales[i]))
+    return result, scales
 
 
 @cuda.jit
