@@ -62,6 +62,13 @@ def test_of_many_cases_that_passed_the_rows_are_folded_and_of_many_left_there_is
     assert "9 more" in text_of(CARDS["wrong"])
 
 
+def test_a_question_stands_in_the_card_and_its_place_is_folded():
+    asked = CARDS["asked"].html()
+    before, _, folded = asked.partition("<details><summary>Where?</summary>")
+    assert "is + the right operator?" in before and "line 5" not in before
+    assert "That change is on line 5: x[i] + x[i]" in folded.partition("</details>")[0]
+
+
 def test_whatever_a_student_wrote_is_escaped():
     card = Card(NASTY, NASTY, ((NASTY, NASTY),), (NASTY,), f"{NASTY}\n{NASTY}", NASTY)
     card = replace(card, gauges=(Gauge(NASTY, 1, None),), launch=NASTY, progress=NASTY)

@@ -20,18 +20,18 @@ CASES = [
         "return math.sqrt(v) + eps",
         "does eps belong inside math.sqrt, or outside?",
     ),
-    ("return 1 + c * v * v", "return 1 + c * v * v * 3", "is a factor missing there?"),
+    ("return 1 + c * v * v", "return 1 + c * v * v * 3", "is a factor missing?"),
     (
         "return best[0] < merit[0]",
         "return best < merit",
-        "does that item alone decide, also where both sides are equal in it?",
+        "does one item alone decide, also where both sides are equal in it?",
     ),
-    ("half = 16", "half = 64", "is 16 the right number there?"),
-    ("distance = 0", "distance = 16", "is 0 the right number there?"),
+    ("half = 16", "half = 64", "is 16 the right number?"),
+    ("distance = 0", "distance = 16", "is 0 the right number?"),
     (
         "a = s / np.float32(32)\n    return t / np.float32(32), x.shape[1]",
         "a = s / np.float32(x.shape[1])\n    return t / np.float32(x.shape[1]), x.shape[1]",
-        "is 32 the right number there?",
+        "is 32 the right number?",
     ),
 ]
 

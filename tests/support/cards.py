@@ -43,5 +43,14 @@ CARDS = {
         "at line 10 of the cell that defines column_sums\n    partial[y, x] = total",
         "cuda.syncthreads() between the two, where all threads of the block pass",
     ),
+    "asked": Card(
+        "square",
+        "wrong result",
+        (("wrong result", "100 elements"),),
+        detail="y[0] should be 9 and is 6; 99 of 100 elements are wrong\ny is 2 * x",
+        advice="with one small change all is right: is + the right operator? "
+        "Or: x is added twice\nThat change is on line 5: x[i] + x[i]",
+        progress="1 of 6 exercises done in this session.",
+    ),
     "open": Card("histogram", "not done yet", progress="3 of 6 exercises done in this session."),
 }

@@ -62,7 +62,8 @@ class Card:
     """What a check found. ``cases``: outcome and label of each that was tried, ``left`` the others.
 
     ``launch`` is the label of the one that ``gauges`` count. The first line of ``detail`` says what
-    happened, the others where."""
+    happened, the others where. The first line of ``advice`` asks or tells what to try; the others,
+    which say where, are folded: questions come before places."""
 
     name: str
     reason: str
@@ -103,12 +104,14 @@ class Card:
 
     def html(self) -> str:
         """Return the whole card."""
+        question, _, place = self.advice.partition("\n")
         label = f'role="group" aria-label="{escape(f"Check of {self.name}: {self.word}")}"'
         parts = (
             self._head(),
             _paragraph("line", self.line),
             _block(self.detail.partition("\n")[2]),
-            _paragraph("try", self.advice, "Try: "),
+            _paragraph("try", question, "Try: "),
+            _folded("Where?", place),
             _paragraph("looked", self.looked, "Looked at: "),
             self._cases(),
             self._gauges(),
@@ -156,6 +159,11 @@ def _all(count: int) -> str:
 def _paragraph(kind: str, text: str, lead: str = "") -> str:
     bold = f"<b>{lead}</b>" if lead else ""
     return f'<p class="ww-{kind}">{bold}{escape(text)}</p>' if text else ""
+
+
+def _folded(summary: str, text: str) -> str:
+    said = _paragraph("place", text)
+    return f"<details><summary>{summary}</summary>{said}</details>" if said else ""
 
 
 def _block(text: str) -> str:

@@ -85,15 +85,16 @@ def of_missing(
 
 
 def with_place(causes: tuple[str, ...], repaired: Callable[[], str]) -> str:
-    """Return two causes at most; first where a small change helps, unless one is sure."""
+    """Return two causes at most; first a small change that helps, unless one is sure."""
     return _two(repaired() if len(causes) != 1 else "", *causes)
 
 
 def _two(*causes: str) -> str:
-    """Join the first two of these that are not empty."""
-    first, *others = [cause for cause in causes if cause][:2] or [""]
-    join = " Or: " if first.endswith("?") else "; or "
-    return join.join([first, *others])
+    """Join the first two of these that are not empty; places stand on lines below."""
+    chosen = [cause.partition("\n") for cause in causes if cause][:2]
+    said, places = [one[0] for one in chosen], [one[2] for one in chosen if one[2]]
+    join = " Or: " if chosen and said[0].endswith("?") else "; or "
+    return "\n".join([join.join(said), *places])
 
 
 def _only_zeros(missing: np.ndarray, want: np.ndarray) -> bool:
@@ -148,8 +149,8 @@ def told(
     """Return what wrong elements have in common, and the two likeliest causes as advice.
 
     Both are found when somebody reads them, and are the owner's alone; ``known`` is the advice that
-    fits every case. ``repaired`` says where a small change helps, or nothing. ``usual`` is advised
-    where there is neither; by default to look at an element."""
+    fits every case. ``repaired`` asks about a small change that helps, or says nothing. ``usual``
+    is advised where there is neither; by default to look at an element."""
 
     @functools.cache
     def found() -> tuple[Failure, Pattern | None]:

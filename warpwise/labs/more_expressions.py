@@ -83,7 +83,7 @@ def _times(slot: Slot, node: ast.BinOp) -> Iterator[Alternative]:
         return
     for factor in FACTORS:
         product = ast.BinOp(node, ast.Mult(), ast.Constant(factor))
-        yield product, "is a factor missing there?", 5
+        yield product, "is a factor missing?", 5
 
 
 def _as_wholes(node: ast.Compare) -> Iterator[Alternative]:
@@ -94,7 +94,7 @@ def _as_wholes(node: ast.Compare) -> Iterator[Alternative]:
             ops=[op],
             comparators=[ast.Subscript(value=ast.Name() as right, slice=ast.Constant() as other)],
         ) if one.value == other.value:
-            question = "does that item alone decide, also where both sides are equal in it?"
+            question = "does one item alone decide, also where both sides are equal in it?"
             yield ast.Compare(left, [op], [right]), question, 1
 
 
@@ -103,7 +103,7 @@ def _powers(slot: Slot, node: ast.Constant) -> Iterator[Alternative]:
     value = node.value
     if not isinstance(slot.parent, ast.Assign) or not isinstance(value, int):
         return
-    question = f"is {value} the right number there?"
+    question = f"is {value} the right number?"
     if value == 0:
         yield ast.Constant(HALF_OF_A_WARP), question, 1
     elif value >= LEAST_POWER and value & (value - 1) == 0:

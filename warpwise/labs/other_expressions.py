@@ -105,24 +105,24 @@ def alternatives(
         case ast.BoolOp(op=op, values=values):
             other = ast.Or() if isinstance(op, ast.And) else ast.And()
             symbol = SYMBOLS[type(op)]
-            yield ast.BoolOp(other, values), f"is {symbol} the right word there?", 2
+            yield ast.BoolOp(other, values), f"is {symbol} the right word?", 2
             for i in range(len(values)):
                 rest = [*values[:i], *values[i + 1 :]]
                 fewer = rest[0] if len(rest) == 1 else ast.BoolOp(op, rest)
-                yield fewer, "is each of these conditions needed?", 3
+                yield fewer, "is each of the conditions needed?", 3
         case ast.BinOp():
             yield from _operated(node)
         case ast.IfExp(body=body, orelse=orelse):
-            either = "which of the two belongs where the condition holds?"
+            either = "x if c else y: which of the two belongs where the condition holds?"
             yield ast.IfExp(node.test, orelse, body), either, 0
-            yield body, "does the condition belong there?", 4
-            yield orelse, "does the condition belong there?", 4
+            yield body, "x if c else y: is the choice needed?", 4
+            yield orelse, "x if c else y: is the choice needed?", 4
         case ast.Constant(value=bool()):
-            yield ast.Constant(not node.value), "is it true, or false?", 3
+            yield ast.Constant(not node.value), "True, or False?", 3
         case ast.Constant(value=int() | float()):
             yield from _numbered(slot, node, numbers)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            yield operand, "does the sign belong there?", 3
+            yield operand, "does a minus sign belong where it stands?", 3
         case ast.Name(ctx=ast.Load()):
             yield from _named(slot, node, names)
         case ast.Subscript(value=ast.Attribute(attr="shape", value=array)):
@@ -130,12 +130,12 @@ def alternatives(
             yield size, "the length of an axis, or the number of all elements?", 2
         case ast.Attribute(attr=attr):
             for other_name in EXCHANGED.get(attr, ()):
-                question = f"is {attr} the right one there?"
+                question = f"is {attr} the right one?"
                 yield ast.Attribute(node.value, other_name, node.ctx), question, 2
             yield from _of_threads(node)
         case ast.Tuple(elts=[first, second], ctx=context):
             swapped = ast.Tuple([second, first], context)
-            yield swapped, "which of the two comes first?", 1
+            yield swapped, "do two indices, or two of a pair, stand in the right order?", 1
         case ast.Tuple(elts=[_, _, _, *_] as parts) | ast.List(elts=[_, _, *_] as parts):
             for i in range(len(parts) - 1):
                 order = [*parts[:i], parts[i + 1], parts[i], *parts[i + 2 :]]
@@ -155,31 +155,31 @@ def _compared(node: ast.Compare) -> Iterator[Alternative]:
             yield ast.Compare(node.left, ops, node.comparators), question, 3 * rank
     if len(node.ops) > 1:
         first = ast.Compare(node.left, node.ops[:1], node.comparators[:1])
-        yield first, "is each of these comparisons needed?", 4
+        yield first, "is each of the comparisons needed?", 4
 
 
 def _operated(node: ast.BinOp) -> Iterator[Alternative]:
     symbol = SYMBOLS.get(type(node.op))
     if symbol is None:
         return
-    right = f"is {symbol} the right operator there?"
+    right = f"is {symbol} the right operator?"
     for other in OPERATED[type(node.op)]:
         yield ast.BinOp(node.left, other(), node.right), right, 2
     if isinstance(node.op, ast.Add):
         numpy = ast.Attribute(ast.Name("np", ast.Load()), "maximum", ast.Load())
         for larger in (ast.Name("max", ast.Load()), numpy):
             made = ast.Call(larger, [node.left, node.right], [])
-            yield made, "are both added there, or does the larger one count (max)?", 4
+            yield made, "are two numbers added, or does the larger one count (max)?", 4
     if isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod):
         exchanged = ast.BinOp(node.right, node.op, node.left)
-        yield exchanged, "which side comes first?", 2
+        yield exchanged, "in a difference or a quotient, which side comes first?", 2
     one_more = isinstance(node.op, ast.Add) and text_of(node.right) == "1"
     if one_more and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.FloorDiv):
-        yield _upwards(node.left), "should it be one more where nothing is left over?", 1
+        yield _upwards(node.left), "should a quotient be one more where nothing is left over?", 1
     if isinstance(node.op, ast.FloorDiv):
-        yield _upwards(node), "should it be rounded down there, or up?", 2
+        yield _upwards(node), "should a quotient be rounded down, or up?", 2
     for kept, gone in ((node.left, node.right), (node.right, node.left)):
-        yield kept, f"does {text_of(gone)} belong there?", 3
+        yield kept, f"does {text_of(gone)} belong where it stands?", 3
 
 
 def _upwards(node: ast.BinOp) -> ast.expr:
@@ -192,13 +192,13 @@ def _numbered(slot: Slot, node: ast.Constant, numbers: list[int | float]) -> Ite
     value = node.value
     assert isinstance(value, int | float)
     option = f"{slot.parent.arg}=" if isinstance(slot.parent, ast.keyword) else ""
-    question = f"is {option}{value} the right number there?"
+    question = f"is {option}{value} the right number?"
     axis = isinstance(slot.parent, ast.Subscript | ast.keyword)
     near: list[int | float] = [0, 1] if axis else [value + 1, value - 1, 2 * value, value / 2]
     if not axis:
         near += [0, 1, *numbers]
         if value == 0:
-            yield ast.Constant(float("-inf")), "what should it begin with?", 0
+            yield ast.Constant(float("-inf")), "of what begins at 0: what should it begin with?", 0
     if isinstance(value, int):
         near = [int(n) for n in near if n == int(n)]
     for other in dict.fromkeys(near):
@@ -210,17 +210,17 @@ def _named(slot: Slot, node: ast.Name, names: list[str]) -> Iterator[Alternative
     if isinstance(slot.parent, ast.Call) and slot.name == "func":
         for other in EXCHANGED.get(node.id, ()):
             if len(other) > 1:
-                yield ast.Name(other, ast.Load()), f"is {node.id} the right function there?", 2
+                yield ast.Name(other, ast.Load()), f"is {node.id} the right function?", 2
         return
     if isinstance(slot.parent, ast.Attribute):
         return
     for other in names:
         if other != node.id:
-            yield ast.Name(other, ast.Load()), f"is {node.id} the right name there?", 6
+            yield ast.Name(other, ast.Load()), f"is {node.id} the right name?", 6
     more = ast.BinOp(node, ast.Add(), ast.Constant(1))
     less = ast.BinOp(node, ast.Sub(), ast.Constant(1))
     if isinstance(slot.parent, ast.Call) and text_of(slot.parent).startswith("range("):
-        yield more, "where does the loop end: is the last step there?", 0
+        yield more, "where does the loop end: is its last step there?", 0
         yield less, "where does the loop begin and end?", 2
 
 
@@ -242,15 +242,15 @@ def _called(node: ast.Call) -> Iterator[Alternative]:
             args = list(node.args)
             args[place] = ast.BinOp(args[place], op, ast.Constant(1))
             made = ast.Call(node.func, args, node.keywords)
-            yield made, "where does the loop end: is the last step there?", 0
+            yield made, "where does the loop end: is its last step there?", 0
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
         rint = ast.Attribute(ast.Name("np", ast.Load()), "rint", ast.Load())
         inner = ast.Call(rint, [node.func.value], [])
         func = ast.Attribute(inner, "astype", ast.Load())
-        yield ast.Call(func, node.args, node.keywords), "is it rounded first, or cut off?", 2
+        yield ast.Call(func, node.args, node.keywords), "is a number rounded first, or cut off?", 2
     keeps = [k for k in node.keywords if k.arg != "axis"]
     if len(keeps) < len(node.keywords):
-        yield ast.Call(node.func, node.args, keeps), "is the axis right?", 4
+        yield ast.Call(node.func, node.args, keeps), "is each axis right?", 4
     if not node.keywords and len(node.args) < 3:
         for argument in node.args:
             yield argument, without(node.func), 5 - len(node.args)
@@ -261,10 +261,10 @@ def without(function: ast.expr) -> str:
     name = text_of(function)
     if name.endswith(("float16", "float32")):
         return (
-            f"does {name} have enough digits there, or are they lost, as in a difference of two "
+            f"does {name} have enough digits, or are they lost, as in a difference of two "
             "large numbers?"
         )
-    return f"does {name} belong there?"
+    return f"does {name} belong where it stands?"
 
 
 def text_of(node: ast.AST) -> str:

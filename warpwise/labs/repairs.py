@@ -1,9 +1,10 @@
 """Find a place in a wrong kernel or function where one small change makes its cases right.
 
-What is said of it is true: with that change the case came out right. It names the line and asks
-about it, and does not say what to write. Each change is tried, a kernel's in the simulator and a
-function's by calling it, so nobody looks for one where only the grader reads. Left out: mistakes
-that take two changes, and whether the changed text is right for other cases."""
+What is said of it is true: with that change the case came out right. A question names the kind of
+thing that is changed, a line below it the place; nothing says what to write. Each change is tried,
+a kernel's in the simulator and a function's by calling it, so nobody looks for one where only the
+grader reads. Left out: mistakes that take two changes, and whether the changed text is right for
+other cases."""
 
 from __future__ import annotations
 
@@ -30,6 +31,10 @@ MAX_STEPS = 5_000  #: loop steps of a changed kernel's launch
 #: what a line may have where its syntax tree, written out, has none, and the other way round
 OWN_WAY = r"[\s()_]"
 
+#: how a question begins, and the line below it that says where to look
+ASKED = "with one small change all is right: "
+PLACED = "That change is on line {line}"
+
 Passes = Callable[[ast.FunctionDef], bool]
 
 
@@ -45,17 +50,15 @@ def repair(tree: ast.FunctionDef, passes: Passes, kind: str) -> Change | None:
 
 
 def told(change: Change | None, line: int, text: str = "") -> str:
-    """Say where a change helps; ``line`` is its number as messages count. "" without one.
+    """Ask about a change that helps; a line below says where it is. "" without a change.
 
-    What is looked at is quoted as it stands in the line's ``text``, where that is known."""
+    ``line`` is its number as messages count. What is looked at is quoted as it stands in the
+    line's ``text``, where that is known."""
     if change is None:
         return ""
     what = change.text.removesuffix(":")
     quoted = _as_it_stands(what, text) if text else what
-    there = f", {quoted}" if quoted else ""
-    return (
-        f"look at line {line}{there}: {change.question} (with one small change there all is right)"
-    )
+    return f"{ASKED}{change.question}\n{PLACED.format(line=line)}{f': {quoted}' if quoted else ''}"
 
 
 def _as_it_stands(what: str, text: str) -> str:

@@ -88,31 +88,33 @@ def _repaired(kernel: Kernel, launch: Launch, cases: Sequence[Case]) -> str:
 
 def _is_right(kernel: Kernel, launch: Launch) -> bool:
     """Return whether a launch gives what is wanted, without a look at its cost and its order."""
-    args = [fresh(arg) for arg in launch.args]
-    size = launch.blocks, launch.threads
-    most = repairs.MAX_STEPS
-    try:
-        trace(kernel, *size, *args, max_steps=most, record=(), sanitize=False, progress=False)
-    except errors.WarpwiseError:
-        return False
-    wanted = zip(outputs(launch, args), launch.want, strict=True)
-    return all(compare(got, want, launch.rtol, launch.atol) is None for got, want in wanted)
+    return _run(kernel, launch, record=(), sanitize=False) is not None
 
 
 def _is_cheap(kernel: Kernel, launch: Launch) -> bool:
-    """Return whether a launch that is right keeps to its budget too, and has no race.
+    """Return whether a launch is right, keeps to its budget too, and has no race.
 
     Its float64 does not count: a change may be tried in float64 to find where digits are lost."""
-    args = [fresh(arg) for arg in launch.args]
-    size = launch.blocks, launch.threads
-    try:
-        most = repairs.MAX_STEPS
-        t = trace(kernel, *size, *args, max_steps=most, whole_barriers=True, progress=False)
-    except errors.WarpwiseError:
-        return False
+    t = _run(kernel, launch, whole_barriers=True)
     budget = {name: most for name, most in launch.budget.items() if not name.endswith("_fp64")}
-    kept = (within(name, counter_value(t, name), most) for name, most in budget.items())
-    return not t.races and all(kept)
+    return (
+        t is not None
+        and not t.races
+        and all(within(name, counter_value(t, name), most) for name, most in budget.items())
+    )
+
+
+def _run(kernel: Kernel, launch: Launch, **watched: Any) -> Trace | None:
+    """Trace a changed kernel; None if it fails, or gives something else than what is wanted."""
+    args = [fresh(arg) for arg in launch.args]
+    size, most = (launch.blocks, launch.threads), repairs.MAX_STEPS
+    try:
+        t = trace(kernel, *size, *args, max_steps=most, progress=False, **watched)
+    except errors.WarpwiseError:
+        return None
+    wanted = zip(outputs(launch, args), launch.want, strict=True)
+    right = all(compare(got, want, launch.rtol, launch.atol) is None for got, want in wanted)
+    return t if right else None
 
 
 def _failure(

@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from textwrap import indent
 from typing import Any, NamedTuple
 
 import nbformat
@@ -205,7 +206,7 @@ def _result(notebook: NotebookNode, id: str, points: int) -> Result:
         return Result(id, points, NOT_REACHED, silent)
     detail, _, more = last["detail"].partition("\n")
     case = f"  Case: {last['case']}" if last["case"] and not last["passed"] else ""
-    advice = f"  Try: {last['advice']}" if last["advice"] else ""
+    advice = indent(f"Try: {last['advice']}", "  ") if last["advice"] else ""
     looked = f"  Looked at: {last['looked']}" if last.get("looked") else ""
     more = "\n".join(text for text in (case, more, advice, looked) if text)
     return Result(id, points, last["reason"], detail, more)

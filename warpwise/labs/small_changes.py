@@ -1,7 +1,7 @@
 """Small changes of a function's text, each of which undoes a common mistake.
 
-A change has the line that it is on, what stands there, and a question about it, which points to the
-place and does not give the answer. Likely ones come first. Left out: whether a change helps."""
+A change has the line that it is on, what stands there, and a question that names the kind of
+thing, and neither place nor answer. Likely ones come first. Left out: whether a change helps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _everywhere(tree: ast.FunctionDef) -> Iterator[Change]:
     """Yield changes of a number wherever it is converted, into the length of an array."""
     for slots in same_numbers(_slots(tree)):
         node = slots[0].node
-        question = f"is {text_of(node)} the right number there?"
+        question = f"is {text_of(node)} the right number?"
         for length in lengths(tree):
             make = partial(_made, tree, slots, length)
             yield Change(make, slots[0].parent.lineno, node, question, 0)  # type: ignore[attr-defined]
@@ -134,25 +134,25 @@ def _other_lines(
     this, before, after = block[i], block[:i], block[i + 1 :]
     moves = ast.Assign | ast.AugAssign | ast.Expr | ast.If
     if isinstance(this, moves) and after and isinstance(after[0], moves):
-        order = "does it come before what follows it, or after?"
+        order = "does each line come before what follows it, or does one come after?"
         yield [*before, after[0], this, *after[1:]], order, 2
     match this:
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
             added = ast.AugAssign(target, ast.Add(), value)
-            replace = "does it replace what is there (=), or add to it (+=)?"
+            replace = "does a line replace what is there (=), or add to it (+=)?"
             if isinstance(target, ast.Subscript) or target.id in again:
                 yield [*before, _at(added, this), *after], replace, 1
             for other in factors:
                 times = ast.BinOp(value, ast.Mult(), ast.Name(other, ast.Load()))
                 new = ast.Assign([target], times)
-                yield [*before, _at(new, this), *after], "is a factor missing there?", 4
+                yield [*before, _at(new, this), *after], "is a factor missing?", 4
             if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
                 yield from _rescaled(before, this, after, target, value, factors)
                 if isinstance(target, ast.Name) and target.id in again:
                     yield from _kept(before, this, after, target, value)
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
             replaced = ast.Assign([target], value)
-            replace = "does it add to what is there (+=), or replace it (=)?"
+            replace = "does a line add to what is there (+=), or replace it (=)?"
             yield [*before, _at(replaced, this), *after], replace, 3
             if isinstance(op, ast.Add):
                 for other in factors:
@@ -161,11 +161,11 @@ def _other_lines(
                     yield [*before, _at(kept, this), this, *after], asked, 3
                     times = ast.BinOp(value, ast.Mult(), ast.Name(other, ast.Load()))
                     scaled = ast.AugAssign(target, op, times)
-                    yield [*before, _at(scaled, this), *after], "is a factor missing there?", 4
+                    yield [*before, _at(scaled, this), *after], "is a factor missing?", 4
         case ast.If(body=body, orelse=[]):
-            yield [*before, *body, *after], "is the condition needed?", 4
+            yield [*before, *body, *after], "is each if needed?", 4
     if len(block) > 1 and not isinstance(this, ast.Return):
-        yield [*before, *after], "is the line needed?", 5
+        yield [*before, *after], "is each line needed?", 5
 
 
 def _rescaled(
@@ -197,7 +197,7 @@ def _kept(
         return
     held = ast.BinOp(ast.Name(target.id, ast.Load()), ast.Mult(), value.left)
     new = ast.Assign([target], ast.BinOp(held, ast.Add(), value.right))
-    asked = f"what {target.id} holds is lost there: does it begin anew, or is it kept and rescaled?"
+    asked = f"what {target.id} holds is lost: does it begin anew, or is it kept and rescaled?"
     yield [*before, _at(new, this), *after], asked, 2
 
 
