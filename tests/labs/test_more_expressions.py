@@ -26,6 +26,11 @@ CASES = [
         "return best < merit",
         "does one item alone decide, also where both sides are equal in it?",
     ),
+    (
+        "return a if b else c",
+        "return -a if b else c",
+        "x if c else y: have both of them the right sign?",
+    ),
     ("half = 16", "half = 64", "is 16 the right number?"),
     ("distance = 0", "distance = 16", "is 0 the right number?"),
     (

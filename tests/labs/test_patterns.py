@@ -12,8 +12,10 @@ import pytest
 from warpwise import cuda
 from warpwise.labs import Call, InOut, Launch, Out
 from warpwise.labs.calls import judge_call
+from warpwise.labs.causes import ALL_WRONG, FORMULA, narrowed
 from warpwise.labs.judge import judge, judge_launch
 from warpwise.labs.patterns import Failure, find, place
+from warpwise.labs.patterns.failure import MASKED, RESCALED
 from warpwise.labs.repairs import told
 from warpwise.labs.small_changes import changes
 
@@ -457,6 +459,40 @@ def test_what_is_looked_at_is_quoted_with_the_brackets_and_digits_of_the_line(wr
     change = replace(first, node=ast.parse(written, mode="eval").body)
     line = f"    if {there or 'low <= 0x3FD'}:"
     assert told(change, 2, line).endswith(f"?\nThat change is on line 2{there and ': ' + there}")
+
+
+# What is left of advice once the result was looked at.
+
+SOFTMAX = f"{RESCALED}; or {MASKED}"
+
+
+@pytest.mark.parametrize(
+    ("advice", "exact", "of_one_maximum", "left"),
+    [
+        (SOFTMAX, False, False, SOFTMAX),
+        (SOFTMAX, True, False, RESCALED),
+        (SOFTMAX, False, True, MASKED),
+        (SOFTMAX, True, True, FORMULA),
+        (RESCALED, False, True, RESCALED),  # nothing better is known
+        (
+            f"is it? Or: {RESCALED}\nThat change is on line 3",
+            False,
+            True,
+            "is it?\nThat change is on line 3",
+        ),
+        (ALL_WRONG.format(name="y", first="0"), True, False, FORMULA),
+        ("mend it", True, True, "mend it"),
+    ],
+)
+def test_what_was_looked_at_rules_causes_out(advice, exact, of_one_maximum, left):
+    assert narrowed(advice, exact, of_one_maximum) == left
+
+
+def test_no_rescaling_is_advised_where_no_maximum_is_taken():
+    words = frozenset({"exp", "inf"})
+    failure = Failure("y", X, X, X > 0, words=words)
+    assert failure.likely("a factor") == (MASKED, "a factor")
+    assert replace(failure, words=words | {"max"}).likely("a factor") == (RESCALED, MASKED)
 
 
 # Labels: numbers that name something.

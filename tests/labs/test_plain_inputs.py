@@ -55,26 +55,35 @@ def b_transposed(a, b, c):
 
 
 def test_products_that_are_missing_are_counted():
-    told = counted(whole_tiles_only, product_launch(6, 41, 5))
+    told = counted(whole_tiles_only, product_launch(6, 41, 5)).told
     assert told == "with ones everywhere c[0, 0] should be 41 and is 32: 9 terms are missing"
 
 
 def test_one_too_many_is_counted():
-    told = counted(the_last_one_twice, product_launch(6, 41, 5))
+    told = counted(the_last_one_twice, product_launch(6, 41, 5)).told
     assert told == "with ones everywhere c[0, 0] should be 41 and is 42: 1 term too many"
 
 
 def test_as_many_terms_as_there_should_be_are_other_ones():
-    told = counted(b_transposed, product_launch(8, 8, 8))
+    told = counted(b_transposed, product_launch(8, 8, 8)).told
     assert told.startswith("with ones everywhere c is right: each sum has as many terms as it")
 
 
 def test_without_a_reference_nothing_is_known():
-    assert counted(whole_tiles_only, product_launch(6, 41, 5, reference=None)) == ""
+    assert counted(whole_tiles_only, product_launch(6, 41, 5, reference=None)).told == ""
+
+
+def test_ones_tell_whether_the_result_is_right_where_all_terms_are_alike():
+    found = [
+        counted(kernel, product_launch(8, 8, 8)).right
+        for kernel in (b_transposed, the_last_one_twice)
+    ]
+    assert found == [True, False]
+    assert counted(b_transposed, product_launch(8, 8, 8, reference=None)).right is None
 
 
 def test_a_sum_of_two_is_no_count():
-    assert counted(whole_tiles_only, product_launch(4, 2, 4)) == ""
+    assert counted(whole_tiles_only, product_launch(4, 2, 4)).told == ""
 
 
 def softmax(x):
@@ -137,13 +146,13 @@ MASKED = np.where(np.arange(20) % 5 == 3, -np.inf, X).astype(np.float32)
 )
 def test_sums_below_and_within_a_logarithm_are_counted(function, x, reference, told: str):
     call = Call("", (x,), want=reference(x), rtol=1e-5, reference=reference)
-    assert counted(function, call) == told
+    assert counted(function, call).told == told
 
 
 def test_what_is_masked_stays_masked():
     call = Call("", (MASKED,), want=log_sum_exp(MASKED), rtol=1e-5, reference=log_sum_exp)
     with np.errstate(all="ignore"):
-        told = counted(lambda x: np.log(np.where(np.isfinite(x), np.exp(x), 1).sum(1)), call)
+        told = counted(lambda x: np.log(np.where(np.isfinite(x), np.exp(x), 1).sum(1)), call).told
     assert "should be 16 and is 20: 4 terms too many" in told
 
 
@@ -152,7 +161,7 @@ def test_numbers_that_only_look_like_counts_are_none():
         return (math.pi * x.sum(1)).astype(np.float32)
 
     call = Call("", (X,), want=scaled(X), rtol=1e-5, reference=scaled)
-    assert counted(lambda x: math.pi * x[:, 1:].sum(1), call) == ""
+    assert counted(lambda x: math.pi * x[:, 1:].sum(1), call).told == ""
 
 
 def test_a_function_that_raises_on_plain_inputs_says_nothing():
@@ -160,4 +169,4 @@ def test_a_function_that_raises_on_plain_inputs_says_nothing():
         return 1 // int(x[0, 0] != x[0, 1]) * x.sum(1)
 
     call = Call("", (X,), want=X.sum(1), rtol=1e-5, reference=lambda x: x.sum(1))
-    assert counted(divided, call) == ""
+    assert counted(divided, call).told == ""

@@ -13,6 +13,7 @@ import numpy as np
 
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, place, places
+from warpwise.labs.patterns.failure import MASKED, RESCALED
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
 from warpwise.simt import Kernel
@@ -171,9 +172,25 @@ def told(
     return message("[[{seen}]]", seen=Later(seen)), remedy
 
 
-def formula(advice: str) -> str:
-    """Advise on an element that depends on the right inputs, where no more is known than that."""
-    return FORMULA if THREAD in advice else advice
+def narrowed(advice: str, exact: bool, of_one_maximum: bool) -> str:
+    """Leave out of advice on a wrong result the causes that running it again has ruled out.
+
+    ``exact``: it depends on the right inputs, so no mask is wrong and no index. ``of_one_maximum``:
+    it is wrong also where no maximum grows, so it is not for want of rescaling."""
+    said, _, places = advice.partition("\n")
+    for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
+        if out:
+            said = _without(cause, said)
+    if exact and (not said or THREAD in said):
+        said = FORMULA
+    return "\n".join(filter(None, (said, places))) if said else advice
+
+
+def _without(cause: str, said: str) -> str:
+    """Take one of two causes out of advice."""
+    for joined in (f"; or {cause}", f" Or: {cause}", f"{cause}; or ", f"{cause} Or: ", cause):
+        said = said.replace(joined, "")
+    return said
 
 
 def _by_hand(failure: Failure) -> str:

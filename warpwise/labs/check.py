@@ -110,9 +110,9 @@ def _advised(verdicts: tuple[Verdict, ...], seen: Looked, failed: str) -> tuple[
     last = _told(verdicts)
     if failed and last.reason == Reason.WRONG_RESULT:
         advice = f"it calls {failed}, whose own check does not pass: mend that first"
-    elif seen.difference is not None and seen.difference.exact:
-        advice = causes.formula(last.advice)
     else:
+        advice = causes.narrowed(last.advice, seen.exact, seen.of_one_maximum)
+    if advice == last.advice:
         return verdicts
     better = replace(last, remedy=plain(advice))
     return tuple(better if verdict is last else verdict for verdict in verdicts)

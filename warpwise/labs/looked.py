@@ -22,10 +22,24 @@ FOR_RUNS = 0.4  # the part of the time that the few runs may take
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found of a wrong result; ``difference`` is what there is to draw, if anything."""
+    """What was found of a wrong result; ``difference`` is what there is to draw, if anything.
+
+    ``right_on_ones`` says whether the result is right where all inputs are 1, if that is known."""
 
     difference: Difference | None = None
     sentences: tuple[str, ...] = ()
+    right_on_ones: bool | None = None
+
+    @property
+    def exact(self) -> bool:
+        """True if the first wrong element depends on the inputs that it should, and no other."""
+        return self.difference is not None and self.difference.exact
+
+    @property
+    def of_one_maximum(self) -> bool:
+        """True if the result is wrong also where no maximum can grow: among equal numbers."""
+        others = self.difference is not None and self.difference.wrong
+        return self.right_on_ones is False or others
 
     @property
     def told(self) -> str:
@@ -44,8 +58,11 @@ def looked(target: Any, case: Case, seconds: float = probes.SECONDS) -> Looked:
         return Looked()
     begun = time.process_time()
     sentences: list[str] = []
+    plain = plain_inputs.Plain()
     with probes.silence(), suppress(TimeIsUp), at_most(FOR_RUNS * seconds):
-        sentences.append(plain_inputs.counted(target, case))
+        plain = plain_inputs.counted(target, case)
+        sentences.append(plain.told)
         sentences.append(as_if.explained(target, case))
     left = max(0.0, seconds - (time.process_time() - begun))
-    return Looked(probes.difference(target, case, left), tuple(filter(None, sentences)))
+    found = probes.difference(target, case, left)
+    return Looked(found, tuple(filter(None, sentences)), plain.right)

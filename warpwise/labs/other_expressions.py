@@ -115,6 +115,9 @@ def alternatives(
         case ast.IfExp(body=body, orelse=orelse):
             either = "x if c else y: which of the two belongs where the condition holds?"
             yield ast.IfExp(node.test, orelse, body), either, 0
+            signs = "x if c else y: have both of them the right sign?"
+            yield ast.IfExp(node.test, ast.UnaryOp(ast.USub(), body), orelse), signs, 3
+            yield ast.IfExp(node.test, body, ast.UnaryOp(ast.USub(), orelse)), signs, 3
             yield body, "x if c else y: is the choice needed?", 4
             yield orelse, "x if c else y: is the choice needed?", 4
         case ast.Constant(value=bool()):

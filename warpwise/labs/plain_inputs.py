@@ -46,15 +46,25 @@ READINGS = (
 )
 
 
-def counted(target: Any, case: Case) -> str:
-    """Say how many terms a sum of a wrong kernel has, and should have; "" if nothing is known.
+@dataclass(frozen=True)
+class Plain:
+    """What plain inputs tell: of the terms of a sum, and whether ones give a right result.
+
+    ``right`` is None where that is not known."""
+
+    told: str = ""
+    right: bool | None = None
+
+
+def counted(target: Any, case: Case) -> Plain:
+    """Say how many terms a sum of a wrong kernel has, and should have, if anything is known.
 
     ``target``: the kernel, or the function, whose result for ``case`` is wrong. Raises TimeIsUp
     if it runs within ``at_most``."""
     if case.reference is None:
-        return ""
+        return Plain()
     run, inputs, outputs = of_case(target, case)
-    right = ""
+    told, right = "", None
     for value in dict.fromkeys(reading.value for reading in READINGS):
         filled = [_filled(one, value) for one in inputs.values]
         try:
@@ -64,10 +74,20 @@ def counted(target: Any, case: Case) -> str:
         if len(got) != len(want):
             continue
         readings = [reading for reading in READINGS if reading.value == value]
-        if told := next(_differences(readings, outputs, got, want), ""):
-            return told
-        right = right or _all_right(readings[0], outputs, got, want, case)
-    return right
+        if value == 1:
+            right = _are_right(got, want, case)
+        if differs := next(_differences(readings, outputs, got, want), ""):
+            return Plain(differs, right)
+        told = told or _all_right(readings[0], outputs, got, want, case)
+    return Plain(told, right)
+
+
+def _are_right(got: Arrays, want: Arrays, case: Case) -> bool:
+    pairs = zip(got, want, strict=True)
+    return all(
+        mine.shape == due.shape and compare(mine, due, case.rtol, case.atol) is None
+        for mine, due in pairs
+    )
 
 
 def _filled(value: Any, by: float) -> Any:
@@ -115,9 +135,9 @@ def _all_right(
     reading: Reading, outputs: Sequence[str], got: Arrays, want: Arrays, case: Case
 ) -> str:
     """Say that sums have as many terms as they should, where all results are such sums."""
-    for mine, due in zip(got, want, strict=True):
-        if mine.shape != due.shape or compare(mine, due, case.rtol, case.atol) is not None:
-            return ""
+    if not _are_right(got, want, case):
+        return ""
+    for due in want:
         if not _are_counts(due.astype(np.float64)) or due.min(initial=FEWEST) < FEWEST:
             return ""
     are = f"{' and '.join(outputs)} {'is' if len(outputs) == 1 else 'are'}"

@@ -15,6 +15,7 @@ RESCALED = (
     "the parts of a sum are measured against different maxima: when the maximum grows, the sum and "
     "all that is accumulated with it are multiplied by exp(old - new)"
 )
+MAXIMA = ("max", "maximum", "fmax")
 MASKED = "elements take part that a mask or the edge leaves out, or some are left out that belong"
 
 
@@ -89,11 +90,15 @@ class Failure:
     @property
     def is_softmax(self) -> bool:
         """True if the text takes exponentials and a maximum."""
-        return self.uses("exp") and self.uses("max", "maximum", "fmax", "inf")
+        return self.uses("exp") and self.uses(*MAXIMA, "inf")
 
     def likely(self, *causes: str) -> tuple[str, ...]:
-        """Return causes of wrong numbers in general, or those that are usual in a softmax."""
-        return (RESCALED, MASKED) if self.is_softmax else causes
+        """Return causes of wrong numbers in general, or those that are usual in a softmax.
+
+        Where no maximum is taken, as in a backward pass, none can grow."""
+        if not self.is_softmax:
+            return causes
+        return (RESCALED, MASKED) if self.uses(*MAXIMA) else (MASKED, *causes[:1])
 
     @property
     def has_halves(self) -> bool:

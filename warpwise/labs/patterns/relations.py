@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpwise.labs.patterns.failure import MASKED, RESCALED, Failure, Pattern, figure
+from warpwise.labs.patterns.failure import MASKED, Failure, Pattern, figure
 from warpwise.labs.patterns.of_inputs import operands
 
 FEWEST = 4
@@ -102,5 +102,5 @@ def too_small(f: Failure) -> Pattern | None:
 def unexplained(f: Failure) -> Pattern | None:
     """No rule holds, but the text is that of a softmax: what usually goes wrong there."""
     if f.is_softmax:
-        return Pattern("", (RESCALED, MASKED))
+        return Pattern("", f.likely(WHOLE))
     return None

@@ -1,5 +1,6 @@
 """A thread takes an element of each channel, the grid strides over the array, and lane 0 tells the others where the row lies."""
 
+import math
 from math import ceil
 
 import numpy as np
@@ -34,15 +35,14 @@ def stereo(x, y, a, b):
 def settle(x, y, up, down, steps):
     i = cuda.grid(1)
     if i < y.size:
-        left = np.float32(1) - down
+        share, v = down, abs(x[i])
         if x[i] < 0:
-            left = np.float32(1) - up
-        v = x[i]
+            share = up
         k = 0
         while k < steps:
-            v *= left
+            v -= share * v * v
             k += 1
-        y[i] = v
+        y[i] = math.copysign(v, x[i])
 
 
 @cuda.jit

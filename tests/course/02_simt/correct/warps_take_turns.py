@@ -36,9 +36,9 @@ def settle(x, y, up, down, steps):
     if i >= x.size:
         return
     v = x[i]
-    rate = (v < 0) * up + (v >= 0) * down
+    rate = (v >= 0) * down - (v < 0) * up
     for _ in range(steps):
-        v -= rate * v
+        v -= rate * v * v
     y[i] = v
 
 
