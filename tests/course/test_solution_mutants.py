@@ -91,7 +91,7 @@ def test_two_lines_changed_alike_are_told_apart():
 
 
 def test_a_survivor_needs_an_entry_and_an_entry_a_survivor():
-    lab = "01_why_gpus"
+    lab = "02_simt"
     passed, refused = Outcome("passed", "passed"), Outcome("race", "passed")
     listed = next(m for m in mutants(lab) if (m.exercise, m.key) in equivalents(lab))
     other = next(m for m in mutants(lab) if (m.exercise, m.key) not in equivalents(lab))
@@ -117,3 +117,27 @@ def test_no_drawn_mutant_survives_unlisted(lab):
         of_it = [mutant for mutant in mutants(lab) if mutant.exercise == exercise.id]
         tried += [(mutant, outcome(mutant)) for mutant in chance.sample(of_it, DRAWN)]
     assert mistaken(tried) == []
+
+
+#: mistakes that few cases tell: the lab, the exercise, and how the mutant's name ends
+SHOWN = [
+    ("02_simt", "settle", "(cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x)"),
+    ("06_fusion", "residual_layernorm", "np.float32(0), np.float32((-1)), np.float32(0)"),
+    ("09_tiling", "matmul_patch", "range(0, a.shape[1] - 1, 8):"),
+    (
+        "09_tiling",
+        "matmul_patch",
+        "first_col, first_row = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x",
+    ),
+    ("12_flash_attention", "flash_numpy", "for first in range(0, n):"),
+    ("13_flash_backward", "flash_backward", "if end <= 1:"),
+    ("13_flash_backward", "backward", "q.shape[1] + 1, TILE):"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lab", "exercise", "end"), SHOWN)
+def test_a_student_sees_a_mistake_that_few_cases_tell(lab, exercise, end):
+    (mutant,) = (m for m in mutants(lab) if m.exercise == exercise and m.key.endswith(end))
+    found = outcome(mutant)
+    assert "passed" not in (found.hidden, found.visible)
