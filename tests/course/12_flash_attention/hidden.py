@@ -155,13 +155,12 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
     any_of = lambda low, high: int(rng.integers(low, high))  # noqa: E731
     cases = [
         (any_of(20, 50), 64, [64], "spread"),
-        (1, 5, [5], "spread"),
+        (1, 20, [TILE], "spread"),  # one whole tile, where a second trip is over the budget
         (any_of(3, 15), any_of(17, 31), [any_of(1, 15), 0], "spread"),
         (any_of(17, 31), 96, [any_of(82, 95), any_of(33, 47)], "rising"),
         (any_of(17, 31), 80, [any_of(65, 79)], "falling"),
         (any_of(33, 47), 60, [any_of(49, 59)], "large"),
         (16, 40, [any_of(33, 39), any_of(1, 15), 0], "low"),
-        (9, 40, [33, 17], "spread"),  # last tiles of one key
         (any_of(2, 15), TOO_LONG, [TOO_LONG - any_of(1, 15)], "spread"),
         # one query and one key are left for the last tiles
         (17, 70, [TILE * any_of(1, 5) + 1, 1], "spread"),
@@ -218,7 +217,6 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 1, 1, any_of(35, 47), any_of(2, 15), "low")
     yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
-    yield causal_launch(rng, 1, 1, 33, 33, "rising")  # a last tile of one key
     yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
     n = TILE * any_of(1, 4) + 1  # one query and one key are left for the last tiles
     yield causal_launch(rng, 2, 1, n, n + TILE * any_of(0, 2), "rising")

@@ -176,6 +176,7 @@ def dk_dv(rng: np.random.Generator) -> Iterator[Launch]:
         (1, 1, 0.0),
         (5, 40, 0.0),
         (48, 32, 0.0),
+        (16, any_of(), 0.0),  # one whole tile, where a second trip is over the budget
         (any_of(), 7, -120.0),
         (any_of(), any_of(), 120.0),
     ]
@@ -214,7 +215,7 @@ def masks(
     n, some, tiles = any_of(), any_of(), 16 * around(rng, 2, 4)
     ragged = 16 * around(rng, 1, 3) + around(rng, 1, 12)
     yield n, some, 0, 0.0
-    yield some, some, some, 0.0
+    yield some, some, some + around(rng, 200, 300), 0.0  # beyond all keys
     yield 1, 1, 0, 0.0
     yield 5, 33, 28, 0.0
     yield tiles, tiles + 16, 0, 120.0  # whole tiles, so that one too many is over the budget
