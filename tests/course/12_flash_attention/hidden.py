@@ -88,6 +88,16 @@ def heads_drawn(
     return *(np.stack([s[i] for s in sets]) for i in range(3)), sets[0][3]
 
 
+def with_peaks(q: np.ndarray, k: np.ndarray, scale: float, peaks: dict[int, float]) -> None:
+    """Give keys these scores with the one query of each head, far above all others."""
+    for key, score in peaks.items():
+        k[:, [key]] = score * q / (scale * (q * q).sum(axis=2, keepdims=True))
+
+
+#: the last key of a tile, and above it the first of the next
+PEAKS = {TILE - 1: 150.0, TILE: 300.0}
+
+
 def drawn_for(rng: np.random.Generator, q: np.ndarray) -> np.ndarray:
     """Draw other queries of the same kind: in another order, and a little larger or smaller."""
     return (q[rng.permutation(len(q))] * np.float32(rng.uniform(0.8, 1.2))).astype(np.float32)
@@ -161,6 +171,7 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
         (any_of(17, 31), 80, [any_of(65, 79)], "falling"),
         (any_of(33, 47), 60, [any_of(49, 59)], "large"),
         (16, 40, [any_of(33, 39), any_of(1, 15), 0], "low"),
+        (1, 50, [any_of(17, 50)], "peaks"),
         (any_of(2, 15), TOO_LONG, [TOO_LONG - any_of(1, 15)], "spread"),
         # one query and one key are left for the last tiles
         (17, 70, [TILE * any_of(1, 5) + 1, 1], "spread"),
@@ -176,6 +187,8 @@ def tiles_launch(
     blocks = heads * tiles
     scores = tiles * sum(ceil(length / TILE) for length in lengths)  # tiles of them
     q, k, v, scale = heads_drawn(rng, heads, n, keys, kind)
+    if kind == "peaks":
+        with_peaks(q, k, scale, PEAKS)
     for h, length in enumerate(lengths):
         k[h, length:], v[h, length:] = np.inf, -np.inf
     want = stacked(attention(q[h], k[h, :c], v[h, :c], scale) for h, c in enumerate(lengths))
@@ -215,7 +228,9 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 4, 1, any_of(2, 15), any_of(49, 63), "large")
     yield causal_launch(rng, 2, 2, any_of(49, 63), any_of(18, 30), "falling")
     yield causal_launch(rng, 1, 1, any_of(35, 47), any_of(2, 15), "low")
-    yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "spread")
+    # one whole tile, where a second trip is over the budget
+    yield causal_launch(rng, 1, 1, 1, TILE, "spread")
+    yield causal_launch(rng, 1, 1, 1, any_of(17, 40), "peaks")
     yield causal_launch(rng, 3, 1, 64, 64, "rising")
     yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
     n = TILE * any_of(1, 4) + 1  # one query and one key are left for the last tiles
@@ -226,6 +241,8 @@ def causal_launch(
     rng: np.random.Generator, heads: int, kv_heads: int, n: int, keys: int, kind: str
 ) -> Launch:
     q, k, v, scale = heads_drawn(rng, heads, n, keys, kind, kv_heads)
+    if kind == "peaks":
+        with_peaks(q, k, scale, PEAKS)
     group, tiles = heads // kv_heads, ceil(n / TILE)
     sees = lambda row: row + 1 + keys - n  # noqa: E731
     want = stacked(attention(q[h], k[h // group], v[h // group], scale, sees) for h in range(heads))
@@ -275,7 +292,7 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
         heads, chunks = int(rng.integers(1, 4)), ceil(count / CHUNK) + int(rng.integers(3))
         q, k, v, scale = heads_drawn(rng, heads, 1, count, kind)
         if kind == "peaks":  # the first key of a chunk and the last of another are far above
-            k[:, [0, -1]] = 150 * q / (scale * (q * q).sum(axis=2, keepdims=True))
+            with_peaks(q, k, scale, {0: 150.0, count - 1: 150.0})
         parts = [
             stacked(
                 attention(q[h], k[h, cut], v[h, cut], scale)
