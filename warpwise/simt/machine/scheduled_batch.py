@@ -27,7 +27,7 @@ from warpwise.simt.machine.returned import Returned
 from warpwise.simt.machine.selection import selection
 from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.waits import Arrival, Poll, Wait
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 
 Bound: TypeAlias = tuple[Value, ...]  #: the arguments of a launch
 
@@ -56,13 +56,13 @@ class Warp:
     def sleep(self) -> None:
         """Sleep after a repeated trip until the one place that it read has another value."""
         if self.requests == 1 and self.poll is not None:
-            self.asleep = np.asarray(self.poll.value).tobytes()
+            self.asleep = as_array(self.poll.value).tobytes()
 
     @property
     def sleeps(self) -> bool:
         if self.asleep is None or self.poll is None:
             return False
-        return self.asleep == np.asarray(self.poll.value).tobytes()
+        return self.asleep == as_array(self.poll.value).tobytes()
 
     def turn(self) -> None:
         """Go on until it waits, reaches a barrier or ends."""
@@ -76,7 +76,7 @@ class Warp:
             self.began[site.line] = mask
         else:
             lanes = None if mask.lanes is None else mask.lanes.tobytes()
-            state = (site, self.entered, lanes, tuple(map(_key, values)))
+            state = (site, self.entered, lanes, tuple(map(key_of, values)))
             left = self.began[site.line].grid() & ~mask.grid()
             self.wait = Wait(site, mask, state, self.poll, left)
             self.coroutine.pause()
@@ -95,26 +95,16 @@ class Warp:
         return arrival.result
 
 
-class ScheduledRequests(Requests):
-    """The requests of a scheduled block; ``changes`` counts those that changed memory."""
+class CountedRequests(Requests):
+    """The requests of blocks; ``changes`` counts those that changed memory."""
 
-    def __init__(self, batch: ScheduledBatch):
-        super().__init__(batch.state)
-        self.batch, self.changes = batch, 0
-
-    def request(
-        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
-    ) -> Request:
-        request = super().request(access, array, indices, mask, site)
-        if array.space in ("global", "shared"):
-            self.batch.running.requested(request)
-        return request
+    changes = 0
 
     def write(self, request: Request, value: Value) -> None:
         there = Poll(request)
-        before = np.asarray(there.value).tobytes()
+        before = as_array(there.value).tobytes()
         super().write(request, value)
-        self.changes += np.asarray(there.value).tobytes() != before
+        self.changes += as_array(there.value).tobytes() != before
 
     def carry_out(
         self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
@@ -123,6 +113,22 @@ class ScheduledRequests(Requests):
         old = super().carry_out(kind, memory, cells, operands, wanted)
         self.changes += memory[cells].tobytes() != before
         return old
+
+
+class ScheduledRequests(CountedRequests):
+    """The requests of a scheduled block."""
+
+    def __init__(self, batch: ScheduledBatch):
+        super().__init__(batch.state)
+        self.batch = batch
+
+    def request(
+        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
+    ) -> Request:
+        request = super().request(access, array, indices, mask, site)
+        if array.space in ("global", "shared"):
+            self.batch.running.requested(request)
+        return request
 
 
 class ScheduledBarriers(Barriers):
@@ -205,16 +211,16 @@ def _mask_of(batch: Batch, number: int) -> Mask:
     """Return all threads of a warp, as one row of 32 lanes, or as the block if that is one warp."""
     if batch.group.threads <= WARP_SIZE:
         return batch.full
-    lanes = np.arange(batch.group.threads)[None, :] // WARP_SIZE == number
+    lanes = np.arange(batch.group.threads, dtype=np.int64)[None, :] // WARP_SIZE == number
     warp = masked(batch.group, lanes)
     assert warp is not None  # each warp of a block has a thread
     return full(selection(warp, by_block=False).inner)
 
 
-def _key(value: Value) -> Value:
+def key_of(value: Value) -> Value:
     """Return a value of a frame for comparison: equal only if every lane has the same bits."""
     if isinstance(value, tuple):
-        return tuple(_key(item) for item in value)
+        return tuple(key_of(item) for item in value)
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tobytes()
     return value if isinstance(value, (int, float, complex)) else id(value)
