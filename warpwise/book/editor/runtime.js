@@ -71,15 +71,24 @@ export class Runtime {
     await this.ready;
     const id = ++this.count;
     return new Promise((shown, failed) => {
-      const timer = setTimeout(() => this.runs.has(id) && slow(), LONG);
-      this.runs.set(id, { shown, failed, timer });
+      this.runs.set(id, { shown, failed, slow });
+      if (this.started) this.watch();
       this.frame.contentWindow.postMessage({ kind: "run", id, ...request }, "*");
     });
+  }
+
+  // From now on the time of the runs counts: Python has started.
+  watch() {
+    this.quiet?.();
+    this.started = true;
+    for (const run of this.runs.values()) run.timer ??= setTimeout(run.slow, LONG);
   }
 
   // End the worker. The next run starts another.
   stop(why = "Stopped.") {
     this.frame?.contentWindow.postMessage({ kind: "stop" }, "*");
+    this.started = false;
+    this.quiet?.();
     for (const id of [...this.runs.keys()]) this.end(id)?.failed(new Error(why));
   }
 
@@ -93,7 +102,7 @@ export class Runtime {
   // A frame is not to be believed: only messages of a known form are heard.
   hear(data) {
     if (data?.kind === "open") this.opened();
-    else if (data?.kind === "ready") this.quiet?.();
+    else if (data?.kind === "ready") this.watch();
     else if (data?.kind === "failed") this.stop(`Python ended: ${String(data.message).slice(0, 2000)}`);
     else if (data?.kind === "shown") this.end(data.id)?.shown(checked(data.shown));
   }
