@@ -58,6 +58,7 @@ class Page:
         try:
             with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
                 warnings.simplefilter("default")
+                warnings.showwarning = printed.warn  # type: ignore[assignment]  # any place
                 value = self._value(text, at, then, printed)
                 return Shown(printed.text, *_rendered(value))
         except BaseException as error:
@@ -87,12 +88,16 @@ class Printed(io.TextIOBase):
         self.text = ""
 
     def write(self, text: str) -> int:
-        if len(self.text) < MOST_TEXT:
-            self.text += (
-                text if len(self.text) + len(text) < MOST_TEXT else TOO_LONG + " " * len(text)
-            )
-            self.text = self.text[: MOST_TEXT + len(TOO_LONG)]
+        room = MOST_TEXT - len(self.text)
+        if len(text) <= room:
+            self.text += text
+        elif room > 0:
+            self.text = (self.text + text)[:MOST_TEXT] + TOO_LONG
         return len(text)
+
+    def warn(self, message: object, category: type[Warning], *place: object) -> None:
+        """Write a warning as a notebook shows it, without the path of a file."""
+        self.write(f"{category.__name__}: {message}\n")
 
     def clear(self) -> None:
         self.text = ""
