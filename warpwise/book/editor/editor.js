@@ -16,12 +16,25 @@ const progress = ({ loaded, all, seconds }) => {
   for (const editor of editors) if (editor.waiting) editor.say(`${what}, ${seconds.toFixed(0)} s.`, true);
 };
 
+// The page's Python, started when it is first asked for.
+export const python = (base) => (runtime ??= new Runtime(base, progress));
+
 // Open the editor of a cell. A text that was shared by a link waits until the reader runs it.
 export async function open({ cell, bar, status, runtime: base, shared }) {
   const text = shared ? await unpacked(shared) : undefined;
   const editor = new Editor(cell, bar, status, base, text);
   editors.add(editor);
   if (text === undefined) await editor.run();
+}
+
+// The line that the page runs after the reader's.
+function after(then) {
+  const line = document.createElement("p");
+  const shown = document.createElement("code");
+  shown.textContent = then;
+  line.className = "ww-then";
+  line.append("After it the page runs ", shown);
+  return line;
 }
 
 class Editor {
@@ -58,6 +71,8 @@ class Editor {
     this.stopButton = button("Stop", () => runtime?.stop());
     this.stopButton.disabled = true;
     const more = [button("Reset", () => this.reset()), button("Copy link", () => this.share())];
+    const { then } = this.cell.dataset;
+    if (then) bar.querySelector(".ww-prompt").after(after(then));
     bar.querySelector("button").replaceWith(this.runButton, this.stopButton, ...more);
   }
 
@@ -95,11 +110,10 @@ class Editor {
     this.stopButton.disabled = false;
     this.waiting = !runtime;
     this.say(runtime ? "Running." : "Loading Python.");
-    runtime ??= new Runtime(this.base, progress);
     const began = performance.now();
     try {
       const request = this.request();
-      const shown = await runtime.run(request, () => this.say("Still running. Stop ends it."));
+      const shown = await python(this.base).run(request, () => this.say("Still running. Stop ends it."));
       this.waiting = false;
       if (!shown.error) edited.set(request.at, request.text);
       this.show(shown, (performance.now() - began) / 1000);
