@@ -60,7 +60,7 @@ def run_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     pages = {
         path: notebook
         for path in map(Path, map(env.doc2path, docnames))
-        if (notebook := _notebook(path, env)) is not None and not _has(cache, notebook)
+        if (notebook := read_notebook(path, env)) is not None and not _has(cache, notebook)
     }
     timeout = config.execution_timeout
     with Kernels(Path(folder.name), timeout) as kernels, ThreadPoolExecutor(WORKERS) as pool:
@@ -133,7 +133,7 @@ class Kernels:
         return kernel
 
 
-def _notebook(path: Path, env: Any) -> NotebookNode | None:
+def read_notebook(path: Path, env: Any) -> NotebookNode | None:
     """Return a page's notebook as MyST-NB will read it; None for a page without cells.
 
     ``env``: Sphinx's environment with the settings that MyST adds to it.

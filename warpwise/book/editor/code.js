@@ -1,0 +1,74 @@
+// The text of a cell in CodeMirror: Python, in the page's own colours, left with Escape.
+
+import { basicSetup } from "codemirror";
+import { indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { Prec, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, EditorView, keymap } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+// Colours are those of editable.css, in light and dark.
+const colour = (name) => ({ color: `var(--ww-code-${name})` });
+const HIGHLIGHT = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.self], ...colour("keyword") },
+  { tag: [tags.string, tags.special(tags.string)], ...colour("string") },
+  { tag: [tags.number, tags.bool, tags.null], ...colour("number") },
+  { tag: tags.comment, ...colour("comment") },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.meta], ...colour("name") },
+]);
+const THEME = EditorView.theme({
+  "&": { color: "inherit", backgroundColor: "transparent", fontSize: "inherit" },
+  ".cm-content": { caretColor: "var(--pst-color-text-base)", fontFamily: "var(--pst-font-family-monospace)" },
+  ".cm-scroller": { fontFamily: "var(--pst-font-family-monospace)", lineHeight: "1.45" },
+  ".cm-cursor": { borderLeftColor: "var(--pst-color-text-base)" },
+  ".cm-gutters": { background: "transparent", color: "var(--pst-color-text-muted)", border: "none" },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "var(--ww-code-line)" },
+  "&.cm-focused .cm-matchingBracket": { background: "var(--ww-code-match)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "var(--ww-code-selected) !important" },
+  ".cm-line.ww-wrong": { background: "var(--ww-code-wrong)", boxShadow: "inset 3px 0 var(--ww-code-error)" },
+});
+
+const blame = StateEffect.define();
+const wrong = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    for (const effect of transaction.effects)
+      if (effect.is(blame)) {
+        const line = effect.value >= 1 && effect.value <= transaction.state.doc.lines && transaction.state.doc.line(effect.value);
+        return line ? Decoration.set([Decoration.line({ class: "ww-wrong", attributes: { "aria-invalid": "true" } }).range(line.from)]) : Decoration.none;
+      }
+    return marks.map(transaction.changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+// changed() hears of every edit, run() of Ctrl-Enter, leave() of Escape.
+export function code({ text, parent, changed, run, leave }) {
+  const keys = [
+    { key: "Mod-Enter", run: () => (run(), true) },
+    { key: "Escape", run: () => (leave(), true) },
+    indentWithTab,
+  ];
+  const view = new EditorView({
+    doc: text,
+    parent,
+    extensions: [
+      Prec.high(keymap.of(keys)),
+      basicSetup,
+      python(),
+      indentUnit.of("    "),
+      syntaxHighlighting(HIGHLIGHT),
+      THEME,
+      wrong,
+      EditorView.contentAttributes.of({ "aria-label": "Python code. Escape leaves the editor." }),
+      EditorView.updateListener.of((update) => update.docChanged && changed()),
+    ],
+  });
+  return {
+    focus: () => view.focus(),
+    text: () => view.state.doc.toString(),
+    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    mark: (line) => view.dispatch({ effects: blame.of(line) }),
+  };
+}

@@ -1,0 +1,46 @@
+// A reader's text: kept in this browser for each cell and version of its original, and packed into
+// the part of a link that no server sees.
+
+const LONGEST = 100_000; // characters of a text from a link
+
+const key = (cell) => `warpwise.cell.${location.pathname}.${cell.dataset.at}`;
+
+export function kept(cell) {
+  try {
+    const found = JSON.parse(localStorage.getItem(key(cell)));
+    return found.version === cell.dataset.version && typeof found.text === "string" ? found.text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function keep(cell, text) {
+  try {
+    localStorage.setItem(key(cell), JSON.stringify({ version: cell.dataset.version, text }));
+  } catch { /* storage is full or forbidden */ }
+}
+
+export function forget(cell) {
+  try {
+    localStorage.removeItem(key(cell));
+  } catch { /* as above */ }
+}
+
+export async function link(cell, text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const packed = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return `${location.href.split("#")[0]}#cell-${cell.dataset.at}=${packed}`;
+}
+
+export async function unpacked(packed) {
+  const plain = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt());
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let part; !(part = await reader.read()).done; ) {
+    text += part.value;
+    if (text.length > LONGEST) throw new Error("the text in this link is too long");
+  }
+  return text;
+}

@@ -1,0 +1,115 @@
+// Python for a page: fetches its parts, hands them to a sandboxed frame, and runs cells there. All
+// editors of a page share one.
+
+import { frame, keeperPage } from "./frame.js";
+import { worker } from "./worker.js";
+
+const LONG = 5_000; // milliseconds after which a run is said to be still running
+const MEGABYTE = 1e6;
+
+// What Python asks for by these names; the others carry versions in theirs.
+const called = (name) => /^(numpy|warpwise)-.*\.whl$/.exec(name)?.[1] ?? name.split("/").pop();
+
+export class Runtime {
+  // tell({ loaded, all, seconds }) hears of the progress of the start; bytes and seconds.
+  constructor(base, tell) {
+    this.base = base;
+    this.tell = tell;
+    this.runs = new Map(); // id -> { shown, failed, timer }
+    this.count = 0;
+    addEventListener("message", (event) => event.source === this.frame?.contentWindow && this.hear(event.data));
+    this.ready = this.begin();
+  }
+
+  async begin() {
+    // Whatever a frame is made to do, it goes nowhere: it cannot even leave for another page.
+    const policy = document.createElement("meta");
+    policy.httpEquiv = "Content-Security-Policy";
+    policy.content = "frame-src 'none'";
+    document.head.append(policy);
+    const answer = await fetch(new URL("manifest.json", this.base), { cache: "no-cache" });
+    if (!answer.ok) throw new Error(`${answer.url} answers ${answer.status}`);
+    const { files } = await answer.json();
+    const wanted = Object.entries(files).filter(([name]) => !name.endsWith("editor.js"));
+    await this.open();
+    await this.fetchAll(wanted.map(([name, file]) => ({ name: called(name), ...file })));
+  }
+
+  open() {
+    this.frame = frame("Python", keeperPage(worker));
+    this.frame.hidden = true;
+    const opened = new Promise((found) => (this.opened = found));
+    document.body.append(this.frame);
+    return opened;
+  }
+
+  async fetchAll(files) {
+    const began = performance.now();
+    const all = files.reduce((sum, file) => sum + file.bytes, 0);
+    let loaded = 0;
+    const told = () => this.tell({ loaded: loaded / MEGABYTE, all: all / MEGABYTE, seconds: (performance.now() - began) / 1000 });
+    const clock = setInterval(told, 500);
+    this.quiet = () => clearInterval(clock);
+    await Promise.all(
+      files.map(async ({ name, url, sha256, bytes }) => {
+        const answer = await fetch(new URL(`${url}?${sha256.slice(0, 8)}`, this.base));
+        if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
+        const parts = [];
+        for (let reader = answer.body.getReader(), part; !(part = await reader.read()).done; ) {
+          parts.push(part.value);
+          loaded += part.value.length;
+        }
+        const whole = await new Blob(parts).arrayBuffer();
+        if (whole.byteLength !== bytes) throw new Error(`${url} has ${whole.byteLength} bytes, not ${bytes}`);
+        this.frame.contentWindow.postMessage({ kind: "file", name, bytes: whole }, "*", [whole]);
+      }),
+    ).catch((error) => (this.quiet(), Promise.reject(error)));
+  }
+
+  // Run a cell: what it shows, or an error if Python ended. slow() is called when it takes long.
+  async run(request, slow) {
+    await this.ready;
+    const id = ++this.count;
+    return new Promise((shown, failed) => {
+      this.runs.set(id, { shown, failed, slow });
+      if (this.started) this.watch();
+      this.frame.contentWindow.postMessage({ kind: "run", id, ...request }, "*");
+    });
+  }
+
+  // From now on the time of the runs counts: Python has started.
+  watch() {
+    this.quiet?.();
+    this.started = true;
+    for (const run of this.runs.values()) run.timer ??= setTimeout(run.slow, LONG);
+  }
+
+  // End the worker. The next run starts another.
+  stop(why = "Stopped.") {
+    this.frame?.contentWindow.postMessage({ kind: "stop" }, "*");
+    this.started = false;
+    this.quiet?.();
+    for (const id of [...this.runs.keys()]) this.end(id)?.failed(new Error(why));
+  }
+
+  end(id) {
+    const run = this.runs.get(id);
+    this.runs.delete(id);
+    clearTimeout(run?.timer);
+    return run;
+  }
+
+  // A frame is not to be believed: only messages of a known form are heard.
+  hear(data) {
+    if (data?.kind === "open") this.opened();
+    else if (data?.kind === "ready") this.watch();
+    else if (data?.kind === "failed") this.stop(`Python ended: ${String(data.message).slice(0, 2000)}`);
+    else if (data?.kind === "shown") this.end(data.id)?.shown(checked(data.shown));
+  }
+}
+
+function checked(shown) {
+  const text = (name) => (typeof shown?.[name] === "string" ? shown[name] : "");
+  const line = Number.isInteger(shown?.line) ? shown.line : 0;
+  return { printed: text("printed"), html: text("html"), value: text("value"), error: text("error"), line };
+}

@@ -1,0 +1,50 @@
+// The worker in the sandboxed frame: starts Python, and runs cells in it. The function is passed on
+// as text, so it uses nothing from outside itself.
+
+export function worker() {
+  const files = new Map(); // name -> promise of the bytes
+  const arrived = new Map(); // name -> what fulfils it
+  const file = (name) => {
+    if (!files.has(name)) files.set(name, new Promise((found) => arrived.set(name, found)));
+    return files.get(name);
+  };
+  const HERE = "https://inside.invalid/"; // where Python believes its files are
+
+  // Python's own loader asks for files by address. They are here already, and nothing can be fetched.
+  function answerFromMemory(compiled) {
+    self.fetch = async (url) => new Response(await file(String(url).slice(HERE.length)));
+    WebAssembly.instantiateStreaming = async (response, imports) => ({
+      module: compiled,
+      instance: await WebAssembly.instantiate(compiled, imports),
+    });
+  }
+
+  async function start({ asm, loader, compiled }) {
+    answerFromMemory(compiled);
+    const [{ loadPyodide }] = await Promise.all([import(loader), import(asm)]);
+    const python = await loadPyodide({ indexURL: HERE, stdout: () => {}, stderr: () => {} });
+    const site = python.runPython("import site; site.getsitepackages()[0]");
+    for (const name of ["numpy", "warpwise"])
+      python.unpackArchive(await file(name), "wheel", { extractDir: site });
+    python.runPython("import numpy, warpwise.cells");
+    return python;
+  }
+
+  function run(python, { id, cells, at, text, then }) {
+    const page = python.pyimport("warpwise.cells").Page(python.toPy(cells));
+    const shown = page.run.callKwargs(text, { at, then }).data.toJs({ dict_converter: Object.fromEntries });
+    self.postMessage({ kind: "shown", id, shown });
+  }
+
+  let begin;
+  const started = new Promise((begun) => (begin = begun));
+  self.onmessage = async ({ data }) => {
+    try {
+      if (data.kind === "file") file(data.name), arrived.get(data.name)(new Uint8Array(data.bytes));
+      else if (data.kind === "start") begin(await start(data)), self.postMessage({ kind: "ready" });
+      else if (data.kind === "run") run(await started, data);
+    } catch (error) {
+      self.postMessage({ kind: "failed", message: String(error?.message ?? error).slice(-2000) });
+    }
+  };
+}
