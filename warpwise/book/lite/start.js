@@ -1,0 +1,46 @@
+// Starts JupyterLab with the settings of the page, and says how far Python is.
+(() => {
+  "use strict";
+  const place = document.getElementById("jupyter-config-data");
+  const state = document.getElementById("state");
+  const button = document.getElementById("download");
+  // The site may lie in any folder of a server.
+  const root = new URL("..", location.href.split(/[?#]/)[0]).pathname;
+
+  // What the site's pages wear, or else what the reader's system does.
+  const dark = () => {
+    try {
+      const chosen = localStorage.getItem("theme");
+      if (chosen) return chosen === "dark";
+    } catch { /* storage is forbidden */ }
+    return matchMedia("(prefers-color-scheme: dark)").matches;
+  };
+
+  const settings = JSON.parse(place.textContent.replaceAll("{root}", root));
+  document.body.classList.toggle("dark", dark());
+  settings.settingsOverrides["@jupyterlab/apputils-extension:themes"] = {
+    theme: dark() ? "JupyterLab Dark" : "JupyterLab Light",
+  };
+  place.textContent = JSON.stringify(settings);
+
+  const app = () => window.jupyterapp;
+  const kernel = () => app()?.shell.currentWidget?.sessionContext?.session?.kernel;
+  const WORDS = { idle: "Python is ready", busy: "Python is at work …" };
+
+  const look = () => {
+    const said = WORDS[kernel()?.status] ?? (app() ? "Python is starting …" : "Loading …");
+    if (state.textContent !== said) state.textContent = said;
+    button.disabled = !app()?.commands.isEnabled("docmanager:download");
+  };
+
+  button.addEventListener("click", async () => {
+    await app().commands.execute("docmanager:save");
+    await app().commands.execute("docmanager:download");
+  });
+  setInterval(look, 250);
+
+  const bundle = document.createElement("script");
+  bundle.setAttribute("main", "index");
+  bundle.src = "../build/lab/bundle.js";
+  document.head.append(bundle);
+})();
