@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import expect
-
 STATE = "#state"
 READY = "Python is ready"
-DONE = re.compile(r"^\[\d+\]:")
 PANEL = "window.jupyterapp.shell.currentWidget"
 RUN_ALL = """() => {
     window.ranAll = false;
-    window.jupyterapp.commands.execute("notebook:run-all-cells").then(() => { window.ranAll = true; });
+    const done = window.jupyterapp.commands.execute("notebook:run-all-cells");
+    done.then(() => { window.ranAll = true; });
 }"""
 
 
@@ -38,11 +35,12 @@ class LiteLab:
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(text)
 
-    def run(self, index: int) -> None:
-        """Run a cell as a reader does, and wait until it is done."""
+    def run(self, index: int, following: int = 0) -> None:
+        """Run a cell, and so many that follow, as a reader does; wait until they are done."""
         self.cell(index).locator(".cm-content").click()
-        self.page.keyboard.press("Control+Enter")
-        expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(DONE)
+        for _ in range(1 + following):
+            self.page.keyboard.press("Shift+Enter")
+        self.page.wait_for_function(f"{PANEL}.sessionContext.session.kernel.status === 'idle'")
 
     def run_all(self, seconds: float) -> None:
         """Run all cells, and wait until they are done or one of them failed."""

@@ -1,7 +1,8 @@
-"""Lay the labs when a build of HTML begins: the pages' buttons depend on them."""
+"""Lay the labs when a build of HTML begins: the pages' buttons depend on whether they are there."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,34 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 from warpwise.book.lite.folder import FOLDER, lay
-from warpwise.book.parts import MissingPart
+from warpwise.book.parts import RUNTIME, Manifest, MissingPart
+from warpwise.book.parts.laying import VARIABLE
+from warpwise.book.parts.listed import listed
+from warpwise.book.parts.wheels import wheels
 
 log = logging.getLogger(__name__)
+
+
+def lay_labs(app: Sphinx) -> None:
+    """Lay the labs into the output if the runtime lies there; end the build if they are required.
+
+    Where a part of them cannot be had they are left out, and one line says so."""
+    if app.builder.format != "html":
+        return
+    site, wanted = Path(app.outdir), listed()
+    try:
+        if Manifest.read(site / RUNTIME) is not None:
+            found = wheels(wanted.lite, wanted.releases, log.info)
+            labs = sorted((Path(app.srcdir) / "labs").glob("[0-9]*.ipynb"))
+            return lay(site, found, labs)
+    except MissingPart as missing:
+        if os.environ.get(VARIABLE) == "required":
+            raise ExtensionError(f"a part of JupyterLite is missing: {missing}") from missing
+        log.info("the book is built without labs in the browser: %s", missing)
+    shutil.rmtree(site / FOLDER, ignore_errors=True)
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Connect to Sphinx's event, after the runtime has been laid."""
+    app.connect("builder-inited", lay_labs, priority=600)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -64,7 +64,9 @@ def closure(packages: Mapping[str, Entry], names: Iterable[str]) -> dict[str, En
     found: dict[str, Entry] = {}
     left = list(names)
     while left:
-        name = canonical(left.pop())  # the lock has prompt-toolkit, and ipython needs prompt_toolkit
+        name = canonical(
+            left.pop()
+        )  # the lock has prompt-toolkit, and ipython needs prompt_toolkit
         if name not in found:
             found[name] = packages[name]
             left += packages[name]["depends"]
@@ -77,7 +79,7 @@ def canonical(name: str) -> str:
 
 
 def entry(wheel: Path) -> Entry:
-    """Return a lock's entry for a wheel of pure Python, whose file name has its name and version."""
+    """Return a lock's entry for a wheel of pure Python, from its content and its file name."""
     module, version, *_ = wheel.name.split("-")
     return {
         "name": canonical(module),

@@ -24,13 +24,26 @@
   place.textContent = JSON.stringify(settings);
 
   const app = () => window.jupyterapp;
-  const kernel = () => app()?.shell.currentWidget?.sessionContext?.session?.kernel;
+  const shown = () => app()?.shell.currentWidget;
   const WORDS = { idle: "Python is ready", busy: "Python is at work …" };
 
+  const word = () => {
+    if (!app()) return "Loading …";
+    const session = shown()?.sessionContext;
+    return session ? WORDS[session.session?.kernel?.status] ?? "Python is starting …" : "";
+  };
+
+  // JupyterLab takes the lab's name out of the address; with it there, a reload opens the lab again.
+  const name = () => {
+    const path = shown()?.context?.path;
+    const query = path ? `?${new URLSearchParams({ path })}` : location.search;
+    if (query !== location.search) history.replaceState(null, "", query);
+  };
+
   const look = () => {
-    const said = WORDS[kernel()?.status] ?? (app() ? "Python is starting …" : "Loading …");
-    if (state.textContent !== said) state.textContent = said;
+    if (state.textContent !== word()) state.textContent = word();
     button.disabled = !app()?.commands.isEnabled("docmanager:download");
+    name();
   };
 
   button.addEventListener("click", async () => {

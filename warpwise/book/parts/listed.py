@@ -100,10 +100,11 @@ class Releases:
 
 @dataclass(frozen=True)
 class Listed:
-    """All of ``parts.toml``."""
+    """All of ``parts.toml``; ``lite`` is what labs in the browser need besides."""
 
     releases: Releases
     wheels: tuple[Wheel, ...]
+    lite: tuple[Wheel, ...]
     files: tuple[File, ...]
     libraries: tuple[Library, ...]
 
@@ -114,6 +115,7 @@ def listed(path: Path = LIST) -> Listed:
     return Listed(
         Releases(**data["pyodide"]),
         tuple(_part(Wheel, one) for one in data["wheel"]),
+        tuple(_part(Wheel, one) for one in data["lite"]),
         tuple(_part(File, one) for one in data["file"]),
         tuple(_part(Library, one) for one in data["library"]),
     )
