@@ -7,6 +7,6 @@ pages' editors. ``jupyter lite build`` would write the same scripts with seven m
 settings that are fetched file by file.
 """
 
-from warpwise.book.lite.folder import FOLDER, address, is_in, lay
+from warpwise.book.lite.folder import FOLDER, address, fetched, is_in, lay
 
-__all__ = ["FOLDER", "address", "is_in", "lay"]
+__all__ = ["FOLDER", "address", "fetched", "is_in", "lay"]

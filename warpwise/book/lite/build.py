@@ -11,11 +11,9 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
-from warpwise.book.lite.folder import FOLDER, lay
+from warpwise.book.lite.folder import FOLDER, fetched, lay
 from warpwise.book.parts import RUNTIME, Manifest, MissingPart
 from warpwise.book.parts.laying import VARIABLE
-from warpwise.book.parts.listed import listed
-from warpwise.book.parts.wheels import wheels
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +24,11 @@ def lay_labs(app: Sphinx) -> None:
     Where a part of them cannot be had they are left out, and one line says so."""
     if app.builder.format != "html":
         return
-    site, wanted = Path(app.outdir), listed()
+    site = Path(app.outdir)
     try:
         if Manifest.read(site / RUNTIME) is not None:
-            found = wheels(wanted.lite, wanted.releases, log.info)
             labs = sorted((Path(app.srcdir) / "labs").glob("[0-9]*.ipynb"))
-            return lay(site, found, labs)
+            return lay(site, fetched(log.info), labs)
     except MissingPart as missing:
         if os.environ.get(VARIABLE) == "required":
             raise ExtensionError(f"a part of JupyterLite is missing: {missing}") from missing
