@@ -17,13 +17,14 @@ def lay(out: Path, labs: Iterable[Path]) -> None:
     files, listed = out / "files", out / "api" / "contents" / "all.json"
     for folder in (files, listed.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    copies = [Path(shutil.copyfile(lab, files / lab.name)) for lab in labs]
-    entries = [_entry("notebook", lab.name, lab.stat().st_size) for lab in copies]
+    entries = [_entry("notebook", shutil.copyfile(lab, files / lab.name).name) for lab in labs]
     listed.write_text(json.dumps(_entry("directory", "") | {"content": entries}), "utf-8")
 
 
-def _entry(kind: str, name: str, size: int | None = None) -> dict[str, Any]:
-    """Return a file or folder as Jupyter's contents API describes it."""
+def _entry(kind: str, name: str) -> dict[str, Any]:
+    """Return a file or folder as Jupyter's contents API describes it.
+
+    A release puts its own copies of the labs into the folder, so that the size is not said."""
     return {
         "name": name,
         "path": name,
@@ -31,7 +32,7 @@ def _entry(kind: str, name: str, size: int | None = None) -> dict[str, Any]:
         "format": "json",
         "content": None,
         "mimetype": None,
-        "size": size,
+        "size": None,
         "writable": True,
         "created": TIME,
         "last_modified": TIME,

@@ -24,6 +24,9 @@ HEAD = """\
 LITE = """
 # JupyterLite, in which labs run, and what its kernel needs of Pyodide's packages.
 """
+UNPACKED = """
+# Folders of `lite` that are made of it, and the digests of their files, as of a library's below.
+[laid]"""
 LAID = """
 # Files of npm packages that are laid as they are.
 """
@@ -47,7 +50,7 @@ def main() -> None:
         modules = install(folder / "npm") / "node_modules"
         now = listed()
         LIST.write_text(
-            as_text(Listed(now.releases, now.wheels, now.lite, *found(modules))), "utf-8"
+            as_text(Listed(now.releases, now.wheels, now.lite, now.laid, *found(modules))), "utf-8"
         )
 
 
@@ -80,6 +83,7 @@ def as_text(parts: Listed) -> str:
         + "".join(_table("\n[[wheel]]", asdict(one)) for one in parts.wheels)
         + LITE
         + "\n".join(_table("[[lite]]", asdict(one)) for one in parts.lite)
+        + _table(UNPACKED, parts.laid)
         + LAID
         + "\n".join(_table("[[file]]", asdict(one)) for one in parts.files)
         + BUNDLED
