@@ -52,6 +52,15 @@
   });
   setInterval(look, 250);
 
+  // JupyterLite, unlike JupyterLab, takes keys before a widget sees them, and the mark that keeps it from that
+  // (see core.js) lies in the widget's shadow, where it does not look.
+  addEventListener("keydown", (event) => {
+    const host = event.target;
+    if (!host.localName?.startsWith("ww-")) return;
+    const meant = event.ctrlKey || event.metaKey || event.key === "Escape";
+    host.toggleAttribute("data-lm-suppress-shortcuts", !meant);
+  }, true);
+
   const bundle = document.createElement("script");
   bundle.setAttribute("main", "index");
   bundle.src = "../build/lab/bundle.js";
