@@ -46,8 +46,13 @@ SETTINGS = {
 }
 
 
-def book(folder, **theme_options: str) -> Book:
-    """A book of two chapters, the first with a lab, and of an unnumbered page with one."""
+def book(folder, runs: bool = False, **theme_options: str) -> Book:
+    """A book of two chapters, the first with a lab, and of an unnumbered page with one.
+
+    If it runs labs, their folder lies in the output."""
+    if runs:
+        (folder / "html/lite/lab").mkdir(parents=True)
+        (folder / "html/lite/lab/index.html").touch()
     (folder / "labs").mkdir()
     for lab in ("08_reading", "14_project"):
         (folder / f"labs/{lab}.ipynb").write_text("{}")
@@ -74,6 +79,12 @@ def public(tmp_path_factory) -> Book:
     return book(
         tmp_path_factory.mktemp("public"), repository_url="https://github.com/someone/gpu-course"
     )
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory) -> Book:
+    folder = tmp_path_factory.mktemp("running")
+    return book(folder, runs=True, repository_url="https://github.com/someone/gpu-course")
 
 
 def links(html: str, words: str) -> list[str]:
@@ -108,6 +119,15 @@ def test_with_a_repository_every_lab_can_be_opened_in_three_ways(
         ],
         ["https://mybinder.org/v2/gh/someone/gpu-course/main?labpath=labs%2F08_reading.ipynb"],
     ]
+
+
+def test_where_labs_run_in_the_browser_the_button_opens_one_and_a_menu_has_the_rest(running: Book):
+    page, runs = running.html("chapters/08_reading"), "lite/lab/index.html?path=08_reading.ipynb"
+    assert links(page, "Lab") == [f"../{runs}"]
+    assert links(page, "Download the notebook") == ["../labs/08_reading.ipynb"]
+    assert len(links(page, "Open on Binder")) == 1 and "dropdown-lab-ways" in page
+    assert links(running.html("chapters/index"), "open") == [f"../{runs}"]
+    assert running.warnings == ""
 
 
 def test_a_chapter_without_a_lab_has_no_button(public: Book):

@@ -35,6 +35,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     for part in PARTS:
         app.setup_extension(f"warpwise.book.{part}")
     app.setup_extension("warpwise.book.parts.build")
+    app.setup_extension("warpwise.book.lite.build")
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)
     app.connect("html-page-context", postprocess.repair_roles)

@@ -1,8 +1,9 @@
 """Offer the labs on the site: ``labs/NN_topic.ipynb`` goes with the page of the same name.
 
 The page is ``chapters/NN_topic``, or ``chapters/topic``. A chapter with a lab gets a button in its
-header; the list of chapters asks ``ways`` for the same links. A lab can always be downloaded. It
-can be opened in Google Colab and Binder too if ``_config.yml`` sets
+header; the list of chapters asks ``ways`` for the same links. Where ``warpwise.book.lite`` lies in
+the site, the button opens the lab in the reader's browser, and a menu has the other ways. A lab can
+always be downloaded. It can be opened in Google Colab and Binder too if ``_config.yml`` sets
 ``html_theme_options.repository_url``: both services fetch the notebook from GitHub by themselves,
 from ``repository_branch`` or ``main``. ``warpwise.labs.colab`` reads the same two settings.
 """
@@ -22,6 +23,7 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 from sphinx.util.typing import ExtensionMetadata
 
+from warpwise.book import lite
 from warpwise.errors import LabError
 from warpwise.labs.colab import BRANCH, named
 
@@ -85,6 +87,9 @@ def ways(app: Sphinx, page: str, local: Callable[[str], str]) -> list[Way]:
         return []
     path = f"labs/{labs[0].name}"
     found = [Way("download", "Download the notebook", "fas fa-download", local(path))]
+    if lite.is_in(Path(app.outdir)):
+        runs = local(lite.address(labs[0].name))
+        found.insert(0, Way("open", "Open in the browser", "fas fa-play", runs))
     if (where := repository(app.config)) is not None:
         found.append(Way("Colab", "Open in Google Colab", "fas fa-cloud", where.colab(path)))
         found.append(Way("Binder", "Open on Binder", "fas fa-rocket", where.binder(path)))
@@ -98,18 +103,31 @@ def add_button(
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    """Put the lab into its chapter's header: a download button, or a menu of several ways."""
+    """Put the lab into its chapter's header."""
     found = ways(app, pagename, lambda path: context["pathto"](path, resource=True))
+    context["header_buttons"][:0] = buttons(found)
+
+
+def buttons(found: list[Way]) -> list[dict[str, object]]:
+    """Return the theme's buttons: one that opens or downloads the lab, a menu, or both."""
     if not found:
-        return
-    button: dict[str, object] = {"icon": "fas fa-flask", "label": "lab-button"}
-    if len(found) == 1:
-        tooltip = "Download the lab of this chapter"
-        button |= {"type": "link", "url": found[0].url, "tooltip": tooltip, "text": "Lab"}
-    else:
-        links = [{"type": "link", "url": w.url, "text": w.text, "icon": w.icon} for w in found]
-        button |= {"type": "group", "buttons": links, "tooltip": "Lab of this chapter"}
-    context["header_buttons"].insert(0, button)
+        return []
+    first, *others = found
+    if first.word != "open" and others:
+        return [menu(found, "lab-button", "fas fa-flask", "Lab of this chapter")]
+    told = "Open the lab of this chapter: it runs in your browser"
+    if first.word == "download":
+        told = "Download the lab of this chapter"
+    link: dict[str, object] = {"type": "link", "url": first.url, "icon": "fas fa-flask"}
+    link |= {"label": "lab-button", "tooltip": told, "text": "Lab"}
+    more = [menu(others, "lab-ways", "fas fa-caret-down", "Other ways to open the lab")]
+    return [link, *(more if others else [])]
+
+
+def menu(found: list[Way], label: str, icon: str, tooltip: str) -> dict[str, object]:
+    """Return a menu of ways as the theme describes one."""
+    links = [{"type": "link", "url": w.url, "text": w.text, "icon": w.icon} for w in found]
+    return {"type": "group", "buttons": links, "label": label, "icon": icon, "tooltip": tooltip}
 
 
 def copy_labs(app: Sphinx, error: Exception | None) -> None:

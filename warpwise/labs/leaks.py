@@ -103,17 +103,25 @@ def regions(lab: Lab) -> Iterator[tuple[str, str]]:
 def find(folder: Path, kept_back: Mapping[str, str]) -> tuple[Leak, ...]:
     """Find every file below ``folder`` that holds one of the ``secrets``, or is named like one."""
     leaks: list[Leak] = []
-    fetched = _fetched()
+    parts = tomllib.loads(_text(FETCHED))
+    fetched = {part["sha256"] for part in (*parts["file"], *parts["wheel"], *parts["lite"])}
+    known = [place for place in folder.rglob("lite/*") if _is_known(place, parts["laid"])]
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         content = path.read_bytes()
-        if hashlib.sha256(content).hexdigest() not in fetched:
+        if _digest(content) not in fetched and not any(map(path.is_relative_to, known)):
             leaks += _in_file(path.relative_to(folder).as_posix(), content, kept_back)
     return tuple(dict.fromkeys(leaks))
 
 
-def _fetched() -> set[str]:
-    parts = tomllib.loads(_text(FETCHED))
-    return {part["sha256"] for part in (*parts["file"], *parts["wheel"])}
+def _is_known(place: Path, laid: Mapping[str, str]) -> bool:
+    """Return whether a folder holds what was laid there, and nothing else."""
+    files = {p.relative_to(place).as_posix(): p for p in place.rglob("*") if p.is_file()}
+    lines = [f"{_digest(path.read_bytes())}  {name}\n" for name, path in sorted(files.items())]
+    return bool(files) and laid.get(place.name) == _digest("".join(lines).encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def squeezed(text: str) -> str:

@@ -67,7 +67,8 @@ class at_most:
 
     def __enter__(self) -> None:
         self.began, self.queued_before = time.monotonic(), queued()
-        self.used_before = time.thread_time()
+        if self.timers:  # a browser has neither them nor this clock
+            self.used_before = time.thread_time()
         self.before = {number: signal.signal(number, self._ring) for number in self.timers}
         for number, timer in self.timers.items():
             signal.setitimer(timer, self.seconds if number == signal.SIGPROF else self.most, AGAIN)

@@ -76,8 +76,10 @@ def add_site(root: Path, folder: Path) -> bool:
     if new:
         _build(folder, kept)
     shutil.copytree(kept, folder / "site")
-    shutil.rmtree(folder / "site" / "labs", ignore_errors=True)
-    shutil.copytree(folder / "labs", folder / "site" / "labs")
+    for place in (folder / "site/labs", folder / "site/lite/files"):
+        if place.is_dir():  # the second, where labs run in the browser
+            shutil.rmtree(place)
+            shutil.copytree(folder / "labs", place)
     return new
 
 

@@ -21,6 +21,12 @@ HEAD = """\
 
 # Where wheels are that Pyodide's lock file names: in its releases, or bundled by a package on PyPI.
 """
+LITE = """
+# JupyterLite, in which labs run, and what its kernel needs of Pyodide's packages.
+"""
+UNPACKED = """
+# Folders of `lite` that are made of it, and the digests of their files, as of a library's below.
+[laid]"""
 LAID = """
 # Files of npm packages that are laid as they are.
 """
@@ -28,7 +34,9 @@ BUNDLED = """
 # What goes into the editor's script. The digest is that of `sha256sum` over all files of a package.
 """
 #: Pyodide's files that a browser loads.
-FILES = "pyodide.mjs pyodide.asm.js pyodide.asm.wasm python_stdlib.zip pyodide-lock.json".split()
+FILES = (
+    "pyodide.mjs pyodide.js pyodide.asm.js pyodide.asm.wasm python_stdlib.zip pyodide-lock.json"
+).split()
 LOCKED = "install --package-lock-only --omit-lockfile-registry-resolved".split()
 
 
@@ -41,7 +49,9 @@ def main() -> None:
         shutil.copy(folder / LOCK.name, LOCK)
         modules = install(folder / "npm") / "node_modules"
         now = listed()
-        LIST.write_text(as_text(Listed(now.releases, now.wheels, *found(modules))), "utf-8")
+        LIST.write_text(
+            as_text(Listed(now.releases, now.wheels, now.lite, now.laid, *found(modules))), "utf-8"
+        )
 
 
 def found(modules: Path) -> tuple[tuple[File, ...], tuple[Library, ...]]:
@@ -71,6 +81,9 @@ def as_text(parts: Listed) -> str:
         HEAD
         + _table("[pyodide]", asdict(parts.releases))
         + "".join(_table("\n[[wheel]]", asdict(one)) for one in parts.wheels)
+        + LITE
+        + "\n".join(_table("[[lite]]", asdict(one)) for one in parts.lite)
+        + _table(UNPACKED, parts.laid)
         + LAID
         + "\n".join(_table("[[file]]", asdict(one)) for one in parts.files)
         + BUNDLED

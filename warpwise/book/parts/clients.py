@@ -71,8 +71,9 @@ def pip(target: Path, wanted: str, for_pyodide: bool = False) -> Path:
 
 
 def _reason(client: str, said: str) -> str:
-    """Return the line that says most: pip's last error, and why it got no answer; npm's sentence."""
+    """Return the line that says most: npm's sentence; pip's last error, and why no answer came."""
     lines = [line.removeprefix("npm error").strip() for line in said.splitlines()]
+    lines = [line for line in lines if line and not line.endswith(":")]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
     sentences = [line for line in lines if len(line.split()) > 3]
     reason = [*errors[-1:], *sentences[:1], *lines[:1], "it failed without a word"][0]

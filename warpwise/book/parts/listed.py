@@ -100,10 +100,15 @@ class Releases:
 
 @dataclass(frozen=True)
 class Listed:
-    """All of ``parts.toml``."""
+    """All of ``parts.toml``.
+
+    ``lite`` is what labs in the browser need besides; ``laid`` has the sums of the folders of a site
+    that come of it, by which others know them."""
 
     releases: Releases
     wheels: tuple[Wheel, ...]
+    lite: tuple[Wheel, ...]
+    laid: dict[str, str]
     files: tuple[File, ...]
     libraries: tuple[Library, ...]
 
@@ -114,6 +119,8 @@ def listed(path: Path = LIST) -> Listed:
     return Listed(
         Releases(**data["pyodide"]),
         tuple(_part(Wheel, one) for one in data["wheel"]),
+        tuple(_part(Wheel, one) for one in data["lite"]),
+        data["laid"],
         tuple(_part(File, one) for one in data["file"]),
         tuple(_part(Library, one) for one in data["library"]),
     )

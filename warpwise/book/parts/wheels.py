@@ -16,7 +16,10 @@ def wheels(wanted: tuple[Wheel, ...], releases: Releases, say: Say) -> list[Path
 
     Raises MissingPart if one cannot be had, or is not what the list says."""
     missing = [wheel for wheel in wanted if not _is_whole(wheel, _place(wheel))]
-    unreleased = [wheel for wheel in missing if not _fetched(wheel, releases, say)]
+    unreleased: list[Wheel] = []
+    for wheel in missing:  # where one cannot be reached, no other is tried
+        if (unreleased and not wheel.pypi) or not _fetched(wheel, releases, say):
+            unreleased.append(wheel)
     if unreleased:
         _unpack(unreleased, releases, say)
     return [_place(wheel) for wheel in wanted]

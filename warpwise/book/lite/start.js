@@ -1,0 +1,68 @@
+// Starts JupyterLab with the settings of the page, and says how far Python is.
+(() => {
+  "use strict";
+  const place = document.getElementById("jupyter-config-data");
+  const state = document.getElementById("state");
+  const button = document.getElementById("download");
+  // The site may lie in any folder of a server.
+  const root = new URL("..", location.href.split(/[?#]/)[0]).pathname;
+
+  // What the site's pages wear, or else what the reader's system does.
+  const dark = () => {
+    try {
+      const chosen = localStorage.getItem("theme");
+      if (chosen) return chosen === "dark";
+    } catch { /* storage is forbidden */ }
+    return matchMedia("(prefers-color-scheme: dark)").matches;
+  };
+
+  const settings = JSON.parse(place.textContent.replaceAll("{root}", root));
+  document.body.classList.toggle("dark", dark());
+  settings.settingsOverrides["@jupyterlab/apputils-extension:themes"] = {
+    theme: dark() ? "JupyterLab Dark" : "JupyterLab Light",
+  };
+  place.textContent = JSON.stringify(settings);
+
+  const app = () => window.jupyterapp;
+  const shown = () => app()?.shell.currentWidget;
+  const WORDS = { idle: "Python is ready", busy: "Python is at work …" };
+
+  const word = () => {
+    if (!app()) return "Loading …";
+    const session = shown()?.sessionContext;
+    return session ? WORDS[session.session?.kernel?.status] ?? "Python is starting …" : "";
+  };
+
+  // JupyterLab takes the lab's name out of the address; with it there, a reload opens the lab again.
+  const name = () => {
+    const path = shown()?.context?.path;
+    const query = path ? `?${new URLSearchParams({ path })}` : location.search;
+    if (query !== location.search) history.replaceState(null, "", query);
+  };
+
+  const look = () => {
+    if (state.textContent !== word()) state.textContent = word();
+    button.disabled = !app()?.commands.isEnabled("docmanager:download");
+    name();
+  };
+
+  button.addEventListener("click", async () => {
+    await app().commands.execute("docmanager:save");
+    await app().commands.execute("docmanager:download");
+  });
+  setInterval(look, 250);
+
+  // JupyterLite, unlike JupyterLab, takes keys before a widget sees them, and the mark that keeps it from that
+  // (see core.js) lies in the widget's shadow, where it does not look.
+  addEventListener("keydown", (event) => {
+    const host = event.target;
+    if (!host.localName?.startsWith("ww-")) return;
+    const meant = event.ctrlKey || event.metaKey || event.key === "Escape";
+    host.toggleAttribute("data-lm-suppress-shortcuts", !meant);
+  }, true);
+
+  const bundle = document.createElement("script");
+  bundle.setAttribute("main", "index");
+  bundle.src = "../build/lab/bundle.js";
+  document.head.append(bundle);
+})();
