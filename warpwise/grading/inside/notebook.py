@@ -34,7 +34,8 @@ import pytest  # noqa: E402
 from _pytest import config  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 from jupyter_client.manager import KernelManager  # noqa: E402
-from jupyter_client.provisioning import KernelProvisionerFactory, local_provisioner  # noqa: E402
+from jupyter_client.provisioning import local_provisioner  # noqa: E402
+from jupyter_client.provisioning.factory import KernelProvisionerFactory  # noqa: E402
 from serve import die_with_parent  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
@@ -197,7 +198,7 @@ class Kernel:
             os._exit(0)
 
 
-class KernelApp(IPKernelApp):  # type: ignore[misc]  # ipykernel has no types
+class KernelApp(IPKernelApp):
     """A kernel that is given its settings: to read them as a command's options takes time."""
 
     def parse_command_line(self, argv: list[str] | None = None) -> None:
