@@ -55,6 +55,14 @@ def test_lanes_from_a_file_are_a_tuple_again():
     )
 
 
+def test_counters_made_at_once_are_those_made_field_by_field():
+    counts = {"warp_instructions": 3, "lanes_active": [1, 2] + [0] * 31, "op_fp32": 7}
+    made = Metrics.of(counts)
+    assert made == Metrics(**counts)
+    assert vars(made) == vars(Metrics(**counts))
+    assert Metrics.of({}) == Metrics()
+
+
 def test_the_instruction_mix_is_shares_of_the_operations():
     mix = Metrics(op_fp32=6, op_memory=3, op_control=1).instruction_mix
     assert tuple(mix) == OPERATIONS and sum(mix.values()) == pytest.approx(1)

@@ -90,3 +90,11 @@ def test_another_exercises_function_a_given_one_and_one_unlike_it_are_no_answer(
     assert answered(*(KERNEL.format(name) for name in names)) is None
     assert answered(*given(LAB.stem)) is None
     assert answered(KERNEL.format("mirror")) is None
+
+
+def test_every_answer_has_the_other_cells_in_their_places():
+    cells = tuple(Cell(f"def {one.name}(x):\n    pass\n", one.id) for one in LAB.exercises)
+    found = notebook.answers(Notebook(cells), LAB.exercises)
+    texts = [cell.text for cell in cells]
+    for at, exercise in enumerate(LAB.exercises):
+        assert found[exercise.id].others == (*texts[:at], "", *texts[at + 1 :])

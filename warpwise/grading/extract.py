@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from warpwise.errors import GradingError
-from warpwise.grading.notebook import plain
+from warpwise.grading import notebook
 from warpwise.labs.lookup import is_stub_syntax
 from warpwise.simt import Kernel, kernels_in
 from warpwise.simt.compiler.advice import LONGEST, nearest
 
 MOST_NESTED = 100
+# The cells of one submission: each of its answers asks again.
+_once = lru_cache(maxsize=2048)
+plain = _once(notebook.plain)
 MODULES = ("collections", "functools", "itertools", "math", "numpy", "operator")
 
 
@@ -126,7 +129,7 @@ def _is_literal(node: ast.stmt) -> bool:
     return True
 
 
-@lru_cache(maxsize=2048)  # the cells of one submission: each of its answers asks again
+@_once
 def _parses(text: str) -> bool:
     try:
         _parsed(text)

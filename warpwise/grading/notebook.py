@@ -73,7 +73,8 @@ class Notebook:
 class Answer:
     """A student's text for one exercise.
 
-    ``others`` are the notebook's other code cells, where device functions may stand."""
+    ``others`` are the notebook's code cells, where device functions may stand, with nothing in its
+    own one's place: so every answer numbers the lines of each cell alike, and it is read once."""
 
     id: str
     kind: str
@@ -137,7 +138,7 @@ def _answer(notebook: Notebook, exercise: Exercise, known: Collection[str]) -> A
     found = found or _misnamed(notebook, exercise.name, known)
     if not found:
         return None
-    others = tuple(cell.text for cell in notebook.cells if cell is not found[-1])
+    others = tuple("" if cell is found[-1] else cell.text for cell in notebook.cells)
     return Answer(exercise.id, exercise.kind, exercise.name, found[-1].text, others)
 
 

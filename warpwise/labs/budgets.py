@@ -68,9 +68,10 @@ def charged(m: Metrics, counter: str) -> float:
     """Return a counter of a launch or a line, with atomics counted into loads and stores, and
     functions of float64 into its arithmetic."""
     if counter not in _BY_THEMSELVES:
-        both = {name: getattr(m, name) + m.special_fp64 for name in FLOAT64}
-        both |= {name: getattr(m, name) + getattr(m, atomics) for name, atomics in ATOMICS.items()}
-        m = replace(m, **both)
+        more = dict.fromkeys(FLOAT64, m.special_fp64)
+        more |= {name: getattr(m, atomics) for name, atomics in ATOMICS.items()}
+        if any(more.values()):
+            m = replace(m, **{name: getattr(m, name) + count for name, count in more.items()})
     value: float = getattr(m, counter)
     return value
 

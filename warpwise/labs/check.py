@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from html import escape
 from textwrap import dedent, indent
 from typing import Any
@@ -23,7 +24,7 @@ from warpwise.labs.card import Card, Gauge
 from warpwise.labs.cells_run import CellsRun
 from warpwise.labs.differences import Difference
 from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
-from warpwise.labs.judge import judge_until_wrong, telling
+from warpwise.labs.judge import FIRST_BLOCK, judge_until_wrong, telling
 from warpwise.labs.ladder import Attempts, Ladder
 from warpwise.labs.looked import Looked, looked
 from warpwise.messages import NOTHING, plain
@@ -121,12 +122,13 @@ def _advised(verdicts: tuple[Verdict, ...], seen: Looked, failed: str) -> tuple[
 def _judged(
     target: Any, cases: tuple[Case, ...], names: Mapping[str, Any]
 ) -> tuple[str, tuple[Verdict, ...]]:
+    judged = partial(judge_until_wrong, cases=cases, record=() if _nobody_looks() else FIRST_BLOCK)
     if not isinstance(target, str):
-        return lookup.name_of(target), _read(judge_until_wrong(target, cases))
+        return lookup.name_of(target), _read(judged(target))
     problem = lookup.problem(target, names, _CELLS)
     if problem is None and all(isinstance(case, Call) for case in cases):
         problem = ungraded.problem(target, names)
-    return target, _read((problem,) if problem else judge_until_wrong(names[target], cases))
+    return target, _read((problem,) if problem else judged(names[target]))
 
 
 def _read(verdicts: tuple[Verdict, ...]) -> tuple[Verdict, ...]:

@@ -80,12 +80,15 @@ def judged(
             yield judge_call(target, case, known)
 
 
-def judge_until_wrong(target: Any, cases: Iterable[Case]) -> tuple[Verdict, ...]:
+def judge_until_wrong(
+    target: Any, cases: Iterable[Case], record: Sequence[int] = FIRST_BLOCK
+) -> tuple[Verdict, ...]:
     """Judge a kernel or a function up to the first case that is wrong.
 
-    One over its budget ends nothing, for a wrong result may follow, and is ``telling``."""
+    One over its budget ends nothing, for a wrong result may follow, and is ``telling``. ``record``
+    is as ``judged`` takes it."""
     verdicts: list[Verdict] = []
-    for verdict in judged(target, cases):
+    for verdict in judged(target, cases, record=record):
         verdicts.append(verdict)
         if not verdict.passed and not verdict.reason.startswith(Reason.OVER_BUDGET):
             break

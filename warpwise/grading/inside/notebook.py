@@ -35,7 +35,9 @@ from _pytest import config  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 from jupyter_client.manager import KernelManager  # noqa: E402
 from jupyter_client.provisioning import local_provisioner  # noqa: E402
+from jupyter_client.provisioning.factory import KernelProvisionerFactory  # noqa: E402
 from serve import die_with_parent  # noqa: E402
+from traitlets.config import Config  # noqa: E402
 
 from warpwise.labs.cell_time import CellTime  # noqa: E402
 
@@ -49,6 +51,7 @@ RECONNECT_MILLISECONDS = 5  #: until the kernel listens; 100 by itself
 # process's files
 DUMPABLE = 4
 WORK = Path("work")
+KERNEL_SETTINGS = Config(HistoryManager={"enabled": False})
 #: parts of pytest that notebooks do not need, and that take time for each of them
 UNUSED = """
     cacheprovider debugging doctest faulthandler junitxml logging monkeypatch pastebin recwarn
@@ -80,7 +83,8 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
     """Write a JSON line per code cell of ``job["notebook"]``.
 
     It has the ``warpwise`` entry of its metadata, whether it passed, and why not."""
-    settings = nbval_settings()
+    session = nbval_session()
+    settings = session.config
     WORK.mkdir(exist_ok=True)  # in a room, nothing is there yet
     os.chdir(WORK)
     vars(local_provisioner)["launch_kernel"] = Kernel(result).launch
@@ -90,14 +94,16 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
     settings.option.nbval_cell_timeout = job["wall_seconds"]
     limit = CellTime(job["cell_seconds"], INTERRUPTED_SECONDS)
     settings.pluginmanager.register(Reporter(result, limit, job["over_cpu"]))
-    settings.hook.pytest_cmdline_main(config=settings)
+    settings.hook.pytest_collection(session=session)
+    settings.hook.pytest_runtestloop(session=session)
 
 
 def warm() -> None:
-    """Do what is the same for all notebooks: read pytest's settings, import what most will import.
+    """Do what is the same for all notebooks: begin pytest's session, import what most will import.
 
     The folder is this process's own: each room has another in its place."""
-    nbval_settings()
+    nbval_session()
+    KernelProvisionerFactory.instance()  # looks through all installed packages
     nbformat.validate(nbformat.v4.new_notebook())  # compiles the schema
     views = import_module("warpwise.views")
     drawn = (module.name for module in pkgutil.iter_modules(views.__path__, "warpwise.views."))
@@ -106,8 +112,18 @@ def warm() -> None:
 
 
 @lru_cache(maxsize=1)
-def nbval_settings() -> pytest.Config:
-    """Make pytest's settings for a notebook in the folder WORK, which is made."""
+def nbval_session() -> pytest.Session:
+    """Begin pytest's session for a notebook in the folder WORK, which is made.
+
+    That is what pytest's command does before it looks for tests; it goes through all plugins."""
+    settings = _settings()
+    session = pytest.Session.from_config(settings)
+    settings._do_configure()
+    settings.hook.pytest_sessionstart(session=session)
+    return session
+
+
+def _settings() -> pytest.Config:
     WORK.mkdir()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     alone = ["--noconftest", "-c", "/dev/null", "--rootdir", str(WORK)]
@@ -176,10 +192,17 @@ class Kernel:
             os.close(told)
             if path:
                 sys.path[:1] = [""]  # instead of the sandbox's own modules
-                sys.argv = ["kernel", "-f", path, "--HistoryManager.enabled=False"]
-                IPKernelApp.launch_instance(argv=sys.argv[1:])
+                sys.argv = ["kernel", "-f", path]
+                KernelApp.launch_instance(connection_file=path, config=KERNEL_SETTINGS)
         finally:
             os._exit(0)
+
+
+class KernelApp(IPKernelApp):
+    """A kernel that is given its settings: to read them as a command's options takes time."""
+
+    def parse_command_line(self, argv: list[str] | None = None) -> None:
+        """Read nothing."""
 
 
 class Connection(nbval.kernel.RunningKernel):  # type: ignore[misc]  # nbval has no types

@@ -33,7 +33,13 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], int | float]] = {
 
 
 class NotConstant(Exception):
-    """Raised for an expression that is not a constant; its text is the part that is not."""
+    """Raised for an expression that is not a constant; its text is the part that is not.
+
+    Syntax is written as text only where somebody reads it."""
+
+    def __str__(self) -> str:
+        (part,) = self.args
+        return ast.unparse(part) if isinstance(part, ast.AST) else str(part)
 
 
 def constant(node: ast.AST, lookup: Lookup) -> Constant:
@@ -55,13 +61,13 @@ def constant(node: ast.AST, lookup: Lookup) -> Constant:
             return _applied(op, _number(constant(left, lookup)), _number(constant(right, lookup)))
         case ast.Subscript(value=value, slice=index):
             return _item(node, constant(value, lookup), constant(index, lookup))
-    raise NotConstant(ast.unparse(node))
+    raise NotConstant(node)
 
 
 def _item(node: ast.Subscript, items: Constant, index: Constant) -> Constant:
     if isinstance(items, tuple) and type(index) is int and -len(items) <= index < len(items):
         return items[index]
-    raise NotConstant(ast.unparse(node))
+    raise NotConstant(node)
 
 
 def _named(name: str, lookup: Lookup) -> Constant:

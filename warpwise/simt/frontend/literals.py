@@ -33,9 +33,9 @@ def made(function: Any, node: ast.Call, meaning: Meaning, lookup: Lookup) -> np.
 
     ``meaning`` resolves a dotted name, ``lookup`` a plain one. Raises NotConstant."""
     if any(isinstance(a, ast.Starred) for a in node.args):
-        raise NotConstant(ast.unparse(node))
+        raise NotConstant(node)
     if any(k.arg not in ("dtype", "align") for k in node.keywords):
-        raise NotConstant(ast.unparse(node))
+        raise NotConstant(node)
     named = {k.arg: k.value for k in node.keywords if k.arg}
     if function is np.dtype:
         return _structure(node, named, meaning, lookup)
@@ -57,7 +57,7 @@ def made(function: Any, node: ast.Call, meaning: Meaning, lookup: Lookup) -> np.
             np.int64, copy=False
         )  # what NumPy makes of integers on a GPU's machine
     if array.dtype not in ELEMENTS:
-        raise NotConstant(ast.unparse(node))
+        raise NotConstant(node)
     array.flags.writeable = False
     return array
 
@@ -88,7 +88,7 @@ def _element(node: ast.expr, meaning: Meaning) -> DType:
         try:
             named: DType = np.dtype(node.value)
         except TypeError as error:
-            raise NotConstant(ast.unparse(node)) from error
+            raise NotConstant(node) from error
         return named if named in ELEMENTS else _not(node)
     value = meaning(node)
     if isinstance(value, np.dtype):
@@ -97,7 +97,7 @@ def _element(node: ast.expr, meaning: Meaning) -> DType:
 
 
 def _not(node: ast.AST) -> NoReturn:
-    raise NotConstant(ast.unparse(node))
+    raise NotConstant(node)
 
 
 def _structure(

@@ -307,7 +307,7 @@ def _value(node: ast.expr, names: dict[str, object]) -> object:
     if not isinstance(node, ast.Call):
         return scalar
     if len(node.args) != 1 or node.keywords:
-        raise NotConstant(ast.unparse(node))
+        raise NotConstant(node)
     try:
         value: object = scalar(constant(node.args[0], lambda name: names[name]))
         return value

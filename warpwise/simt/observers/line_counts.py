@@ -79,7 +79,7 @@ class LineCounts(SimpleNamespace):
         counts: dict[str, Any] = {**vars(self), **extra}
         if isinstance(self.lanes_active, np.ndarray):  # else 0: no warps
             counts["lanes_active"] = tuple(self.lanes_active.tolist())
-        return Metrics(**counts)
+        return Metrics.of(counts)
 
 
 def summed(lines: Iterable[LineCounts]) -> LineCounts:
