@@ -56,6 +56,11 @@ def test_a_card_says_all_that_the_verdict_has():
         assert part in said, part
 
 
+def test_without_its_style_a_gauge_still_has_words_apart():
+    bare = re.sub(r"<style>.*?</style>|<[^>]+>", "", CARDS["over"].html(), flags=re.S)
+    assert "shared_bank_conflicts  ! 16 of at most 0" in bare
+
+
 def test_of_many_cases_that_passed_the_rows_are_folded_and_of_many_left_there_is_a_number():
     assert "<summary>11 cases</summary>" in CARDS["many"].html()
     assert "<details>" not in CARDS["right"].html()

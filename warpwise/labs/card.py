@@ -4,7 +4,8 @@ The head says in a word and a sign how it went, so that nothing hangs on its col
 what happened, what to try, the cases, the budget as gauges, and how far the lab is done. The card
 knows neither judge nor kernel: ``check`` gives it the words of the verdict, which the plain text
 says too. All of them are escaped, for names, labels and source lines are a student's. Style and
-text are complete in themselves: no script, no font, nothing to fetch."""
+text are complete in themselves: no script, no font, nothing to fetch. A notebook that is not
+trusted drops the style, and the words are read one after another."""
 
 from __future__ import annotations
 
@@ -189,7 +190,7 @@ def _gauge(gauge: Gauge) -> str:
     """A row: the counter, its value and limit in words, and a bar between if it has a limit."""
     name, told = escape(gauge.counter), escape(gauge.told)
     if gauge.limit is None:
-        row = f'<span class="ww-code">{name}</span><span class="ww-figure">{told}</span>'
+        row = f'<span class="ww-code">{name}</span> <span class="ww-figure">{told}</span>'
         return f'<div class="ww-gauge">{row}</div>'
     look, sign = ("right", SIGNS["right"]) if gauge.kept else ("over", SIGNS["over"])
     most = max(gauge.value, gauge.limit)
@@ -200,4 +201,4 @@ def _gauge(gauge: Gauge) -> str:
     mark = f'<span class="ww-mark" aria-hidden="true">{sign}</span>'
     said = f'<span class="ww-figure">{mark} {told}</span>'
     called = f'<span class="ww-code">{name}</span>'
-    return f'<div class="ww-gauge ww-is-{look}">{called}{bar}{said}</div>'
+    return f'<div class="ww-gauge ww-is-{look}">{called} {bar} {said}</div>'
