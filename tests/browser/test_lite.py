@@ -84,3 +84,13 @@ def check_equal_but_for(notebook: dict, changed: str, text: str) -> None:
         expected = text if ours["id"] == changed else "".join(ours["source"])
         assert "".join(theirs["source"]) == expected
         assert theirs["metadata"].get("warpwise") == ours["metadata"].get("warpwise")
+
+
+def test_from_a_disk_a_lab_is_offered_to_download(chapter, site):
+    page = chapter[0].context.browser.new_page()
+    page.goto(f"{(site.folder / 'lite/lab/index.html').as_uri()}?path={LAB}")
+    link = page.get_by_role("link", name="Download this lab")
+    assert link.get_attribute("href") == f"../files/{LAB}"
+    assert (site.folder / "lite/files" / LAB).is_file()
+    assert "not in pages from a disk" in page.locator("#bar").inner_text()
+    page.close()
