@@ -52,7 +52,16 @@
     if (query !== location.search) history.replaceState(null, "", query);
   };
 
+  // On a phone the list of labs would leave no room for one.
+  let narrow = matchMedia("(max-width: 40rem)").matches;
+  const makeRoom = () => {
+    if (!narrow || !shown()?.context?.isReady) return;
+    narrow = false;
+    app().shell.collapseLeft();
+  };
+
   const look = () => {
+    makeRoom();
     if (state.textContent !== word()) state.textContent = word();
     button.disabled = !app()?.commands.isEnabled("docmanager:download");
     name();
