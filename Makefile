@@ -12,7 +12,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos test quick seeds busy mutants lab labs bench batch numba wasm gpu lint style format spelling types clean system
+.PHONY: help book serve photos test quick seeds busy mutants lab labs bench batch lite wasm numba gpu lint style format spelling types clean system
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ bench: $(READY) ## measure speed, and print it beside what is asked for
 
 batch: $(READY) ## grade COUNT submissions (10,000), with the curve of the grader's memory, into _build/batch
 	PYTHONPATH=tests $(BIN)/python tools/grade_many.py $(or $(COUNT),10000) --jobs $(WORKERS) --out _build/batch
+
+lite: system $(READY) ## run every solved lab whole in the browser (ONLY="--only 08"), in ten minutes, with a table
+	PYTHONPATH=tests $(BIN)/python tools/lite.py $(ONLY)
 
 numba: $(READY) ## run numba-cuda's own tests on the simulator and on Numba's, with a table
 	$(BIN)/python tools/numba_suite.py

@@ -7,13 +7,13 @@ import json
 
 import pytest
 from support.lite_lab import LiteLab
-from support.pages import Watch
+from support.pages import Watch, violations
 from support.paths import ROOT
 
 from warpwise.labs.source import load_lab, solved_notebook
 
 CHAPTER, LAB = "chapters/01_why_gpus.html", "01_why_gpus.ipynb"
-IMPORTS, GIVEN, EXERCISE, CHECK = range(4)  # the first cells of code of lab 1
+IMPORTS, GIVEN, EXERCISE, CHECK, HOST, CHECK_OF_HOST = range(6)  # cells of code of lab 1
 #: What Lab says in the console, and no reader has to know.
 SAID = ("terminals plugin", "No exact match found for python", "contents will NOT be synced")
 
@@ -24,7 +24,7 @@ def chapter(site, browser):
     if not (site.folder / "lite").is_dir():
         pytest.skip("the site was built without labs in the browser: their parts cannot be had")
     context = browser.new_context(
-        viewport={"width": 1280, "height": 3200}, color_scheme="dark", accept_downloads=True
+        viewport={"width": 1280, "height": 6000}, color_scheme="dark", accept_downloads=True
     )
     watch = Watch()
     context.on("page", watch.over)
@@ -48,11 +48,11 @@ def test_a_lab_is_done_in_the_browser(site, chapter, tmp_path):
     lab = LiteLab(page)
     lab.wait()
     assert page.locator("body").get_attribute("data-jp-theme-light") == "false"
+    assert violations(page, "#bar") == []
 
-    text = solution("square")
     lab.run(IMPORTS)
     lab.run(GIVEN)
-    lab.write(EXERCISE, text)
+    lab.write(EXERCISE, solution("square"))
     lab.run(EXERCISE, following=1)
     card = lab.cell(CHECK).locator(".ww-card")
     card.get_by_text("Passed", exact=True).wait_for()
@@ -62,11 +62,15 @@ def test_a_lab_is_done_in_the_browser(site, chapter, tmp_path):
     slider.press("ArrowRight")
     assert slider.input_value() == "2"
 
+    lab.write(HOST, solution("place"))
+    lab.run(HOST, following=1)
+    lab.cell(CHECK_OF_HOST).locator(".ww-card").get_by_text("Passed", exact=True).wait_for()
+
     with page.expect_download() as download:
         page.get_by_role("button", name="Download this lab").click()
     assert download.value.suggested_filename == LAB
     handed_in = json.loads(download.value.path().read_text("utf-8"))
-    check_equal_but_for(handed_in, "exercise-square", text)
+    check_equal_but_for(handed_in, {"exercise-square", "exercise-place"})
 
     page.reload()
     lab.cell(EXERCISE).get_by_text("out[i] = x[i] * x[i]").first.wait_for()
@@ -75,12 +79,23 @@ def test_a_lab_is_done_in_the_browser(site, chapter, tmp_path):
     assert [words for words in watch.complaints if not any(one in words for one in SAID)] == []
 
 
-def check_equal_but_for(notebook: dict, changed: str, text: str) -> None:
-    """Check that a notebook is the lab that students get, but for one cell's text and outputs."""
+def check_equal_but_for(notebook: dict, changed: set[str]) -> None:
+    """Check that a notebook is the lab that students get, but for solutions and outputs."""
     given = json.loads((ROOT / "labs" / LAB).read_text("utf-8"))
     assert notebook["metadata"]["warpwise"] == given["metadata"]["warpwise"]
     assert [cell["id"] for cell in notebook["cells"]] == [cell["id"] for cell in given["cells"]]
     for ours, theirs in zip(given["cells"], notebook["cells"], strict=True):
-        expected = text if ours["id"] == changed else "".join(ours["source"])
-        assert "".join(theirs["source"]) == expected
+        id = ours["id"]
+        text = solution(id.partition("-")[2]) if id in changed else "".join(ours["source"])
+        assert "".join(theirs["source"]) == text
         assert theirs["metadata"].get("warpwise") == ours["metadata"].get("warpwise")
+
+
+def test_from_a_disk_a_lab_is_offered_to_download(chapter, site):
+    page = chapter[0].context.browser.new_page()
+    page.goto(f"{(site.folder / 'lite/lab/index.html').as_uri()}?path={LAB}")
+    link = page.get_by_role("link", name="Download this lab")
+    assert link.get_attribute("href") == f"../files/{LAB}"
+    assert (site.folder / "lite/files" / LAB).is_file()
+    assert "not in pages from a disk" in page.locator("#bar").inner_text()
+    page.close()

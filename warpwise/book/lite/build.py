@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -26,14 +27,23 @@ def lay_labs(app: Sphinx) -> None:
         return
     site = Path(app.outdir)
     try:
-        if Manifest.read(site / RUNTIME) is not None:
+        if (manifest := Manifest.read(site / RUNTIME)) is not None:
             labs = sorted((Path(app.srcdir) / "labs").glob("[0-9]*.ipynb"))
-            return lay(site, fetched(log.info), labs)
+            return _lay(site, manifest, labs)
     except MissingPart as missing:
         if os.environ.get(VARIABLE) == "required":
             raise ExtensionError(f"a part of JupyterLite is missing: {missing}") from missing
         log.info("the book is built without labs in the browser: %s", missing)
     shutil.rmtree(site / FOLDER, ignore_errors=True)
+
+
+def _lay(site: Path, manifest: Manifest, labs: list[Path]) -> None:
+    """Lay the labs unless they lie there, from the same sources."""
+    sources = [manifest.sources.encode(), *(lab.read_bytes() for lab in labs)]
+    mark, place = hashlib.sha256(b"".join(sources)).hexdigest(), site / FOLDER / "sources.txt"
+    if not (place.is_file() and place.read_text("ascii") == mark):
+        lay(site, fetched(log.info), labs)
+        place.write_text(mark, "ascii")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -16,8 +16,20 @@
     return matchMedia("(prefers-color-scheme: dark)").matches;
   };
 
-  const settings = JSON.parse(place.textContent.replaceAll("{root}", root));
   document.body.classList.toggle("dark", dark());
+  if (location.protocol === "file:") {
+    const path = new URLSearchParams(location.search).get("path") ?? "";
+    const link = document.createElement("a");
+    link.href = `../files/${encodeURIComponent(path)}`;
+    link.download = path;
+    link.textContent = "Download this lab";
+    document.querySelector("#bar p").textContent = "Labs run in pages from a web server, and not in pages from a disk.";
+    state.textContent = "";
+    button.replaceWith(link);
+    return;
+  }
+
+  const settings = JSON.parse(place.textContent.replaceAll("{root}", root));
   settings.settingsOverrides["@jupyterlab/apputils-extension:themes"] = {
     theme: dark() ? "JupyterLab Dark" : "JupyterLab Light",
   };
@@ -40,7 +52,16 @@
     if (query !== location.search) history.replaceState(null, "", query);
   };
 
+  // On a phone the list of labs would leave no room for one.
+  let narrow = matchMedia("(max-width: 40rem)").matches;
+  const makeRoom = () => {
+    if (!narrow || !shown()?.context?.isReady) return;
+    narrow = false;
+    app().shell.collapseLeft();
+  };
+
   const look = () => {
+    makeRoom();
     if (state.textContent !== word()) state.textContent = word();
     button.disabled = !app()?.commands.isEnabled("docmanager:download");
     name();

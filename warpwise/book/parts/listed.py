@@ -102,7 +102,7 @@ class Releases:
 class Listed:
     """All of ``parts.toml``.
 
-    ``lite`` is what labs in the browser need besides; ``laid`` has the sums of the folders of a site
+    ``lite`` is what labs in the browser need besides; ``laid`` has the sums of folders of a site
     that come of it, by which others know them."""
 
     releases: Releases
