@@ -488,11 +488,12 @@ def test_what_was_looked_at_rules_causes_out(advice, exact, of_one_maximum, left
     assert narrowed(advice, exact, of_one_maximum) == left
 
 
-def test_no_rescaling_is_advised_where_no_maximum_is_taken():
+def test_no_rescaling_is_advised_where_the_sums_are_given_and_no_maximum_is_taken():
     words = frozenset({"exp", "inf"})
-    failure = Failure("y", X, X, X > 0, words=words)
+    failure = Failure("y", X, X, X > 0, words=words, inputs={"L": X})
     assert failure.likely("a factor") == (MASKED, "a factor")
     assert replace(failure, words=words | {"max"}).likely("a factor") == (RESCALED, MASKED)
+    assert replace(failure, inputs={"row": X}).likely("a factor") == (RESCALED, MASKED)
 
 
 # Labels: numbers that name something.

@@ -176,7 +176,7 @@ def narrowed(advice: str, exact: bool, of_one_maximum: bool) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
     ``exact``: it depends on the right inputs, so no mask is wrong and no index. ``of_one_maximum``:
-    it is wrong also where no maximum grows, so it is not for want of rescaling."""
+    it is wrong also where no maximum grows, so it is not for want of rescaling alone."""
     said, _, places = advice.partition("\n")
     for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
         if out:

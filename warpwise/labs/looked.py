@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpwise.labs import as_if, plain_inputs, probes
-from warpwise.labs.differences import Difference
+from warpwise.labs.differences import EXTRA, Difference
 from warpwise.labs.exercise import Case
 from warpwise.labs.limit import TimeIsUp, at_most
 
@@ -37,9 +37,9 @@ class Looked:
 
     @property
     def of_one_maximum(self) -> bool:
-        """True if the result is wrong also where no maximum can grow: among equal numbers."""
-        others = self.difference is not None and self.difference.wrong
-        return self.right_on_ones is False or others
+        """True if it is wrong also where no maximum can grow, or depends on too many inputs."""
+        too_many = self.difference is not None and bool(self.difference.all(EXTRA))
+        return self.right_on_ones is False or too_many
 
     @property
     def told(self) -> str:

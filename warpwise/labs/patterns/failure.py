@@ -16,6 +16,7 @@ RESCALED = (
     "all that is accumulated with it are multiplied by exp(old - new)"
 )
 MAXIMA = ("max", "maximum", "fmax")
+LOG_SUMS = "L"  #: an input of this name has the log-sum-exp of each row
 MASKED = "elements take part that a mask or the edge leaves out, or some are left out that belong"
 
 
@@ -95,10 +96,11 @@ class Failure:
     def likely(self, *causes: str) -> tuple[str, ...]:
         """Return causes of wrong numbers in general, or those that are usual in a softmax.
 
-        Where no maximum is taken, as in a backward pass, none can grow."""
+        Where a backward pass gets the sums of the rows, no maximum can grow."""
         if not self.is_softmax:
             return causes
-        return (RESCALED, MASKED) if self.uses(*MAXIMA) else (MASKED, *causes[:1])
+        given = LOG_SUMS in self.inputs and not self.uses(*MAXIMA)
+        return (MASKED, *causes[:1]) if given else (RESCALED, MASKED)
 
     @property
     def has_halves(self) -> bool:
