@@ -3,7 +3,7 @@
 import { code } from "./code.js";
 import { forget, keep, kept, link, unpacked } from "./kept.js";
 import { Outputs } from "./outputs.js";
-import { Runtime } from "./runtime.js";
+import { Runtime, STOPPED } from "./runtime.js";
 
 const PAUSE = 500; // milliseconds after the last key
 const CELLS = JSON.parse(document.getElementById("ww-cells")?.textContent ?? "[]");
@@ -120,7 +120,7 @@ class Editor {
     } catch (error) {
       this.waiting = false;
       this.say(error.message);
-      if (error.message !== "Stopped.") runtime = undefined;
+      if (error.message !== STOPPED) runtime = void runtime?.close();
     }
     this.stopButton.disabled = true;
   }
