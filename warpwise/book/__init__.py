@@ -2,20 +2,22 @@
 
 It adds the quizzes, the list of chapters, the reference directives, the links to labs and glossary,
 the bibliography style and the style sheets, and makes the built site small. It draws no widgets:
-those are outputs of the chapters' cells.
+those are outputs of the chapters' cells. What needs Sphinx is imported in ``setup``: the browser's
+Python, which has none, imports ``warpwise.book.keep``.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from sphinx.application import Sphinx
-from sphinx.config import Config
-from sphinx.util.typing import ExtensionMetadata
+from typing import TYPE_CHECKING
 
 from warpwise import metrics
-from warpwise.book import citations, found, mistakes, postprocess
 from warpwise.devices import H100
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+    from sphinx.util.typing import ExtensionMetadata
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -25,11 +27,14 @@ PARTS = "ahead quiz contents labs glossary devices errors reference signatures e
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register every part; ``_config.yml`` lists ``warpwise.book`` among its extensions."""
+    from warpwise.book import citations, found, mistakes, postprocess
+
     citations.register()
     app.add_directive("mistake", mistakes.Mistake)
     app.add_directive("found", found.Kernels)
     for part in PARTS:
         app.setup_extension(f"warpwise.book.{part}")
+    app.setup_extension("warpwise.book.parts.build")
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)
     app.connect("html-page-context", postprocess.repair_roles)

@@ -97,7 +97,8 @@ def make_light(app: Sphinx, error: Exception | None) -> None:
     script = static / "scripts" / "fontawesome.js"
     if script.exists():
         pages = [*Path(app.outdir).rglob("*.html"), *static.rglob("*.js")]
-        used = icons_used([page for page in pages if page != script])
+        shown = [page for page in pages if page != script and "runtime" not in page.parts]
+        used = icons_used(shown)
         script.write_text(keep_icons(script.read_text("utf-8"), used), "utf-8")
 
 

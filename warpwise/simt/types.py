@@ -315,6 +315,18 @@ def _int64(value: Value) -> int:
     return wrap_int64(int(value))
 
 
+def as_array(value: Value) -> Lanes:
+    """Return a kernel's value as an array: a Python int as int64, which is its type in a kernel.
+
+    NumPy's own choice has 32 bits in a browser."""
+    return np.asarray(value, INT64 if type(value) is int else None)
+
+
+def as_index(places: Lanes) -> Lanes:
+    """Return places as NumPy counts them, in 32 bits in a browser: ``take`` refuses wider ones."""
+    return places.astype(np.intp, copy=False)
+
+
 def clipped(value: Value, low: Value, high: Value) -> Value:
     """Return ``value`` between two limits; on few lanes twice as fast as ``np.clip``."""
     return np.minimum(np.maximum(value, low), high)

@@ -98,7 +98,7 @@ def _records(trace: Trace, block: int) -> list[int]:
 def _on_shared(trace: Trace) -> npt.NDArray[np.bool_]:
     """Return a mask of the records that access shared memory."""
     shared = [info.space == "shared" for info in trace.arrays]
-    of_array = np.array([*shared, False])  # the last is for array -1, none
+    of_array = np.array([*shared, False], bool)  # the last is for array -1, none
     mask: npt.NDArray[np.bool_] = of_array[trace.records.array]
     return mask
 

@@ -18,7 +18,7 @@ from warpwise.simt.compiler.closures import Code, Step, truth
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.lanes.masks import Mask, split
 from warpwise.simt.machine.frame import Frame
-from warpwise.simt.types import BOOL, NONE, TupleType, Type, Value, is_float, is_scalar
+from warpwise.simt.types import BOOL, NONE, TupleType, Type, Value, as_array, is_float, is_scalar
 
 MAX_LINES = 1000  # of one launch
 MAX_VALUES = 32  # of one print: what the device's printf takes
@@ -157,7 +157,7 @@ def _texts(value: Value, t: Type, mask: Mask) -> Callable[[int], str]:
         parts = [_texts(v, item, mask) for v, item in zip(value, t.items, strict=True)]
         end = ",)" if len(parts) == 1 else ")"
         return lambda place: "(" + ", ".join(part(place) for part in parts) + end
-    flat = np.broadcast_to(np.asarray(value), mask.group.shape)
+    flat = np.broadcast_to(as_array(value), mask.group.shape)
     columns = mask.group.threads
     if t == BOOL:
         return lambda place: str(bool(flat[divmod(place, columns)]))

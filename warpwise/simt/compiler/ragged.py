@@ -28,7 +28,7 @@ def in_ragged_warps(mask: Mask, first: Value, end: Value, by: Value) -> Value:
         if lanes is None
         else (np.where(lanes, trips, -1), np.where(lanes, trips, _MANY))
     )
-    starts = np.arange(0, group.threads, WARP_SIZE)
+    starts = np.arange(0, group.threads, WARP_SIZE, dtype=np.intp)
     ragged = np.maximum.reduceat(most, starts, axis=1) > np.minimum.reduceat(least, starts, axis=1)
     return np.repeat(ragged, WARP_SIZE, axis=1)[:, : group.threads] if ragged.any() else False
 

@@ -21,7 +21,7 @@ from warpwise.simt.frontend.constants import MAX_ITEMS, NotConstant
 from warpwise.simt.frontend.kernel import Node
 from warpwise.simt.lanes.masks import Mask, split
 from warpwise.simt.machine.frame import Frame, merged
-from warpwise.simt.types import BOOL, TupleType, Type, Value, is_integer
+from warpwise.simt.types import BOOL, TupleType, Type, Value, as_array, is_integer
 
 
 def tuple_(c: Context, node: ast.Tuple) -> Code:
@@ -77,7 +77,7 @@ def _chosen_item(c: Context, node: ast.Subscript, base: Code, t: TupleType) -> C
 
     def item(frame: Frame, mask: Mask) -> Value:
         values, i = run(frame, mask), at(frame, mask)
-        bad = mask.grid() & ((np.asarray(i) < -count) | (np.asarray(i) >= count))
+        bad = mask.grid() & ((as_array(i) < -count) | (as_array(i) >= count))
         if bad.any():
             what = message(
                 "{text}: the tuple has {count} items, and the index is outside",

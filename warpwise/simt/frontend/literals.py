@@ -52,6 +52,10 @@ def made(function: Any, node: ast.Call, meaning: Meaning, lookup: Lookup) -> np.
         array: np.ndarray = function(*values, dtype=element)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError, IndexError) as error:
         raise NotConstant(str(error)) from error
+    if element is None and array.dtype == np.intp:
+        array = array.astype(
+            np.int64, copy=False
+        )  # what NumPy makes of integers on a GPU's machine
     if array.dtype not in ELEMENTS:
         raise NotConstant(ast.unparse(node))
     array.flags.writeable = False

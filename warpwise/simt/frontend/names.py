@@ -17,7 +17,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Mapping
 from types import ModuleType
-from typing import NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +98,7 @@ class CudaName:
             raise AttributeError(name)
         return CudaName(f"{self.path}.{name}" if self.path else name)
 
-    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         what = f"{self} means something inside of a kernel only, and Python has called it"
         raise UnsupportedError(
             what, try_this="is @cuda.jit missing above the function that this line is in?"

@@ -13,7 +13,7 @@ import numpy as np
 
 from warpwise.metrics import BANK_BYTES, BANKS, SECTOR_BYTES, WARP_SIZE
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array, as_index
 
 _NOWHERE = np.iinfo(np.int64).max
 _SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
@@ -40,7 +40,7 @@ def by_warp(values: Lanes, lanes: Lanes | None, nothing: int = _NOWHERE) -> Lane
     rows, threads = values.shape
     short = -threads % WARP_SIZE
     if short:
-        values = np.concatenate([values, np.full((rows, short), nothing)], axis=1)
+        values = np.concatenate([values, np.full((rows, short), nothing, values.dtype)], axis=1)
     return values.reshape(-1, WARP_SIZE)
 
 
@@ -98,9 +98,9 @@ def _wavefronts(addresses: Lanes, lanes: Lanes | None, width: int) -> tuple[int,
     words = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
     per_lane = max(1, width // BANK_BYTES)
     if per_lane > 1:
-        words = np.where(words[..., None] < 0, -1, words[..., None] + np.arange(per_lane)).reshape(
-            -1, _WORDS
-        )
+        words = np.where(
+            words[..., None] < 0, -1, words[..., None] + np.arange(per_lane, dtype=np.int64)
+        ).reshape(-1, _WORDS)
     words = words[(words >= 0).any(axis=1)]
     return _most_per_bank(words), len(words)
 
@@ -111,7 +111,8 @@ def _most_per_bank(groups: Lanes) -> int:
     new = ordered >= 0
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     group, _ = np.nonzero(new)
-    served = np.bincount(group * BANKS + ordered[new] % BANKS, minlength=len(groups) * BANKS)
+    banks = as_index(group * BANKS + ordered[new] % BANKS)
+    served = np.bincount(banks, minlength=len(groups) * BANKS)
     return int(served.reshape(-1, BANKS).max(axis=1).sum()) if len(groups) else 0
 
 
@@ -123,7 +124,7 @@ def passes(addresses: Value, mask: Mask) -> int:
     lanes = mask.lanes if mask.lanes is not None else mask.group.filled
     addresses = np.broadcast_to(addresses, (rows, mask.group.threads))
     named = np.sort(by_warp(addresses, lanes, nothing=_NOWHERE), axis=1)
-    place = np.arange(named.shape[1])
+    place = np.arange(named.shape[1], dtype=np.int64)
     new = np.concatenate([np.ones((len(named), 1), bool), named[:, 1:] != named[:, :-1]], axis=1)
     alike = place - np.maximum.accumulate(np.where(new, place, 0), axis=1) + 1
     return int(np.where(named == _NOWHERE, 0, alike).max(axis=1).sum()) * (mask.group.rows // rows)
@@ -138,5 +139,5 @@ def rows_of(addresses: Value, mask: Mask) -> tuple[Lanes, int]:
     if mask.lanes is not None:
         rows = max(rows, len(mask.lanes))
     if columns != group.threads or len(addresses) != rows:
-        addresses = np.broadcast_to(addresses, (rows, group.threads))
+        addresses = np.broadcast_to(as_array(addresses), (rows, group.threads))
     return addresses, group.rows // rows

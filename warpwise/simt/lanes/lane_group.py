@@ -130,8 +130,8 @@ def _profile(lanes: Lanes) -> Lanes:
     rows, columns = lanes.shape
     if columns % WARP_SIZE:
         lanes = np.concatenate([lanes, np.zeros((rows, -columns % WARP_SIZE), bool)], axis=1)
-    active = lanes.reshape(-1, WARP_SIZE).sum(axis=1)
-    profile = np.bincount(active, minlength=WARP_SIZE + 1)
+    active = lanes.reshape(-1, WARP_SIZE).sum(axis=1, dtype=np.intp)
+    profile = np.bincount(active, minlength=WARP_SIZE + 1).astype(np.int64, copy=False)
     profile[0] = 0
     return profile
 
@@ -143,7 +143,7 @@ def batch_lanes(
 
     ``thread_index`` is the same for all of them."""
     threads = block[0] * block[1] * block[2]
-    numbers = np.arange(rows)[:, None]
+    numbers = np.arange(rows, dtype=np.int64)[:, None]
     return LaneGroup(
         rows,
         threads,
@@ -153,7 +153,7 @@ def batch_lanes(
         thread_index,
         coordinates(numbers + first, grid),
         numbers,
-        np.arange(threads)[None, :],
+        np.arange(threads, dtype=np.int64)[None, :],
     )
 
 

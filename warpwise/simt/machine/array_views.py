@@ -19,7 +19,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Array, GlobalArray, Memory, dtype_name
 from warpwise.simt.machine.selection import Selection
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Lanes, Value, clipped
+from warpwise.simt.types import DType, Lanes, Value, as_array, clipped
 from warpwise.traces import ArrayInfo
 
 
@@ -105,7 +105,7 @@ class View:
 
         Raises UnsupportedError if that is of other memory."""
         lanes = mask.grid() if mask.lanes is None else mask.lanes
-        return start(other)._with(self, lambda new, old: np.where(lanes, new, old), site)
+        return start(other)._with(self, lambda new, old: np.where(lanes, as_array(new), old), site)
 
     def _with(
         self, new: View, either: Callable[[Value, Value], Value], site: Site | None = None

@@ -16,7 +16,7 @@ import numpy as np
 
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Array, read_only
-from warpwise.simt.types import DType, Lanes, Value
+from warpwise.simt.types import DType, Lanes, Value, as_array
 
 _FAR = 1 << 62  # sums below it do not wrap
 
@@ -50,12 +50,12 @@ class Turns:
     @cached_property
     def queue(self) -> Lanes:
         """The queue of each place in ``order``."""
-        return np.repeat(np.arange(self.starts.size), self.lengths)
+        return np.repeat(np.arange(self.starts.size, dtype=np.intp), self.lengths)
 
     @cached_property
     def turn(self) -> Lanes:
         """The turn of each place in ``order``, from 0."""
-        return np.arange(self.cells.size) - self.starts[self.queue]
+        return np.arange(self.cells.size, dtype=np.intp) - self.starts[self.queue]
 
     @cached_property
     def firsts(self) -> Lanes:
@@ -86,13 +86,15 @@ def running(ufunc: np.ufunc, memory: Lanes, turns: Turns, values: Lanes) -> Lane
     """Do ``memory[cell] = ufunc(memory[cell], value)`` in turn; return the old values."""
     queued, before = turns.queued(values), np.empty(values.size, memory.dtype)
     for queues, longest in turns.by_length():
-        at = turns.starts[queues, None] + np.arange(longest)
-        there = np.arange(longest) < turns.lengths[queues, None]
+        at = turns.starts[queues, None] + np.arange(longest, dtype=np.intp)
+        there = np.arange(longest, dtype=np.intp) < turns.lengths[queues, None]
         operands = queued[np.minimum(at, queued.size - 1)]
         steps = np.concatenate([memory[turns.firsts[queues], None], operands], axis=1)
         steps = ufunc.accumulate(steps, axis=1)
         before[at[there]] = steps[:, :-1][there]
-        memory[turns.firsts[queues]] = steps[np.arange(queues.size), turns.lengths[queues]]
+        memory[turns.firsts[queues]] = steps[
+            np.arange(queues.size, dtype=np.intp), turns.lengths[queues]
+        ]
     return turns.back(before)
 
 
@@ -158,7 +160,7 @@ def one_by_one(
 def compared(memory: Lanes, turns: Turns, old: Lanes, values: Lanes) -> Lanes:
     """Do ``cas``, in as many rounds as the most lanes of a queue that change their cell."""
     old, values, queue = turns.queued(old), turns.queued(values), turns.queue
-    state, place = memory[turns.firsts], np.arange(queue.size)
+    state, place = memory[turns.firsts], np.arange(queue.size, dtype=np.intp)
     before, pending = state[queue], old != values  # a lane that would change nothing is done
     while True:
         hits = np.flatnonzero(pending & (before == old))
@@ -167,7 +169,7 @@ def compared(memory: Lanes, turns: Turns, old: Lanes, values: Lanes) -> Lanes:
         # the first of each queue
         hits = hits[np.concatenate([[True], queue[hits[1:]] != queue[hits[:-1]]])]
         state[queue[hits]] = values[hits]
-        last = np.full(state.size, queue.size)
+        last = np.full(state.size, queue.size, np.intp)
         last[queue[hits]] = hits
         after = place > last[queue]
         before = np.where(after, state[queue], before)
@@ -220,7 +222,7 @@ def memory_of(array: Array, addresses: Value, mask: Mask) -> tuple[Lanes, Lanes]
     memory = root.raw[: root.raw.size // width * width].view(array.dtype)
     if not memory.flags.writeable:
         raise read_only(root)
-    at = np.broadcast_to(at, mask.group.shape)
+    at = np.broadcast_to(as_array(at), mask.group.shape)
     return memory, (at.ravel() if mask.lanes is None else at[mask.grid()]) // width
 
 

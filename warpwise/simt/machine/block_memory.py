@@ -7,7 +7,7 @@ import numpy as np
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Memory, c_strides, chosen
-from warpwise.simt.types import DType, Lanes, Value
+from warpwise.simt.types import DType, Lanes, Value, as_index
 
 
 class SharedArray(Memory):
@@ -34,8 +34,8 @@ class SharedArray(Memory):
         if mask.group.whole and isinstance(offset, int):
             return self.values[:, offset : offset + 1].copy()
         if mask.group.whole and offset.shape[0] == 1:
-            return self.values.take(offset[0], axis=1)
-        return self.values.reshape(-1).take(offset + self._rows(mask.group))
+            return self.values.take(as_index(offset[0]), axis=1)
+        return self.values.reshape(-1).take(as_index(offset + self._rows(mask.group)))
 
     def store(self, offset: Value, value: Value, mask: Mask) -> None:
         shape = np.broadcast_shapes(np.shape(offset), np.shape(value), (mask.group.rows, 1))
@@ -65,14 +65,14 @@ class LocalArray(Memory):
         self.lanes = group.rows * group.threads
 
     def _places(self, offset: Value, group: LaneGroup) -> Lanes:
-        places: Lanes = np.multiply(offset, self.lanes) + group.places
+        places: Lanes = offset * self.lanes + group.places
         return places
 
     def load(self, offset: Value, mask: Mask) -> Value:
         if isinstance(offset, int):
             plane = self.values[offset]
-            return plane.copy() if mask.group.whole else plane.take(mask.group.places)
-        return self.values.reshape(-1).take(self._places(offset, mask.group))
+            return plane.copy() if mask.group.whole else plane.take(as_index(mask.group.places))
+        return self.values.reshape(-1).take(as_index(self._places(offset, mask.group)))
 
     def store(self, offset: Value, value: Value, mask: Mask) -> None:
         if isinstance(offset, int) and mask.group.whole:
@@ -88,5 +88,5 @@ class LocalArray(Memory):
         return self.values.reshape(-1).view(np.uint8)
 
     def positions(self, at: Value, group: LaneGroup) -> Value:
-        element, byte = np.divmod(at, self.step)
+        element, byte = divmod(at, self.step)
         return self._places(element, group) * self.step + byte

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from warpwise.simt.types import DType, Lanes, Value
+from warpwise.simt.types import DType, Lanes, Value, as_index
 
 
 def smallest_part(dtype: DType) -> int:
@@ -34,8 +34,8 @@ def gathered(raw: Lanes, at: Value, dtype: DType) -> Value:
     if not isinstance(at, np.ndarray):
         return raw[at : at + width].view(dtype)[0]
     if not (at % width).any():
-        return raw[: raw.size // width * width].view(dtype).take(at // width)
-    return raw[at[..., None] + np.arange(width)].view(dtype)[..., 0]
+        return raw[: raw.size // width * width].view(dtype).take(as_index(at // width))
+    return raw[at[..., None] + np.arange(width, dtype=np.int64)].view(dtype)[..., 0]
 
 
 def scattered(raw: Lanes, at: Lanes, value: Value, dtype: DType) -> None:
@@ -46,4 +46,4 @@ def scattered(raw: Lanes, at: Lanes, value: Value, dtype: DType) -> None:
         raw[: raw.size // width * width].view(dtype)[at // width] = value
     else:
         value = np.ascontiguousarray(value)[..., None].view(np.uint8)
-        raw[at[..., None] + np.arange(width)] = value
+        raw[at[..., None] + np.arange(width, dtype=np.int64)] = value

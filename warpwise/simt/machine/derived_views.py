@@ -16,7 +16,7 @@ from warpwise.messages import Lengths, Name, Size, TypeName, message
 from warpwise.simt.machine.array_views import View, start
 from warpwise.simt.machine.memory import Array, c_strides, dtype_name
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Value, clipped
+from warpwise.simt.types import DType, Value, as_array, clipped
 
 NEW_AXIS = None
 
@@ -44,7 +44,7 @@ class Bounds:
         length = max(count, 0) if type(count) is int else np.maximum(count, 0)
         if type(length) is int:
             return (first if length else 0), length
-        return np.where(length > 0, first, 0), length
+        return np.where(length > 0, as_array(first), 0), length
 
 
 def _cut(index: Value, size: Value, low: Value, high: Value) -> Value:

@@ -10,7 +10,7 @@ from warpwise.simt.lanes.masks import Mask, covers, join
 from warpwise.simt.machine.array_views import start
 from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import Value
+from warpwise.simt.types import Value, as_array
 
 
 class Frame:
@@ -74,4 +74,4 @@ def merged(mask: Mask, value: Value, other: Value, site: Site | None) -> Value:
     if hasattr(value, "space"):
         return start(value).merged(mask, other, site)
     lanes = mask.grid() if mask.lanes is None else mask.lanes
-    return np.where(lanes, np.asarray(value), np.asarray(other))
+    return np.where(lanes, as_array(value), as_array(other))

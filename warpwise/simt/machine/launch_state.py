@@ -44,7 +44,7 @@ class LaunchState:
         """``cuda.threadIdx`` of every thread of a block.
 
         The same objects for all batches, so that ``places`` can recognise them."""
-        return coordinates(np.arange(self.threads)[None, :], self.block)
+        return coordinates(np.arange(self.threads, dtype=np.int64)[None, :], self.block)
 
     @cached_property
     def fixed(self) -> frozenset[int]:

@@ -22,7 +22,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.cells import gathered, scattered, smallest_part
 from warpwise.simt.machine.selection import Selection
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Lanes, Value
+from warpwise.simt.types import DType, Lanes, Value, as_array, as_index
 from warpwise.traces import ArrayInfo
 
 # of every allocation in global memory (CUDA C++ Programming Guide, "Device Memory Accesses")
@@ -220,7 +220,7 @@ class Memory:
         return gathered(self.raw, self.positions(at, group), dtype)
 
     def store_as(self, dtype: DType, at: Value, value: Value, mask: Mask) -> None:
-        at = np.asarray(self.positions(at, mask.group))
+        at = as_array(self.positions(at, mask.group))
         if mask.lanes is not None:
             shapes = at.shape, np.shape(value)
             at, value = chosen(at, mask.lanes, *shapes), chosen(value, mask.lanes, *shapes)
@@ -241,7 +241,7 @@ class GlobalArray(Memory):
         self.memory_bytes, self.end = self.flat.nbytes, address + self.flat.nbytes
 
     def load(self, offset: Value, mask: Mask) -> Value:
-        return self.flat[offset] if isinstance(offset, int) else self.flat.take(offset)
+        return self.flat[offset] if isinstance(offset, int) else self.flat.take(as_index(offset))
 
     def store(self, offset: Value, value: Value, mask: Mask) -> None:
         """Write the active lanes' values; of several for one element, the highest lane's stays."""
@@ -281,11 +281,11 @@ class ConstantArray(Memory):
 
     def __init__(self, name: str, values: Lanes):
         super().__init__(name, values.dtype, values.shape, c_strides(values.shape), 0)
-        self.flat = np.array(values, order="C").reshape(-1)
+        self.flat = np.array(values, values.dtype, order="C").reshape(-1)
         self.memory_bytes = self.flat.nbytes
 
     def load(self, offset: Value, mask: Mask) -> Value:
-        return self.flat[offset] if isinstance(offset, int) else self.flat.take(offset)
+        return self.flat[offset] if isinstance(offset, int) else self.flat.take(as_index(offset))
 
     @property
     def raw(self) -> Lanes:

@@ -14,7 +14,7 @@ from warpwise.simt.machine.memory import Array, check_aligned
 from warpwise.simt.machine.observer import AccessKind, Request
 from warpwise.simt.machine.outside import explained
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Lanes, Value, clipped
+from warpwise.simt.types import DType, Lanes, Value, as_array, clipped
 
 MAX_PLACES = 4096
 
@@ -141,7 +141,9 @@ class Requests:
         if not isinstance(index, np.ndarray):
             index = int(index)
             if not -size <= index < size:
-                raise self._out_of_bounds(array, axis, np.array([[index]]), mask.grid(), mask, site)
+                raise self._out_of_bounds(
+                    array, axis, np.array([[index]], object), mask.grid(), mask, site
+                )
             if index >= 0:
                 return index
             self.wraps.one(array, index, axis, site)
@@ -167,8 +169,8 @@ class Requests:
         place = np.where(negative, index + size, index)
         bad = ((place < 0) | (place >= size)) & mask.grid()
         if bad.any():
-            raise self._out_of_bounds(array, axis, np.asarray(index), bad, mask, site)
-        self.wraps.lanes(array, np.asarray(index), np.asarray(negative), axis, mask, site)
+            raise self._out_of_bounds(array, axis, as_array(index), bad, mask, site)
+        self.wraps.lanes(array, as_array(index), np.asarray(negative), axis, mask, site)
         return clipped(place, 0, np.maximum(size - 1, 0))
 
     def _out_of_bounds(

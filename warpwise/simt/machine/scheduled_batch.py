@@ -27,7 +27,7 @@ from warpwise.simt.machine.returned import Returned
 from warpwise.simt.machine.selection import selection
 from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.waits import Arrival, Poll, Wait
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 
 Bound: TypeAlias = tuple[Value, ...]  #: the arguments of a launch
 
@@ -56,13 +56,13 @@ class Warp:
     def sleep(self) -> None:
         """Sleep after a repeated trip until the one place that it read has another value."""
         if self.requests == 1 and self.poll is not None:
-            self.asleep = np.asarray(self.poll.value).tobytes()
+            self.asleep = as_array(self.poll.value).tobytes()
 
     @property
     def sleeps(self) -> bool:
         if self.asleep is None or self.poll is None:
             return False
-        return self.asleep == np.asarray(self.poll.value).tobytes()
+        return self.asleep == as_array(self.poll.value).tobytes()
 
     def turn(self) -> None:
         """Go on until it waits, reaches a barrier or ends."""
@@ -112,9 +112,9 @@ class ScheduledRequests(Requests):
 
     def write(self, request: Request, value: Value) -> None:
         there = Poll(request)
-        before = np.asarray(there.value).tobytes()
+        before = as_array(there.value).tobytes()
         super().write(request, value)
-        self.changes += np.asarray(there.value).tobytes() != before
+        self.changes += as_array(there.value).tobytes() != before
 
     def carry_out(
         self, kind: str, memory: Lanes, cells: Lanes, operands: list[Lanes], wanted: bool
@@ -205,7 +205,7 @@ def _mask_of(batch: Batch, number: int) -> Mask:
     """Return all threads of a warp, as one row of 32 lanes, or as the block if that is one warp."""
     if batch.group.threads <= WARP_SIZE:
         return batch.full
-    lanes = np.arange(batch.group.threads)[None, :] // WARP_SIZE == number
+    lanes = np.arange(batch.group.threads, dtype=np.int64)[None, :] // WARP_SIZE == number
     warp = masked(batch.group, lanes)
     assert warp is not None  # each warp of a block has a thread
     return full(selection(warp, by_block=False).inner)

@@ -9,7 +9,7 @@ import numpy as np
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask, full, masked
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Selection:
             return tuple(self.put(new, was) for new, was in zip(value, were, strict=True))
         if hasattr(value, "space"):
             return value.put_back(self, before) if hasattr(value, "put_back") else value
-        new = np.asarray(value)
-        old = np.zeros((), new.dtype) if before is None else np.asarray(before)
+        new = as_array(value)
+        old = np.zeros((), new.dtype) if before is None else as_array(before)
         out = np.empty(self.outer.shape, np.result_type(new, old))
         out[...] = old
         self._write(out, new)
@@ -85,9 +85,11 @@ def selection(active: Mask, by_block: bool) -> Selection:
         if filled is not None:
             filled = filled[rows[:, 0]]
     else:
-        warps_active = np.logical_or.reduceat(lanes, np.arange(0, outer.threads, WARP_SIZE), axis=1)
+        warps_active = np.logical_or.reduceat(
+            lanes, np.arange(0, outer.threads, WARP_SIZE, dtype=np.intp), axis=1
+        )
         rows, warps = (n[:, None] for n in np.nonzero(warps_active))
-        columns, threads = warps * WARP_SIZE + np.arange(WARP_SIZE), WARP_SIZE
+        columns, threads = warps * WARP_SIZE + np.arange(WARP_SIZE, dtype=np.int64), WARP_SIZE
         there = columns < outer.threads
         columns = np.minimum(columns, outer.threads - 1)
         if outer.filled is not None:

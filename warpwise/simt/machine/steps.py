@@ -52,6 +52,10 @@ _BLOCKS_TO_COME = (
     "when one has ended: launch fewer blocks, or let each take its number from cuda.atomic.add "
     "when it begins, and wait only for smaller numbers"
 )
+_NO_THREADS = (
+    "where Python has threads, as in JupyterLab, warps take turns, and this kernel may end: run it "
+    "there. Here a block can wait only for blocks before it, and a warp for nobody"
+)
 _NOBODY_COMES = (
     "find the line that should change what they wait for, and what keeps its thread from it: a "
     "lock that is not freed on every path, a barrier that the waiting threads do not reach, a lane "
@@ -90,6 +94,22 @@ def endless(most: int, site: Site, mask: Mask, waits: bool) -> StepLimitError:
     if site.endless:
         return EndlessError(what, site.where(**who), _UNCHANGED)
     return StepLimitError(what, site.where(**who), _WAITING if waits else _CLOSER)
+
+
+def unthreaded(most: int, site: Site, mask: Mask) -> StepLimitError:
+    """Return the error of a kernel that waits in a Python without threads, as in a browser.
+
+    ``mask``: the lanes in the loop, after more than ``most`` trips of such loops."""
+    who, lanes = _first(mask)
+    what = message(
+        "{threads} in this loop, `{loop}`[[, first of them {lanes}]], after {most:,} trips, "
+        "and no other warp can go on meanwhile: this Python has no threads, as in a browser",
+        threads=Count(mask.threads, "thread", "waits", "wait"),
+        loop=Source(_statement(site.text)),
+        lanes=lanes,
+        most=Limit(most),
+    )
+    return StepLimitError(what, site.where(**who), _NO_THREADS)
 
 
 def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> EndlessError:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from warpwise.errors import KernelError, WarpMaskError
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 from warpwise.traces import Trace
 
 ATTEMPTS = 4
@@ -41,7 +41,7 @@ class Attempt:
 
     def filled(self, value: Value, lanes: Lanes) -> Lanes:
         """Return ``value`` with garbage in these lanes, ``(1, threads)`` or ``(rows, threads)``."""
-        value = np.asarray(value)
+        value = as_array(value)
         drawn = np.asarray(self._random.integers(_LOW, _HIGH, lanes.shape))
         garbage = _garbage(self.number, drawn, value.dtype.kind == "f")
         return np.where(lanes, garbage.astype(value.dtype), value)

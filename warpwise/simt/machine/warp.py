@@ -34,9 +34,9 @@ from warpwise.simt.machine.observer import Hooks
 from warpwise.simt.machine.returned import Returned
 from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.undefined import Attempt
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_index
 
-_LANES = np.arange(WARP_SIZE)
+_LANES = np.arange(WARP_SIZE, dtype=np.int64)
 
 
 class Warps:
@@ -64,7 +64,7 @@ class Warps:
             read = value
         elif len(source) == 1:
             # lanes that are not active may name any
-            read = value.take(source[0], axis=1, mode="clip")
+            read = value.take(as_index(source[0]), axis=1, mode="clip")
         else:
             shape = max(len(source), len(value)), value.shape[1]
             source, value = np.broadcast_to(source, shape), np.broadcast_to(value, shape)
@@ -210,7 +210,7 @@ def varies_by_lane(value: Value, threads: int) -> bool:
 
 
 def _lane(group: LaneGroup) -> Lanes:
-    return np.arange(group.threads)[None, :] % WARP_SIZE
+    return np.arange(group.threads, dtype=np.int64)[None, :] % WARP_SIZE
 
 
 def sources(kind: str, lane: Value, threads: int) -> tuple[Lanes, bool]:
@@ -232,7 +232,7 @@ def _fixed_sources(kind: str, lane: int, threads: int) -> tuple[Lanes, bool]:
 
 def _sources(kind: str, lane: Value, threads: int) -> Lanes:
     at: Lanes
-    column = np.arange(threads)[None, :]
+    column = np.arange(threads, dtype=np.int64)[None, :]
     own = column % WARP_SIZE
     if kind == "idx":
         at = np.broadcast_to(lane, np.broadcast_shapes(np.shape(lane), column.shape))

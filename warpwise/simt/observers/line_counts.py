@@ -13,7 +13,7 @@ from warpwise.simt.lanes.counting import Work
 from warpwise.simt.types import Lanes
 
 COUNTED = tuple(name for name in FIELDS if name not in DISTINCT)
-_LANES = np.arange(WARP_SIZE + 1)
+_LANES = np.arange(WARP_SIZE + 1, dtype=np.int64)
 
 
 class LineCounts(SimpleNamespace):

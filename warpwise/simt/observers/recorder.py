@@ -11,7 +11,7 @@ from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.observer import Observer, Request, Scope
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 from warpwise.traces import KINDS, ArrayInfo, Records
 
 _LANE_BUDGET = 4_000_000  # lanes kept at most, about 40 MB of columns
@@ -104,7 +104,7 @@ class Recorder(Observer):
         if not self.raw:
             return Records.empty(self.threads)
         kind, line, block, array, slots, active, taken, addresses = zip(*self.raw, strict=True)
-        lanes = np.array(active)
+        lanes = np.array(active, bool)
         where = np.full(lanes.shape, -1, np.int64)
         ways = np.zeros(lanes.shape, bool)
         for i, (address, way) in enumerate(zip(addresses, taken, strict=True)):
@@ -132,7 +132,7 @@ def _of_block(group: LaneGroup, values: Value, row: int) -> Lanes:
     if values is None and group.whole:
         return group.every_lane
     if not isinstance(values, np.ndarray):
-        values = np.full((1, 1), True if values is None else values)
+        values = as_array(True if values is None else values).reshape(1, 1)
     if group.whole:
         own: Lanes = values[row if len(values) > 1 else 0]
         return own if len(own) == group.threads else np.broadcast_to(own, (group.threads,))

@@ -15,7 +15,7 @@ from warpwise.metrics import SECTOR_BYTES
 from warpwise.simt.machine.extents import overlapping
 from warpwise.simt.machine.memory import GlobalArray, chosen
 from warpwise.simt.machine.observer import Request
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array, as_index
 
 Accesses = tuple[str, ...]  #: some of "load", "store" and "atomic"
 
@@ -60,7 +60,7 @@ def _without_gaps(offsets: Lanes, low: int, high: int) -> bool:
         return False  # each named by many lanes: a flag for each is cheaper than looking further
     if flat.size < high - low:
         return False
-    return bool((np.bincount(flat - low, minlength=high - low) > 0).all())
+    return bool((np.bincount(as_index(flat - low), minlength=high - low) > 0).all())
 
 
 class TouchedMemory:
@@ -81,7 +81,7 @@ class TouchedMemory:
         touched = self.touched.get(key)
         if touched is None:
             touched = self.touched[key] = Touched()
-        touched.add(np.asarray(places), self.elements)
+        touched.add(as_array(places), self.elements)
 
     def parts(self, line: int | None, accesses: Accesses) -> list[Touched]:
         """Return what some accesses of one line touched, or of all lines."""
@@ -202,7 +202,7 @@ def _bytes_of(group: list[TouchedMemory], line: int | None, accesses: Accesses) 
     for memory in group:
         parts = memory.parts(line, accesses)
         at = memory.address - first + memory.width * np.flatnonzero(_union(memory, parts))
-        touched[at[:, None] + np.arange(memory.width)] = True
+        touched[at[:, None] + np.arange(memory.width, dtype=np.int64)] = True
     return touched
 
 

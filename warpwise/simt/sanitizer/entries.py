@@ -20,7 +20,7 @@ import numpy as np
 
 from warpwise.simt.sanitizer.fences import THREAD_BITS
 from warpwise.simt.sanitizer.order import Order
-from warpwise.simt.types import Lanes
+from warpwise.simt.types import Lanes, as_index
 
 #: For each kind of access, the kinds of earlier ones that it races with.
 RIVALS = {
@@ -75,7 +75,7 @@ class Touch:
         new, _ = self.values()
         _, cell = np.unique(self.cells, return_inverse=True)
         last = np.zeros(len(cell), np.int64)
-        last[cell] = np.arange(len(cell))
+        last[cell] = np.arange(len(cell), dtype=np.int64)
         return _differ(new, new[:, last[cell]])
 
     @property
@@ -134,15 +134,16 @@ class Table:
         The other entries are looked at, too, unless the last ones are of another warp already."""
         if self.newest <= floor:
             return []
-        found = clashes(touch, self.last.take(touch.cells), self.kind, order, floor)
+        cells = as_index(touch.cells)
+        found = clashes(touch, self.last.take(cells), self.kind, order, floor)
         far = any(order.distance(clash.first[1], clash.second[1]) > 0 for clash in found)
         if self.other is not None and not far:
-            found += clashes(touch, self.other.take(touch.cells), self.kind, order, floor)
+            found += clashes(touch, self.other.take(cells), self.kind, order, floor)
         return found
 
     def enter(self, touch: Touch, order: Order, floor: int) -> list[Clash]:
         """Remember an access; return the race of a store whose threads share an element."""
-        entries, cells = touch.entries, touch.cells
+        entries, cells = touch.entries, as_index(touch.cells)
         before = self.last.take(cells) if self.newest > floor else None
         self.last[cells], self.newest = entries, touch.time
         lost = self.last.take(cells) != entries
@@ -190,7 +191,9 @@ class Table:
 
 
 def _repeated(entries: Lanes, times: int, step: int) -> Lanes:
-    return (entries + np.where(entries, step * np.arange(times)[:, None], 0)).reshape(-1)
+    return (
+        entries + np.where(entries, step * np.arange(times, dtype=np.int64)[:, None], 0)
+    ).reshape(-1)
 
 
 class Tables:

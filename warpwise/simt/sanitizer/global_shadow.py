@@ -24,7 +24,7 @@ from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, Values, clashes
 from warpwise.simt.sanitizer.fences import THREAD_BITS
 from warpwise.simt.sanitizer.order import Order
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 
 MOST_STRETCHES = 32  # of one kind; more are kept by cell
 
@@ -58,7 +58,8 @@ class Stretch:
         here = (cells >= self.low) & (cells < self.high)
         first = max(bisect_right(self.starts, int(cells.min())) - 1, 0)
         last = max(bisect_right(self.starts, int(cells.max())), first + 1)
-        starts, times = np.array(self.starts[first:last]), np.array(self.times[first:last])
+        starts = np.array(self.starts[first:last], np.int64)
+        times = np.array(self.times[first:last], np.int64)
         at = np.maximum(np.searchsorted(starts, cells, side="right") - 1, 0)
         return np.where(here, cells + self.delta + (times[at] << THREAD_BITS), 0)
 
@@ -89,7 +90,7 @@ class GlobalShadow:
         delta = None
         if width > self.unit:
             parts = width // self.unit
-            cells = (cells[:, None] + np.arange(parts)).reshape(-1)
+            cells = (cells[:, None] + np.arange(parts, dtype=np.int64)).reshape(-1)
             threads = np.repeat(threads, parts)
         else:
             delta = _delta(cells, threads)
@@ -103,7 +104,7 @@ class GlobalShadow:
     def _spread(self, addresses: Value, mask: Mask) -> tuple[Lanes, Lanes]:
         """Return the active lanes as flat arrays: cell and thread."""
         threads = mask.group.numbers
-        cells = np.broadcast_to(addresses, threads.shape)
+        cells = np.broadcast_to(as_array(addresses), threads.shape)
         if mask.lanes is None:
             cells, threads = cells.reshape(-1), threads.reshape(-1)
         else:
@@ -133,7 +134,7 @@ class GlobalShadow:
         """Go on with smaller cells; stretches move to the tables."""
         for kind, stretches in self.stretches.items():
             for stretch in stretches:
-                cells = np.arange(stretch.low, stretch.high)
+                cells = np.arange(stretch.low, stretch.high, dtype=np.int64)
                 for time in sorted(set(stretch.times)):
                     here = cells[stretch.entries(cells) >> THREAD_BITS == time]
                     self.tables.enter(Touch(kind, time, here, here + stretch.delta), order, 0)

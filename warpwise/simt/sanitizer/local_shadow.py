@@ -10,7 +10,7 @@ from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Memory
 from warpwise.simt.machine.observer import Request
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_index
 
 
 class LocalShadow:
@@ -46,7 +46,7 @@ class LocalShadow:
             return None
         mask, parts = request.mask, self._cells(request)
         written = self.written.reshape(-1)
-        there = [written.take(self._places(cells, mask)) for cells in parts]
+        there = [written.take(as_index(self._places(cells, mask))) for cells in parts]
         missing: Lanes = ~np.logical_and.reduce(there) & mask.grid()
         if missing.any():
             return missing
@@ -70,7 +70,7 @@ class LocalShadow:
         return [at + part for part in range(max(array.dtype.itemsize // self.unit, 1))]
 
     def _places(self, cells: Value, mask: Mask) -> Lanes:
-        places: Lanes = np.multiply(cells, self.lanes) + mask.group.places
+        places: Lanes = cells * self.lanes + mask.group.places
         return places
 
     def _split(self, part: int) -> None:

@@ -25,7 +25,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.members import Members
 from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.fences import THREAD_BITS, Fences
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 
 _WARP_SHIFT = WARP_SIZE.bit_length() - 1
 LAST_TIME = (1 << (63 - THREAD_BITS)) - 1
@@ -87,7 +87,7 @@ class Order:
         lanes, last = np.zeros(self.group.shape, bool), self.block
         lanes.reshape(-1)[mask.group.places[mask.grid()]] = True
         if self.absent is None:
-            self.absent = np.full(lanes.shape, LAST_TIME)
+            self.absent = np.full(lanes.shape, LAST_TIME, np.int64)
         since = last if isinstance(last, int) else last[:, None]
         self.absent = np.where(lanes & (self.absent == LAST_TIME), since, self.absent)
 
@@ -119,7 +119,7 @@ class Order:
         shape = (1, group.threads) if alike else group.shape
         here = np.broadcast_to(True if mask.lanes is None else mask.lanes, shape)
         parts = (0 if alike else group.block_rows), group.thread_numbers, named
-        rows, threads, names = (np.broadcast_to(part, shape)[here] for part in parts)
+        rows, threads, names = (np.broadcast_to(as_array(part), shape)[here] for part in parts)
         times = self._rows(1 if alike else group.rows)
         self._meet(times, rows, threads // WARP_SIZE, threads % WARP_SIZE, names, time)
 

@@ -26,7 +26,7 @@ from warpwise.simt.sanitizer.global_shadow import GlobalShadow, shadows_of
 from warpwise.simt.sanitizer.local_shadow import LocalShadow
 from warpwise.simt.sanitizer.order import Clock, Order
 from warpwise.simt.sanitizer.shared_shadow import Shadow
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 from warpwise.traces import Function, reached_from, unlinear
 
 MAX_RACES = 16
@@ -235,7 +235,7 @@ def _values(request: Request, shadow: Shadow | GlobalShadow) -> tuple[Lanes, Lan
     array, mask = request.array, request.mask
     span = max(array.dtype.itemsize // shadow.unit, 1)
     new, before = (
-        np.repeat(np.broadcast_to(value, mask.group.shape)[mask.grid()], span)[None]
+        np.repeat(np.broadcast_to(as_array(value), mask.group.shape)[mask.grid()], span)[None]
         for value in (request.value, array.load(request.offset, mask))
     )
     return new, before

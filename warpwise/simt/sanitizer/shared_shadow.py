@@ -20,7 +20,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, Values
 from warpwise.simt.sanitizer.order import Order
-from warpwise.simt.types import Lanes, Value
+from warpwise.simt.types import Lanes, Value, as_array
 
 MOST_READS = 128  # noted before they are looked up: each holds an array of offsets
 
@@ -133,14 +133,14 @@ class Shadow:
             offset = offset + group.block_rows * self.cells
         else:
             numbers = group.numbers[:1]
-        offset = np.broadcast_to(offset, shape)
+        offset = np.broadcast_to(as_array(offset), shape)
         if mask.lanes is None:
             places, threads = offset.reshape(-1), numbers.reshape(-1)
         else:
             active = np.broadcast_to(mask.lanes, shape)
             places, threads = offset[active], numbers[active]
         if span > 1:
-            places = (places[:, None] + np.arange(span)).reshape(-1)
+            places = (places[:, None] + np.arange(span, dtype=np.int64)).reshape(-1)
             threads = np.repeat(threads, span)
         return places, threads
 
@@ -163,8 +163,7 @@ class Shadow:
         for table in self.tables.by_kind.values():
             table.split(pieces)
         self.reads = [
-            (np.multiply(offset, pieces), mask, time, span * pieces)
-            for offset, mask, time, span in self.reads
+            (offset * pieces, mask, time, span * pieces) for offset, mask, time, span in self.reads
         ]
 
 
