@@ -33,8 +33,7 @@ export class Outputs {
     for (const one of [...this.place.children]) if (one !== old || !html) one.remove();
     this.place.prepend(...texts.filter(Boolean));
     if (this.picture) {
-      this.picture.className = "ww-result";
-      if (old) this.picture.style.height = "0px";
+      this.picture.className = "ww-coming";
       this.place.append(this.picture);
       this.replaced = old;
     }
@@ -53,6 +52,7 @@ export class Outputs {
     const height = Math.min(TALLEST, Math.max(0, Number(data.height) || 0));
     if (!this.picture.dataset.told) this.tell();
     this.picture.dataset.told = "yes";
+    this.picture.className = "ww-result";
     this.picture.style.height = `${height}px`;
     this.replaced?.remove();
     this.replaced = undefined;
