@@ -20,6 +20,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,13 @@ from sphinx.util import logging
 
 from warpwise.book import ahead
 from warpwise.book.markup import tag
+from warpwise.book.parts.slim import closure
 from warpwise.cells import Statement, needed, statements
 
 TAG = "editable"
-AVAILABLE = {*sys.stdlib_module_names, "numpy", "warpwise"}
-#: Parts of the package that need more than NumPy.
-ELSEWHERE = tuple(
-    f"warpwise.{name}"
-    for name in "book grading measure cli doctor toolchain views.chart views.lab".split()
-)
+AVAILABLE = {*sys.stdlib_module_names, "numpy"}
+#: Modules of the slim wheel that need more than NumPy.
+NEED_MORE = ("warpwise.views.chart", "warpwise.views.lab")
 log = logging.getLogger(__name__)
 
 
@@ -82,7 +81,7 @@ class Cells:
             yield "an editable cell has a prompt: warpwise: {prompt: ...}"
         parts = [*self.before(cell), *cell.statements]
         for module in sorted({module for part in parts for module in part.modules}):
-            if module.partition(".")[0] not in AVAILABLE or _below(module, ELSEWHERE):
+            if not available(module):
                 yield f"a cell that needs {module} cannot be edited on the page"
 
     @property
@@ -140,5 +139,14 @@ def _as_data(kept: Sequence[str]) -> nodes.raw:
     return nodes.raw("", script, format="html")
 
 
-def _below(module: str, parents: Sequence[str]) -> bool:
-    return any(module == parent or module.startswith(f"{parent}.") for parent in parents)
+def available(module: str) -> bool:
+    """Return whether a page can import a module, or a name that a module it has may define."""
+    parent = module.rpartition(".")[0]
+    if module.partition(".")[0] in AVAILABLE:
+        return True
+    return not {module, parent} & {*NEED_MORE} and bool({module, parent} & {*_in_the_wheel()})
+
+
+@cache
+def _in_the_wheel() -> frozenset[str]:
+    return frozenset(closure())

@@ -12,7 +12,7 @@ from warpwise.book.parts.listed import HERE, LOCK, PACKAGE, Listed, Part, Sum
 from warpwise.book.parts.store import cache, keep, scratch
 
 #: Our own script of the editor, which imports what it needs of CodeMirror.
-ENTRY = HERE / "libraries.js"
+ENTRY = HERE.parent / "editor/editor.js"
 STAMP = "sum.json"  # beside node_modules: their sum when they were installed
 LICENCE = (
     "/* With CodeMirror, (C) Marijn Haverbeke and others, MIT licence: https://codemirror.net */"
