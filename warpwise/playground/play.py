@@ -84,13 +84,18 @@ def run(kernel: str, launch: str) -> Played:
             warnings.simplefilter("default")
             warnings.showwarning = printed.warn  # type: ignore[assignment]  # any place
             value = _value(kernel, launch, space)
-            shown = Shown(printed.text, *rendered(show(value) if _is_trace(value) else value))
+            shown = Shown(printed.text, *rendered(drawn(value)))
     except BaseException as error:
         return Played(Shown(printed.text, error=said(error)), tuple(_blamed(error)))
-    traces = [*filter(_is_trace, [*space.values(), value])]
+    traces = [one for one in (*space.values(), value) if isinstance(one, Trace)]
     marks = dict.fromkeys(mark for trace in traces for mark in races(trace))
     metrics = traces[-1].metrics if traces else None
     return Played(shown, tuple(marks)[:MOST_MARKS], verdict(launch, space), metrics)
+
+
+def drawn(value: object) -> object:
+    """Return a trace as its tabs; anything else as it is."""
+    return show(value) if isinstance(value, Trace) else value
 
 
 def races(trace: Trace) -> Iterator[Mark]:
@@ -126,13 +131,20 @@ def result(tree: ast.Module, space: Namespace) -> str:
 
 def _value(kernel: str, launch: str, space: Namespace) -> object:
     """Run both texts; a mistake of syntax in the launch is found before anything runs."""
-    trees = [ast.parse(remembered(text, name), name) for text, name in _named(kernel, launch)]
-    evaluated(trees[0], KERNEL, space)
-    return evaluated(trees[1], LAUNCH, space)
+    first = ast.parse(remembered(kernel, KERNEL), KERNEL)
+    second = _unshown(ast.parse(remembered(launch, LAUNCH), LAUNCH))
+    evaluated(first, KERNEL, space)
+    return evaluated(second, LAUNCH, space)
 
 
-def _named(kernel: str, launch: str) -> list[tuple[str, str]]:
-    return [(kernel, KERNEL), (launch, LAUNCH)]
+def _unshown(tree: ast.Module) -> ast.Module:
+    """Let ``trace(...).show()`` at the end give the trace, which is shown anyway."""
+    match tree.body[-1:]:
+        case [
+            ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("trace")) as call, "show"), [], []))
+        ]:
+            tree.body[-1] = ast.copy_location(ast.Expr(call), tree.body[-1])
+    return tree
 
 
 def _blamed(error: BaseException) -> Iterator[Mark]:
@@ -141,10 +153,6 @@ def _blamed(error: BaseException) -> Iterator[Mark]:
         if number := line(error, cell):
             yield Mark(cell, number, "error", said(error))
             return
-
-
-def _is_trace(value: object) -> bool:
-    return isinstance(value, Trace)
 
 
 def _precision(array: np.ndarray) -> int:

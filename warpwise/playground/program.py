@@ -56,5 +56,5 @@ def _gap(before: Statement, part: Statement, lines: Sequence[str]) -> str:
 
 def _first(node: ast.stmt) -> int:
     """Return the first line of a statement, its decorators included."""
-    decorators = getattr(node, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(one.lineno for one in decorators)])
