@@ -273,7 +273,7 @@ def golden() -> Trace:
     atomic = "golden.py:9", "cuda.atomic.add(x, i, 1)", "line 2 of put", (7,)
     second = Access((0, 1, 0), (1, 2, 0), 9, True, True, *atomic)
     race = Race("x", "global", (3, 4), first, second, "grid", False, True)
-    kinds, lanes = len(KINDS), np.arange(len(KINDS) * 6).reshape(len(KINDS), 6)
+    kinds, lanes = len(KINDS), np.arange(len(KINDS) * 6, dtype=np.int64).reshape(len(KINDS), 6)
     active = lanes % 5 != 0
     records = Records(
         np.arange(kinds, dtype=np.uint8),

@@ -176,6 +176,19 @@ def test_an_observer(follow):
 
 
 @pytest.mark.slow
+def test_an_editable_cell(follow):
+    recipe = follow("An editable cell", NN_topic="02_simt", QUESTION="Try 65: how many warps?")
+    told = recipe.filled('warpwise: {prompt: "QUESTION"}')
+    assert recipe.recipe.text.count('warpwise: {prompt: "QUESTION"}') == 1
+    recipe.insert("chapters/NN_topic.md", "\n## Quiz\n", samples.editable(told))
+    found = passed(recipe.prove())
+    assert {
+        "test_an_editable_page_grows_by_little[chapters/02_simt]",
+        "test_every_editable_cell_runs_with_the_slim_wheel_alone",
+    } <= found
+
+
+@pytest.mark.slow
 def test_a_mistake(follow):
     recipe = follow("A mistake", KIND="barriers", NAME="half_the_block_waits")
     recipe.write("chapters/mistakes/KIND/NAME_faulty.py", samples.FAULTY)

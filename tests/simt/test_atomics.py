@@ -173,7 +173,7 @@ def passes_words(x, small, big, most):
 
 
 def test_operations_types_and_sizes_are_passed_to_device_functions():
-    x = np.arange(40)
+    x = np.arange(40, dtype=np.int64)
     small, big, most = np.zeros(3, np.int32), np.zeros(5, np.int64), np.zeros(4, np.int64)
     t = trace(passes_words, 1, 40, x, small, big, most)
     np.testing.assert_array_equal(small, [x[k::3].sum() for k in range(3)])
@@ -517,6 +517,7 @@ def lock_of_each_thread(lock, out):
     cuda.atomic.exch(lock, 0, 0)
 
 
+@pytest.mark.threads
 def test_threads_of_a_warp_that_wait_for_one_another_are_told_so():
     with pytest.raises(StepLimitError) as caught:
         trace(

@@ -17,7 +17,7 @@ from warpwise.cuda.transfers import to_device
 from warpwise.metrics import Metrics
 from warpwise.simt.lanes.counting import count_sectors, count_wavefronts
 
-WARP = np.arange(32)[None, :]
+WARP = np.arange(32, dtype=np.int64)[None, :]
 FOLDER = Path(__file__).parent
 
 
@@ -193,8 +193,8 @@ def test_sectors_of_an_offset(offset, sectors):
 
 
 def test_an_element_across_two_sectors_costs_both():
-    assert count_sectors(np.array([[28]]), None, 8) == 2
-    assert count_sectors(np.array([[24]]), None, 8) == 1
+    assert count_sectors(np.array([[28]], np.int64), None, 8) == 2
+    assert count_sectors(np.array([[24]], np.int64), None, 8) == 1
 
 
 @pytest.mark.parametrize("threads", [1, 8, 9, 31, 32, 33, 48, 64, 100])

@@ -51,11 +51,12 @@ def run(body: str, threads=40, blocks=2, x=None, dtype=np.float64, **options):
     """Return the second array after the kernel ran over ``blocks`` blocks."""
     kernel = kernels_in(HEAD + re.sub("^", "    ", body.strip("\n"), flags=re.MULTILINE))["kernel"]
     out = np.zeros(threads * blocks, dtype)
-    trace(kernel, blocks, threads, np.arange(threads * blocks) if x is None else x, out, **options)
+    x = np.arange(threads * blocks, dtype=np.int64) if x is None else x
+    trace(kernel, blocks, threads, x, out, **options)
     return out
 
 
-I = np.arange(80)  # noqa: E741  (the thread's number in the grid, as in the kernels, and in its block)
+I = np.arange(80, dtype=np.int64)  # noqa: E741  (the thread's number in the grid, as in the kernels, and in its block)
 T = I % 40
 
 PROGRAMS = {

@@ -52,6 +52,7 @@ def mutex_without_fences(m, count):
         cuda.atomic.exch(m, 0, 0)
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("threads", [32, 96, 100, 1024])
 def test_warps_of_a_block_can_share_a_lock(threads):
     count = zeros()
@@ -60,6 +61,7 @@ def test_warps_of_a_block_can_share_a_lock(threads):
     assert not found.races
 
 
+@pytest.mark.threads
 def test_a_lock_without_fences_is_a_race():
     count = zeros()
     races = trace(mutex_without_fences, 1, 128, zeros(), count).races
@@ -80,6 +82,7 @@ def lock_held_over_a_meeting(m, order, meet):
         cuda.atomic.exch(m, 0, 0)
 
 
+@pytest.mark.threads
 def test_a_lock_goes_from_warp_to_warp_in_turn():
     orders = []
     for _ in range(2):
@@ -104,6 +107,7 @@ def reversed_by_all_blocks(bar, x, out):
     out[i] = x[x.size - 1 - i]
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize(
     ("blocks", "threads"),
     [(2, 32), (2, 128), (5, 70), pytest.param(32, 1024, marks=pytest.mark.slow)],
@@ -130,6 +134,7 @@ def consumers_before_their_producers(flag, v):
         cuda.atomic.exch(flag, b, 1)
 
 
+@pytest.mark.threads
 def test_a_block_can_wait_for_one_with_a_higher_number():
     v = zeros(40)
     assert not trace(consumers_before_their_producers, 40, 64, zeros(40), v).races
@@ -155,6 +160,7 @@ def handed_over(x, out):
             ready[0] = 1
 
 
+@pytest.mark.threads
 def test_a_warp_can_wait_for_a_flag_in_shared_memory():
     out = zeros(32)
     found = trace(handed_over, 1, 64, np.arange(32, dtype=np.int32), out)
@@ -177,6 +183,7 @@ def in_order_with_votes(turn, out, votes):
     votes[2, t] = cuda.syncthreads_or(int(t == 127))
 
 
+@pytest.mark.threads
 def test_barriers_that_vote_count_all_warps():
     out, votes = np.zeros((2, 4), np.int32), np.zeros((3, 128), np.int32)
     trace(in_order_with_votes, 2, (16, 8), zeros(2), out, votes)
@@ -315,6 +322,7 @@ ENDLESS = {
 }
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("case", ENDLESS)
 def test_a_wait_that_can_never_end_is_told_at_once(case):
     body, says, advice = ENDLESS[case]
@@ -326,6 +334,7 @@ def test_a_wait_that_can_never_end_is_told_at_once(case):
     assert time.process_time() - begun < 5
 
 
+@pytest.mark.threads
 def test_blocks_that_are_not_resident_cannot_be_waited_for(monkeypatch):
     monkeypatch.setattr(scheduler, "RESIDENT_WARPS", 8)
     with pytest.raises(StepLimitError) as caught:
@@ -334,6 +343,7 @@ def test_blocks_that_are_not_resident_cannot_be_waited_for(monkeypatch):
     assert "launch fewer blocks" in caught.value.try_this
 
 
+@pytest.mark.threads
 def test_later_blocks_begin_when_there_is_room(monkeypatch):
     monkeypatch.setattr(scheduler, "RESIDENT_WARPS", 4)
     v = zeros(4)
@@ -343,6 +353,7 @@ def test_later_blocks_begin_when_there_is_room(monkeypatch):
     assert (list(v), count[0]) == ([4, 3, 2, 1], 27)
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize(
     "body",
     [

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from playwright.sync_api import FrameLocator, Locator, Page
+import jupytext
+from playwright.sync_api import FrameLocator, Locator, Page, expect
+
+from support.paths import ROOT
+from support.site_pages import PAGES
+from warpwise.book.editor.editable import Cells, cells
 
 #: What a cell says when a run has ended, one way or another.
 ENDED = re.compile(r"^(Done|An error|Stopped|Python ended|The editor)")
@@ -50,8 +56,6 @@ class Editor:
 
     def wait(self) -> str:
         """Wait until the run has ended; return what is said."""
-        from playwright.sync_api import expect
-
         expect(self.cell.locator(".ww-status")).to_have_text(ENDED)
         return self.status
 
@@ -73,3 +77,22 @@ class Editor:
 def editor(page: Page, nth: int = 0) -> Editor:
     """Return one of a page's editable cells."""
     return Editor(page.locator(".ww-editable").nth(nth))
+
+
+def pages() -> Iterator[tuple[str, Cells]]:
+    """Yield the book's pages that have a cell to edit."""
+    for name in PAGES:
+        text = (ROOT / f"{name}.md").read_text("utf-8")
+        if "editable]" in text:
+            yield name, cells(jupytext.reads(text, "md:myst"))
+
+
+def alike(one: str, other: str) -> bool:
+    """Return whether two texts are the same but for the last digits of their numbers.
+
+    Libraries of mathematics round in different ways; an error of 1e-7 may be one of 3e-7."""
+    numbers = re.compile(r"\d+\.\d+(?:e[-+]\d+)?|\d(?:\.\d+)?e-\d+")
+    pairs = zip(numbers.findall(one), numbers.findall(other), strict=False)
+    close = all(abs(float(a) - float(b)) <= 1e-3 * abs(float(b)) + 1e-4 for a, b in pairs)
+    words = [" ".join(numbers.sub("#", text).split()) for text in (one, other)]
+    return close and words[0] == words[1]

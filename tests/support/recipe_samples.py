@@ -21,6 +21,11 @@ def cell(code: str, tags: str = "") -> str:
     return f"```{{code-cell}} ipython3\n{tags and f':tags: [{tags}]'}\n{code}\n```\n\n"
 
 
+def editable(told: str) -> str:
+    """Return a code cell that can be edited, with what it says of itself."""
+    return f"\n```{{code-cell}} ipython3\n---\ntags: [editable]\n{told}\n---\ndivmod(70, 32)\n```\n"
+
+
 # --- a chapter ---
 
 WORDS = "A die has faces and a throw shows one of them while nobody knows beforehand which it is.\n"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from warpwise.cells.names import Names, changed, late, reads_and_binds, stores
 
@@ -44,11 +45,7 @@ class Statement:
 
 def statements(cells: Sequence[str]) -> list[Statement]:
     """Return the statements of several cells in their order. Raises SyntaxError."""
-    return [
-        _statement(number, node)
-        for number, source in enumerate(cells)
-        for node in ast.parse(source).body
-    ]
+    return [part for number, source in enumerate(cells) for part in _statements(number, source)]
 
 
 def needed(earlier: Sequence[Statement], own: Sequence[Statement]) -> list[Statement]:
@@ -85,6 +82,11 @@ def _backwards(
 def _before(statement: Statement, wanted: Names) -> Names:
     """Go back over a statement: what it binds is no longer wanted, what it reads is."""
     return wanted - statement.surely | statement.reads | statement.late
+
+
+@lru_cache(maxsize=1000)  # readers change one cell, and run it again
+def _statements(cell: int, source: str) -> tuple[Statement, ...]:
+    return tuple(_statement(cell, node) for node in ast.parse(source).body)
 
 
 def _statement(cell: int, node: ast.stmt) -> Statement:

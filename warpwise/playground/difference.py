@@ -24,7 +24,8 @@ def change(before: float, after: float) -> str:
 
 
 def _title(name: str) -> str:
-    return ABOUT[name].label or name.replace("_", " ")
+    of_mix = f"{name.removeprefix('op_')} operations" if name.startswith("op_") else name
+    return ABOUT[name].label or of_mix.replace("_", " ")
 
 
 def _shown(value: float) -> str:

@@ -23,6 +23,7 @@ INT8, INT32, INT64 = np.dtype(np.int8), np.dtype(np.int32), np.dtype(np.int64)
 UINT64 = np.dtype(np.uint64)
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 COMPLEX64, COMPLEX128 = np.dtype(np.complex64), np.dtype(np.complex128)
+_WIDE = np.dtype(np.intp) == INT64  #: NumPy counts places in 64 bits, unlike in a browser
 _INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 SCALARS = tuple(map(np.dtype, f"bool {_INTEGERS} float16 float32 float64".split()))
 ELEMENTS = (*SCALARS, COMPLEX64, COMPLEX128)  #: types of the numbers in an array
@@ -324,7 +325,7 @@ def as_array(value: Value) -> Lanes:
 
 def as_index(places: Lanes) -> Lanes:
     """Return places as NumPy counts them, in 32 bits in a browser: ``take`` refuses wider ones."""
-    return places.astype(np.intp, copy=False)
+    return places if _WIDE else places.astype(np.intp)
 
 
 def clipped(value: Value, low: Value, high: Value) -> Value:

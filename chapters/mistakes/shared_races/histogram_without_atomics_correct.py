@@ -21,7 +21,7 @@ def histogram(x, out):
 
 
 def launch(rng):
-    return histogram, 2, 128, (rng.integers(0, BINS, 250), np.zeros((2, BINS), np.int32))
+    return histogram, 2, 128, (rng.integers(0, BINS, 250, np.int32), np.zeros((2, BINS), np.int32))
 
 
 def expected(x, out):

@@ -19,7 +19,7 @@ def count(x, out):
 
 
 def launch(rng):
-    return count, 2, 32, (rng.integers(0, BINS, (64, 10)), np.zeros((64, BINS), np.int32))
+    return count, 2, 32, (rng.integers(0, BINS, (64, 10), np.int32), np.zeros((64, BINS), np.int32))
 
 
 def expected(x, out):

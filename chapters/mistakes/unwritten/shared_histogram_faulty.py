@@ -17,4 +17,4 @@ def histogram(x, out):
 
 
 def launch(rng):
-    return histogram, 3, 64, (rng.integers(0, BINS, 192), np.zeros(BINS, np.int32))
+    return histogram, 3, 64, (rng.integers(0, BINS, 192, np.int32), np.zeros(BINS, np.int32))

@@ -20,7 +20,7 @@ def count(x, out):
 
 
 def launch(rng):
-    return count, 1, 64, (rng.integers(0, BINS, 64), np.zeros((2, BINS), np.int32))
+    return count, 1, 64, (rng.integers(0, BINS, 64, np.int32), np.zeros((2, BINS), np.int32))
 
 
 def expected(x, out):

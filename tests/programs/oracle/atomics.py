@@ -136,4 +136,4 @@ def launches(rng):
     yield tickets, 2, 24, (np.zeros(48, np.int64), np.zeros(2, np.uint32))
     yield largest_by_compare_and_swap, 2, 20, (x, np.zeros(1, np.int64))
     yield first_come, 1, 30, (x, np.zeros(1 << 5, np.int32))
-    yield chain, 1, 4, (np.arange(5), np.zeros(7, np.int64))
+    yield chain, 1, 4, (np.arange(5, dtype=np.int64), np.zeros(7, np.int64))

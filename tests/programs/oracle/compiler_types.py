@@ -117,14 +117,14 @@ def launches(rng):
     n, threads = 40, 32
     single = rng.standard_normal(n).astype(np.float32)
     wide = single.astype(np.float64)
-    index = np.arange(n)
+    index = np.arange(n, dtype=np.int64)
 
     def on(kernel, *args, want):
         return kernel, 2, threads, (*args, np.zeros(n, want.dtype)), want
 
     a, b = rng.integers(100, 127, (2, n)).astype(np.int8)
     yield on(small_integers_widen, a, b, want=a.astype(np.int64) + b)
-    yield on(unsigned_minus_literal, np.zeros(n, np.uint8), want=np.full(n, -1))
+    yield on(unsigned_minus_literal, np.zeros(n, np.uint8), want=np.full(n, -1, np.int64))
     large = rng.integers(2**29, 2**31 - 1, n).astype(np.int32)
     yield on(shift_widens, large, want=large.astype(np.int64) << 8)
     odd = rng.integers(2**60, 2**61, n) | 1

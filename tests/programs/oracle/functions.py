@@ -201,7 +201,7 @@ def launches(rng):
             return np.zeros((n, *more), np.int64)
 
         yield squares, blocks, threads, (numbers(), empty())
-        yield searched, blocks, threads, (rng.permutation(9), numbers(), empty())
+        yield searched, blocks, threads, (rng.permutation(9).astype(np.int64), numbers(), empty())
         yield ordered, blocks, threads, (numbers(), numbers(), empty(2))
         yield written_elsewhere, blocks, threads, (numbers(), empty())
         yield called_in_a_branch, blocks, threads, (numbers(), empty())

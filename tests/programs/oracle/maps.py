@@ -96,7 +96,7 @@ def launches(rng):
         yield saxpy, blocks, threads, (np.float32(2.5), floats(n), floats(n))
         yield zip_by_hand, blocks, threads, (floats(n), floats(n), floats(n))
         yield gather, blocks, threads, (floats(n), rng.integers(0, n, n), floats(n))
-        yield scatter, blocks, threads, (floats(n), rng.permutation(n), floats(n))
+        yield scatter, blocks, threads, (floats(n), rng.permutation(n).astype(np.int64), floats(n))
         yield all_to_one, blocks, threads, (floats(n), floats(n))
     for shape, block in [((5, 7), (4, 4)), ((10, 33), (32, 2)), ((9, 3), (3, 5))]:
         grid = (-(-shape[1] // block[0]), -(-shape[0] // block[1]))

@@ -213,7 +213,8 @@ def launches(rng):
         )
         yield over_tuples, blocks, threads, (numbers(), np.zeros(n, np.int64))
         yield steps_of_a_range, blocks, threads, (numbers(), np.zeros(n, np.int64))
-        yield else_after_a_loop, blocks, threads, (rng.permutation(n), np.zeros(n, np.int64))
+        order = rng.permutation(n).astype(np.int64)
+        yield else_after_a_loop, blocks, threads, (order, np.zeros(n, np.int64))
         yield else_after_a_loop, blocks, threads, (numbers(0, 12, 8), np.zeros(n, np.int64))
         yield matched, blocks, threads, (numbers(0, 6), np.zeros(n, np.int64))
         yield (

@@ -1,54 +1,34 @@
-"""``python -m support.pyodide [ARGUMENTS]``: pytest under Pyodide."""
+"""``python -m support.pyodide [ARGUMENTS]``: pytest under Pyodide, in Node, with these arguments.
 
-import json
-import os
+``PYTHONPATH=tests`` is needed. Numba's simulator answers from this Python. Left out are tests that
+start other processes, call other parts of Numba, or need packages that are compiled; ``-rs`` lists
+them. A table of the counts ends it, beside the number of tests that there are."""
+
+from __future__ import annotations
+
 import subprocess
 import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import numpy
 
 from support.paths import ROOT
-
-HERE = Path(__file__).parent
-#: Packages of this environment that run anywhere.
-PURE = (
-    "pytest _pytest py pluggy iniconfig packaging pygments hypothesis _hypothesis_globals "
-    "_hypothesis_ftz_detector sortedcontainers attr attrs yaml"
-)
-PACKAGES = "/lib/python3.12/site-packages"
+from support.pyodide.counts import collected, outcomes, table
+from support.pyodide.node import HERE, in_pyodide
+from warpwise.book.parts.listed import MissingPart
 
 
-def room(scratch: str) -> dict[str, object]:
-    site = str(Path(numpy.__file__).parents[1])
-    parts = Path(os.environ["WARPWISE_PYODIDE_PARTS"])
-    cache = os.environ.get("WARPWISE_PYC", scratch)
-    settings = {
-        "HOME": "/home/pyodide",
-        "PYTHONPYCACHEPREFIX": cache,
-        "WARPWISE_PURE": PURE,
-        "WARPWISE_PYTHON": sys.executable,
-        "WARPWISE_SITE": site,
-        "WARPWISE_SCRATCH": scratch,
-    }
-    return {
-        "pyodide": str(parts / "node_modules/pyodide"),
-        "wheels": [str(wheel) for wheel in parts.glob("numpy*.whl")],
-        "packages": PACKAGES,
-        "folders": [*{str(ROOT), site, scratch, cache}],
-        "script": str(HERE / "inside.py"),
-        "scratch": scratch,
-        "env": settings,
-    }
-
-
-def main() -> int:
-    with TemporaryDirectory() as scratch:
-        env = os.environ | {"WARPWISE_ROOM": json.dumps(room(scratch))}
-        command = ["node", str(HERE / "run.mjs"), *sys.argv[1:]]
-        return subprocess.run(command, env=env, cwd=ROOT).returncode
+def main(*arguments: str) -> int:
+    results = ROOT / "_build/pyodide.xml"
+    results.parent.mkdir(exist_ok=True)
+    results.unlink(missing_ok=True)
+    try:
+        done = in_pyodide(HERE / "suite.py", f"--junitxml={results}", *arguments)
+    except MissingPart as missing:
+        sys.exit(f"there is no Pyodide: {missing}")
+    if results.exists():
+        command = [sys.executable, "-m", "pytest", "-p", "no:nbval", "--collect-only", "-q"]
+        listed = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True)
+        print(*table(outcomes(results), collected(listed.stdout)), sep="\n")
+    return done.returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -1,10 +1,10 @@
-"""What runs in Pyodide: pytest, with what of this machine the tests need."""
+"""The first script in Pyodide: makes importable what tests need, and starts the script proper."""
 
 from __future__ import annotations
 
 import importlib
 import os
-import subprocess
+import runpy
 import sys
 from collections.abc import Iterable
 from importlib import metadata
@@ -19,7 +19,8 @@ PURE = set(os.environ["WARPWISE_PURE"].split())
 #: What tests import, and what is not there: a test that uses it is skipped.
 ABSENT = (
     "jupyter_client jupyter_client.manager jupytext nbformat numba.core "
-    "numba.core.target_extension numba.cuda.cpython numba.cuda.descriptor"
+    "numba.core.target_extension numba.cuda.cpython numba.cuda.descriptor "
+    "matplotlib matplotlib.pyplot quickjs"
 ).split()
 
 
@@ -65,28 +66,16 @@ class AbsentModule(ModuleType):
         return Absent(f"{self.__name__}.{name}")
 
 
-def main() -> None:
+def prepare() -> None:
+    """Make what tests import importable, and Numba the simulator."""
     sys.meta_path.append(PurePackages)
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-    import pytest
-
     importlib.import_module("numpy.testing")  # asks a process, lscpu, what this machine can do
-    from support.pyodide.numba_processes import PYTHON, NumbaProcess
-    from warpwise.cuda import as_numba
-
-    subprocess.Popen, sys.executable = NumbaProcess, PYTHON
-    as_numba.install()
+    importlib.import_module("warpwise.cuda.as_numba").install()
     sys.modules |= {name: AbsentModule(name) for name in ABSENT}
-    options = [
-        "--capture=sys",
-        f"--basetemp={os.environ['WARPWISE_SCRATCH']}/tests",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:faulthandler",
-    ]
-    sys.exit(pytest.main([*options, *sys.argv[1:]]))
 
 
 if __name__ == "__main__":
-    main()
+    prepare()
+    sys.argv = sys.argv[1:]
+    runpy.run_path(sys.argv[0], run_name="__main__")

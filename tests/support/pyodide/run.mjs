@@ -5,6 +5,7 @@ import path from "node:path";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 
+const PACKAGES = "/lib/python3.12/site-packages";
 const room = JSON.parse(process.env.WARPWISE_ROOM);
 const { loadPyodide } = await import(pathToFileURL(path.join(room.pyodide, "pyodide.mjs")));
 
@@ -42,7 +43,7 @@ pyodide.setStdout(print(1));
 pyodide.setStderr(print(2));
 pyodide.registerJsModule("host", host);
 for (const wheel of room.wheels)
-  pyodide.unpackArchive(new Uint8Array(fs.readFileSync(wheel)), "zip", { extractDir: room.packages });
+  pyodide.unpackArchive(new Uint8Array(fs.readFileSync(wheel)), "zip", { extractDir: PACKAGES });
 for (const folder of room.folders) {
   pyodide.FS.mkdirTree(folder);
   pyodide.FS.mount(pyodide.FS.filesystems.NODEFS, { root: folder }, folder);

@@ -30,7 +30,7 @@ from sphinx.util import logging
 
 from warpwise.book import ahead
 from warpwise.book.markup import tag
-from warpwise.book.parts.slim import closure
+from warpwise.book.parts.slim import SOURCE, closure
 from warpwise.cells import Statement, needed, statements
 
 TAG = "editable"
@@ -140,11 +140,16 @@ def _as_data(kept: Sequence[str]) -> nodes.raw:
 
 
 def available(module: str) -> bool:
-    """Return whether a page can import a module, or a name that a module it has may define."""
-    parent = module.rpartition(".")[0]
+    """Return whether a page can import a module, or a name that such a module may define."""
     if module.partition(".")[0] in AVAILABLE:
         return True
-    return not {module, parent} & {*NEED_MORE} and bool({module, parent} & {*_in_the_wheel()})
+    name = module if _is_module(module) else module.rpartition(".")[0]
+    return name in _in_the_wheel() and name not in NEED_MORE
+
+
+def _is_module(name: str) -> bool:
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
 
 
 @cache

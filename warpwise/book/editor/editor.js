@@ -6,6 +6,7 @@ import { Outputs } from "./outputs.js";
 import { asProgram, playgroundPage, programLink } from "../playground/programs.js";
 import { Runner } from "./runner.js";
 
+export { python } from "./runner.js";
 export { playground } from "../playground/playground.js";
 
 const CELLS = JSON.parse(document.getElementById("ww-cells")?.textContent ?? "[]");
@@ -16,6 +17,16 @@ export async function open({ cell, bar, status, runtime: base, shared }) {
   const text = shared ? await unpacked(shared) : undefined;
   const editor = new Editor(cell, bar, status, base, text);
   if (text === undefined) await editor.run();
+}
+
+// The line that the page runs after the reader's.
+function after(then) {
+  const line = document.createElement("p");
+  const shown = document.createElement("code");
+  shown.textContent = then;
+  line.className = "ww-then";
+  line.append("After it the page runs ", shown);
+  return line;
 }
 
 class Editor extends Runner {
@@ -29,6 +40,8 @@ class Editor extends Runner {
     place.className = "ww-code";
     input.after(place);
     input.hidden = true;
+    const { then } = cell.dataset;
+    if (then) bar.querySelector(".ww-prompt").after(after(then));
     bar.querySelector("button").replaceWith(...this.buttons());
     this.held = shared !== undefined; // nothing runs before the reader says so
     this.code = code({

@@ -11,6 +11,9 @@ const progress = ({ loaded, all, seconds }) => {
   for (const runner of runners) if (runner.waiting) runner.say(`${what}, ${seconds.toFixed(0)} s.`, true);
 };
 
+// The page's Python, started when it is first asked for.
+export const python = (base) => (runtime ??= new Runtime(base, progress));
+
 // A class that extends it has request(), which is what to run, and show(shown, seconds, request).
 export class Runner {
   constructor(base, status) {
@@ -83,7 +86,6 @@ export class Runner {
 
   // Python's answer to a request, of which check() takes what has the expected form.
   ask(request, check, slow = () => {}) {
-    runtime ??= new Runtime(this.base, progress);
-    return runtime.run(request, slow, check);
+    return python(this.base).run(request, slow, check);
   }
 }

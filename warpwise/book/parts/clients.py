@@ -5,6 +5,7 @@ Both go where the user's settings for them point. Node and npm come from a packa
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,9 @@ QUIET = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
 PIP = "download --quiet --no-deps --no-cache-dir --no-input --disable-pip-version-check".split()
 # What pip must believe to download a wheel for Pyodide.
 FOR_PYODIDE = "--only-binary=:all: --platform=pyodide_2024_0_wasm32 --python-version=3.12".split()
+
+# Why pip got no answer, in its warning that it tries again.
+UNANSWERED = re.compile(r"connection broken by .*: ([^:(]+?)(?: \(.*)?['\")]+: /")
 
 
 def node(*arguments: str | Path, **environment: str) -> None:
@@ -67,9 +71,10 @@ def pip(target: Path, wanted: str, for_pyodide: bool = False) -> Path:
 
 
 def _reason(client: str, said: str) -> str:
-    """Return the line that says most: the last error of pip, the first sentence of npm's."""
+    """Return the line that says most: pip's last error, and why it got no answer; npm's sentence."""
     lines = [line.removeprefix("npm error").strip() for line in said.splitlines()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
     sentences = [line for line in lines if len(line.split()) > 3]
     reason = [*errors[-1:], *sentences[:1], *lines[:1], "it failed without a word"][0]
-    return f"{client}: {reason}"
+    unanswered = UNANSWERED.search(said)
+    return f"{client}: {reason}{f' ({unanswered[1]})' if unanswered else ''}"

@@ -46,6 +46,8 @@ def mark(app: Sphinx, doctree: nodes.document) -> None:
     for node in found[1:]:
         node.parent.remove(node)
     wrapped.extend(found)
+    for node, name in zip(found, ("kernel", "launch"), strict=False):
+        node["classes"].append(f"ww-{name}-cell")
 
 
 def add_files(

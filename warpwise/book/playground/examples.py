@@ -99,4 +99,5 @@ def _kernel(text: str) -> str:
     """Return a program's text up to its launch, with the imports that a reader's own would have."""
     _, lines = kernel_lines(text)
     math = "import math\n\n" if "\nimport math\n" in text else ""
-    return f"{math}import numpy as np\n\n{OURS}, trace\n\n\n" + "\n".join(lines) + "\n"
+    gap = "\n\n" if lines[0].startswith("@") else "\n"
+    return f"{math}import numpy as np\n\n{OURS}, trace\n{gap}" + "\n".join(lines) + "\n"

@@ -10,7 +10,7 @@ const FRAGMENT = /^#program=(.*)$/;
 
 // A program of what is said to be one: three texts.
 export function asProgram(data) {
-  return Object.fromEntries(PARTS.map((part) => [part, typeof data?.[part] === "string" ? data[part] : ""]));
+  return Object.fromEntries(PARTS.map((part) => [part, typeof data?.[part] === "string" ? data[part].trimEnd() : ""]));
 }
 
 export const same = (one, other) => PARTS.every((part) => one[part] === other[part]);

@@ -13,7 +13,7 @@ import numpy as np
 from warpwise.errors import ArithmeticFault
 from warpwise.messages import Words, message
 from warpwise.simt import types
-from warpwise.simt.types import INT64, DType, Value, wrap_int64
+from warpwise.simt.types import INT64, DType, Value, as_array, wrap_int64
 
 #: A compiled expression: its value in a frame, for the lanes of a mask (``machine``).
 Run: TypeAlias = Callable[[Any, Any], Value]
@@ -44,8 +44,9 @@ def power(a: Value, b: Value) -> Value:
     """``a ** b``; a negative power of an integer is truncated: 0, but for 1 and -1.
 
     ``_power_of_ints`` does the same."""
-    if np.asarray(b).dtype.kind != "i":
+    if as_array(b).dtype.kind != "i":
         return np.power(a, b)
+    b = as_array(b)
     inverse = np.where(np.abs(a) == 1, np.power(a, np.bitwise_and(b, 1)), 0)
     return np.where(np.less(b, 0), inverse, np.power(a, np.maximum(b, 0)))[()]
 

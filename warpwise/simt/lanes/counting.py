@@ -40,7 +40,9 @@ def by_warp(values: Lanes, lanes: Lanes | None, nothing: int = _NOWHERE) -> Lane
     rows, threads = values.shape
     short = -threads % WARP_SIZE
     if short:
-        values = np.concatenate([values, np.full((rows, short), nothing, values.dtype)], axis=1)
+        values = np.concatenate(
+            [values, np.full((rows, short), nothing, as_array(nothing).dtype)], axis=1
+        )
     return values.reshape(-1, WARP_SIZE)
 
 
@@ -83,7 +85,9 @@ def count_wavefronts(addresses: Lanes, lanes: Lanes | None, width: int) -> tuple
     if len(addresses) > 1:
         return _wavefronts(addresses, lanes, width)
     return _wavefronts_of_a_block(
-        addresses.tobytes(), None if lanes is None else lanes.tobytes(), width
+        addresses.astype(np.int64, copy=False).tobytes(),
+        None if lanes is None else lanes.tobytes(),
+        width,
     )
 
 

@@ -76,7 +76,7 @@ class Warp:
             self.began[site.line] = mask
         else:
             lanes = None if mask.lanes is None else mask.lanes.tobytes()
-            state = (site, self.entered, lanes, tuple(map(_key, values)))
+            state = (site, self.entered, lanes, tuple(map(key_of, values)))
             left = self.began[site.line].grid() & ~mask.grid()
             self.wait = Wait(site, mask, state, self.poll, left)
             self.coroutine.pause()
@@ -95,20 +95,10 @@ class Warp:
         return arrival.result
 
 
-class ScheduledRequests(Requests):
-    """The requests of a scheduled block; ``changes`` counts those that changed memory."""
+class CountedRequests(Requests):
+    """The requests of blocks; ``changes`` counts those that changed memory."""
 
-    def __init__(self, batch: ScheduledBatch):
-        super().__init__(batch.state)
-        self.batch, self.changes = batch, 0
-
-    def request(
-        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
-    ) -> Request:
-        request = super().request(access, array, indices, mask, site)
-        if array.space in ("global", "shared"):
-            self.batch.running.requested(request)
-        return request
+    changes = 0
 
     def write(self, request: Request, value: Value) -> None:
         there = Poll(request)
@@ -123,6 +113,22 @@ class ScheduledRequests(Requests):
         old = super().carry_out(kind, memory, cells, operands, wanted)
         self.changes += memory[cells].tobytes() != before
         return old
+
+
+class ScheduledRequests(CountedRequests):
+    """The requests of a scheduled block."""
+
+    def __init__(self, batch: ScheduledBatch):
+        super().__init__(batch.state)
+        self.batch = batch
+
+    def request(
+        self, access: AccessKind, array: Array, indices: list[Value], mask: Mask, site: Site
+    ) -> Request:
+        request = super().request(access, array, indices, mask, site)
+        if array.space in ("global", "shared"):
+            self.batch.running.requested(request)
+        return request
 
 
 class ScheduledBarriers(Barriers):
@@ -211,10 +217,10 @@ def _mask_of(batch: Batch, number: int) -> Mask:
     return full(selection(warp, by_block=False).inner)
 
 
-def _key(value: Value) -> Value:
+def key_of(value: Value) -> Value:
     """Return a value of a frame for comparison: equal only if every lane has the same bits."""
     if isinstance(value, tuple):
-        return tuple(_key(item) for item in value)
+        return tuple(key_of(item) for item in value)
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tobytes()
     return value if isinstance(value, (int, float, complex)) else id(value)

@@ -19,32 +19,15 @@ from __future__ import annotations
 import math
 
 from warpwise.metrics import WARP_SIZE
-from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.launch_state import LaunchState
 from warpwise.simt.machine.program import Program, run_batch
 from warpwise.simt.machine.progress import Progress
 from warpwise.simt.machine.scheduled_batch import ScheduledBatch, Warp, stop
-from warpwise.simt.machine.site import Site
-from warpwise.simt.machine.steps import endless, stuck, unthreaded
-from warpwise.simt.types import Value
+from warpwise.simt.machine.steps import endless, stuck
+from warpwise.simt.machine.whole_block import WholeBlock
 
 RESIDENT_WARPS = 1024  # at most; each has a thread of the system, and one block may have 32
 SHARE = 10  # these slower trips may be a tenth of max_steps
-
-
-class WholeBlock(Batch):
-    """A block whose warps go in step: it can wait only for blocks before it."""
-
-    trips = 0  #: of loops that may wait
-
-    def wait(
-        self, site: Site, mask: Mask, values: list[Value], slots: tuple[int, ...], trip: int
-    ) -> None:
-        """See ``Batch.wait``. Raises StepLimitError where it waits in vain."""
-        self.trips += 1
-        if self.trips * SHARE > self.state.max_steps:
-            raise unthreaded(self.trips - 1, site, mask)
 
 
 class Scheduler:
@@ -134,6 +117,6 @@ class Scheduler:
 
     def _run_whole(self) -> None:
         """Run a block by itself without threads, its warps in step."""
-        run_batch(self.program, WholeBlock(self.state, self.begun, 1), self.bound)
+        run_batch(self.program, WholeBlock(self.state, self.begun), self.bound)
         self.begun += 1
         self.bar.advance(1)

@@ -96,18 +96,17 @@ def endless(most: int, site: Site, mask: Mask, waits: bool) -> StepLimitError:
     return StepLimitError(what, site.where(**who), _WAITING if waits else _CLOSER)
 
 
-def unthreaded(most: int, site: Site, mask: Mask) -> StepLimitError:
+def unthreaded(site: Site, mask: Mask) -> StepLimitError:
     """Return the error of a kernel that waits in a Python without threads, as in a browser.
 
-    ``mask``: the lanes in the loop, after more than ``most`` trips of such loops."""
+    ``mask``: the lanes in the loop at ``site``."""
     who, lanes = _first(mask)
     what = message(
-        "{threads} in this loop, `{loop}`[[, first of them {lanes}]], after {most:,} trips, "
-        "and no other warp can go on meanwhile: this Python has no threads, as in a browser",
+        "{threads} in this loop, `{loop}`[[, first of them {lanes}]], and no other warp can go on "
+        "meanwhile: this Python has no threads, as in a browser",
         threads=Count(mask.threads, "thread", "waits", "wait"),
         loop=Source(_statement(site.text)),
         lanes=lanes,
-        most=Limit(most),
     )
     return StepLimitError(what, site.where(**who), _NO_THREADS)
 
