@@ -28,24 +28,21 @@ export function played(shown) {
 export class Ran {
   constructor(name, original = element("div", { class: "cell_output", hidden: "" })) {
     this.verdict = element("p", { class: "ww-verdict" });
-    this.races = element("ul", { class: "ww-races" });
-    this.place = element("div", { class: `cell ww-ran ww-ran-${name}` }, this.verdict, this.races, original);
+    this.place = element("div", { class: `cell ww-ran ww-ran-${name}` }, this.verdict, original);
     this.outputs = new Outputs(this.place);
   }
 
   show(kernel, name) {
     this.outputs.show(kernel);
-    const races = new Set(kernel.marks.filter((one) => one.kind === "race").map((one) => one.text));
-    const raced = races.size && `${races.size === 1 ? "One race" : `${races.size} races`}, underlined in the kernel:`;
+    const races = new Set(kernel.marks.filter((one) => one.kind === "race").map((one) => one.text)).size;
+    const raced = races && `${races === 1 ? "One race" : `${races} races`}, underlined in the kernel.`;
     const said = [kernel.verdict, raced].filter(Boolean).join(" ");
-    this.verdict.textContent = name && said ? `${name}: ${said}` : said;
-    this.races.replaceChildren(...[...races].map((one) => element("li", {}, one)));
+    this.verdict.textContent = name && said ? `${name}: ${said}` : name || said;
   }
 
   reset() {
     this.outputs.reset();
     this.verdict.textContent = "";
-    this.races.replaceChildren();
   }
 }
 
