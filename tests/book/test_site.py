@@ -13,6 +13,8 @@ from support.paths import ROOT
 from support.served_site import Site, served
 from support.site_pages import PAGES, TOC, Page, html_pages
 
+from warpwise.book.parts import RUNTIME, Manifest
+
 CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d", page)]
 OUTSIDE_IN_CSS = re.compile(r"url\(['\"]?(?:https?:)?//[^)]*|@import[^;]*//[^;]*")
 
@@ -142,6 +144,16 @@ def test_site_is_light(site: Site):
         )
         < 2_000_000
     )
+
+
+def test_site_has_what_pages_run_on_and_no_page_loads_it(site: Site):
+    manifest = Manifest.read(site.folder / RUNTIME)
+    if manifest is None:
+        pytest.skip("the book was built without the parts that pages run on, see its build's log")
+    assert manifest.is_in(site.folder / RUNTIME)
+    pages = html_pages(site.folder)
+    loaded = {path.name for path in pages for one in read(path).loads if RUNTIME in one}
+    assert loaded == set()
 
 
 def test_folder_is_served_from_this_machine_only(tmp_path: Path):

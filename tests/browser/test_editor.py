@@ -55,6 +55,7 @@ def page(base, browser, watch):
 @pytest.fixture(scope="module")
 def first(page, watch):
     """The first cell, touched; its result has been drawn."""
+    page.locator(".ww-status").first.wait_for(state="attached")
     assert not [url for url in watch.requests if "/runtime/" in url]  # nothing before the touch
     page.evaluate(
         """() => {

@@ -30,6 +30,27 @@ def shared_and_local(x):
     x[0] = tile[0]
 
 
+@cuda.jit(device=True)
+def reversed_by(size, x, i):
+    part = cuda.local.array(size, np.int64)
+    for k in range(size):
+        part[size - 1 - k] = x[k]
+    return part[i]
+
+
+@cuda.jit
+def reverses_twice(x, out):
+    i = cuda.grid(1)
+    out[i, 0] = reversed_by(2, x, i)
+    out[i, 1] = reversed_by(4, x, i)
+
+
+def test_a_device_function_is_compiled_for_each_constant_that_it_needs():
+    x, out = np.arange(4, dtype=np.int64), np.zeros((2, 2), np.int64)
+    trace(reverses_twice, 1, 2, x, out)
+    np.testing.assert_array_equal(out, [[1, 3], [0, 2]])
+
+
 # --- configurations ---
 
 

@@ -9,6 +9,8 @@ import pytest
 import yaml
 from support.paths import ROOT
 
+from warpwise.book.parts.laying import VARIABLE
+
 PATH = ROOT / ".github/workflows/site.yml"
 ONLY_DEFAULT_BRANCH = "github.ref_name == github.event.repository.default_branch"
 
@@ -33,6 +35,11 @@ def test_every_command_is_a_target_of_the_makefile(workflow: dict):
     ]
     assert commands == ["make book"]
     assert {command.removeprefix("make ") for command in commands} <= targets
+
+
+def test_a_site_without_editors_is_not_published(workflow: dict):
+    (build,) = [step for step in steps(workflow, "build") if step.get("run") == "make book"]
+    assert build["env"] == {VARIABLE: "required"}
 
 
 def test_what_is_published_is_what_make_book_writes(workflow: dict):

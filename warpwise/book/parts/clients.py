@@ -15,10 +15,10 @@ from warpwise.book.parts.listed import MissingPart
 # A registry that does not answer costs seconds, not the minutes of npm's own settings.
 PATIENCE = ["--fetch-retries=2", "--fetch-retry-factor=2", "--fetch-retry-mintimeout=1000"]
 QUIET = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
-PIP = "download --quiet --no-deps --no-cache-dir --no-input --disable-pip-version-check".split()
+PIP = "download --quiet --no-deps --only-binary=:all: --no-cache-dir --no-input".split()
+PATIENT_PIP = "--disable-pip-version-check --retries=1 --timeout=30".split()
 # What pip must believe to download a wheel for Pyodide.
-FOR_PYODIDE = "--only-binary=:all: --platform=pyodide_2024_0_wasm32 --python-version=3.12".split()
-
+FOR_PYODIDE = "--platform=pyodide_2024_0_wasm32 --python-version=3.12".split()
 # Why pip got no answer, in its warning that it tries again.
 UNANSWERED = re.compile(r"connection broken by .*: ([^:(]+?)(?: \(.*)?['\")]+: /")
 
@@ -61,8 +61,8 @@ def pip(target: Path, wanted: str, for_pyodide: bool = False) -> Path:
     """Download a wheel by requirement or address to ``target``, an empty folder; return its path.
 
     Raises MissingPart if it cannot be had."""
-    options = ["--retries=1", "--timeout=30", *(FOR_PYODIDE if for_pyodide else ())]
-    command = [sys.executable, "-m", "pip", *PIP, *options, "--dest", str(target), wanted]
+    options = [*PIP, *PATIENT_PIP, *(FOR_PYODIDE if for_pyodide else ())]
+    command = [sys.executable, "-m", "pip", *options, "--dest", str(target), wanted]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise MissingPart(_reason("pip", done.stderr))
@@ -71,8 +71,9 @@ def pip(target: Path, wanted: str, for_pyodide: bool = False) -> Path:
 
 
 def _reason(client: str, said: str) -> str:
-    """Return the line that says most: pip's last error, and why it got no answer; npm's sentence."""
+    """Return the line that says most: npm's sentence; pip's last error, and why no answer came."""
     lines = [line.removeprefix("npm error").strip() for line in said.splitlines()]
+    lines = [line for line in lines if line and not line.endswith(":")]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
     sentences = [line for line in lines if len(line.split()) > 3]
     reason = [*errors[-1:], *sentences[:1], *lines[:1], "it failed without a word"][0]

@@ -44,7 +44,7 @@ class Manifest:
             data = json.loads((runtime / MANIFEST).read_text("utf-8"))
             files = {name: Laid(**file) for name, file in data["files"].items()}
             return cls(data["version"], data["sources"], files)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def is_in(self, runtime: Path) -> bool:

@@ -13,11 +13,16 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from warpwise.book.parts.listed import MissingPart
+
 
 def cache() -> Path:
-    """Return the folder of the cache; make it if need be."""
+    """Return the folder of the cache; make it if need be. Raises MissingPart if it cannot be."""
     folder = user_cache_path("warpwise", appauthor=False) / "parts"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MissingPart(f"the cache cannot be made: {error}") from error
     return folder
 
 

@@ -82,7 +82,8 @@ class Kernel:
         known = self.general.specialised
         key = frozenset(constants.items())
         if key not in known:
-            known[key] = made = copy.copy(self)
+            known[key] = made = object.__new__(type(self))  # copy.copy may give the same one back
+            vars(made).update(vars(self))
             made.constants, made.programs, made.begun = constants, {}, {}
             made.calls, made.inner = {}, {}
         return known[key]
