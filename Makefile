@@ -12,7 +12,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos test quick seeds busy mutants lab labs bench batch numba gpu lint style format spelling types clean system
+.PHONY: help book serve photos test quick seeds busy mutants lab labs bench batch numba wasm gpu lint style format spelling types clean system
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ batch: $(READY) ## grade COUNT submissions (10,000), with the curve of the grade
 
 numba: $(READY) ## run numba-cuda's own tests on the simulator and on Numba's, with a table
 	$(BIN)/python tools/numba_suite.py
+
+wasm: $(READY) ## run the simulator's tests under Pyodide, as in a browser, and count them beside this Python's
+	PYTHONPATH=tests $(BIN)/python -m support.pyodide -q $(addprefix tests/,simt core cuda report model views)
 
 gpu: export PYTHONPATH := .
 gpu: ## on a machine with an NVIDIA GPU: run every solution and test kernel on it, and measure all suites

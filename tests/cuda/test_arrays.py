@@ -112,17 +112,17 @@ def test_a_transposed_array_is_a_copy_in_c_order():
 
 
 def test_gaps_are_copied_with_the_array():
-    d = cuda.to_device(np.arange(10))
+    d = cuda.to_device(np.arange(10, dtype=np.int64))
     assert d[::3].copy_to_host().strides == (24,) and d[::3].alloc_size == 80
     assert cuda.device_array(0).__cuda_array_interface__["data"] == (0, False)
     with refused(NotImplementedError, "negative strides"):
         d[::-1].copy_to_host()
-    wide = cuda.to_device(np.broadcast_to(np.arange(3), (2, 3)))
+    wide = cuda.to_device(np.broadcast_to(np.arange(3, dtype=np.int64), (2, 3)))
     assert wide.strides == (0, 8) and wide.copy_to_host().tolist() == [[0, 1, 2]] * 2
 
 
 def test_copies_between_orders():
-    c, f = (np.asarray(np.arange(6).reshape(2, 3), order=order) for order in "CF")
+    c, f = (np.asarray(np.arange(6, dtype=np.int64).reshape(2, 3), order=order) for order in "CF")
     d = cuda.to_device(c)
     d.copy_to_device(f + 1)
     np.testing.assert_array_equal(d, c + 1)
@@ -138,10 +138,13 @@ def test_copies_between_orders():
 
 
 def test_reshaped_memory_is_read_from_its_first_byte():
-    d = cuda.to_device(np.asfortranarray(np.arange(6).reshape(2, 3)))
+    d = cuda.to_device(np.asfortranarray(np.arange(6, dtype=np.int64).reshape(2, 3)))
     assert d.reshape(-1).copy_to_host().tolist() == [0, 3, 1, 4, 2, 5]
     assert d.ravel("F").copy_to_host().tolist() == [0, 3, 1, 4, 2, 5]
-    assert cuda.to_device(np.arange(6)).reshape((2, 3), order="F").strides == (8, 16)
+    assert cuda.to_device(np.arange(6, dtype=np.int64)).reshape((2, 3), order="F").strides == (
+        8,
+        16,
+    )
     for shape, said in (((4, 2), "size"), ((-1, -1), "one unknown"), ((4, -1), "infer")):
         with refused(ValueError, said):
             d.reshape(shape)

@@ -413,7 +413,7 @@ def kernel(x, out):
                     break
                 out[i] += v * n
 """
-    x, out = np.arange(64), np.zeros(64, np.int64)
+    x, out = np.arange(64, dtype=np.int64), np.zeros(64, np.int64)
     trace(kernels_in(text)["kernel"], 2, 32, x, out)
     want = np.zeros(64, np.int64)
     for i in range(64):

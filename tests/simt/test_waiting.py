@@ -263,6 +263,64 @@ def test_warps_in_turn_compute_and_count_what_warps_in_step_do(monkeypatch):
             assert turns.by_line[line] == step.by_line[line], turns.source[line]
 
 
+@pytest.fixture
+def no_threads(monkeypatch):
+    def refused(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+
+
+@cuda.jit
+def producers_before_their_consumers(flag, v):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        if b > 0:
+            while cuda.atomic.add(flag, b - 1, 0) == 0:
+                pass
+            cuda.threadfence()
+        v[b] = v[b - 1] + 1 if b > 0 else 1
+        cuda.threadfence()
+        cuda.atomic.exch(flag, b, 1)
+
+
+def test_without_threads_a_block_can_wait_for_those_before_it(no_threads):
+    v = zeros(4)
+    trace(producers_before_their_consumers, 4, 32, zeros(4), v)
+    assert list(v) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_without_threads_a_wait_for_another_warp_says_what_is_missing(no_threads, blocks):
+    begun = time.process_time()
+    with pytest.raises(
+        StepLimitError, match="this Python has no threads, as in a browser"
+    ) as caught:
+        trace(mutex, blocks, 96, zeros(), zeros())
+    assert (
+        "2 threads wait in this loop, `while cuda.atomic.cas(m, 0, 0, 1) != 0`" in caught.value.what
+    )
+    assert "run it there" in caught.value.try_this and caught.value.where.thread == (32, 0, 0)
+    assert time.process_time() - begun < 5
+
+
+def test_without_threads_a_wait_that_looks_different_every_time_ends_by_a_budget(no_threads):
+    text = HEAD + "    while cuda.atomic.add(a, 0, 0) == 0:\n        out[0] += 1\n"
+    out = zeros()
+    with pytest.raises(StepLimitError, match="this Python has no threads"):
+        trace(kernels_in(text)["k"], 1, 32, zeros(), out, max_steps=3000, sanitize=False)
+    assert out[0] == 31  # a hundredth of the steps, and one
+
+
+def test_without_threads_lanes_of_a_warp_that_wait_for_one_another_are_told_so(no_threads):
+    text = (
+        HEAD + "    while cuda.atomic.cas(a, 0, 0, 1) != 0: pass\n    cuda.atomic.exch(a, 0, 0)\n"
+    )
+    with pytest.raises(StepLimitError) as caught:
+        trace(kernels_in(text)["k"], 1, 32, zeros(), zeros())
+    assert "31 threads wait" in caught.value.what and "as before Volta" in caught.value.try_this
+
+
 def test_other_kernels_need_no_threads(monkeypatch):
     monkeypatch.setattr(threading, "Thread", None)
     source = (

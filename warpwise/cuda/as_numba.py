@@ -57,11 +57,10 @@ class Cuda(ModuleType):
 
 
 def install() -> None:
-    """Put the simulator in Numba's place, unless Numba is here.
+    """Put the simulator in Numba's place, unless Numba is here, or it was put there already.
 
     A folder that happens to have that name does not count."""
-    found = sys.modules.get("numba") or find_spec("numba")
-    if getattr(found, "origin", None) or getattr(found, "__file__", None):
+    if "numba.cuda" in sys.modules or getattr(find_spec("numba"), "origin", None):
         return
     types = _module("numba.types", {t: NumbaType(f"types.{t}") for t in (*TYPE_NAMES, *VOID)})
     vars(types)["Array"] = _array

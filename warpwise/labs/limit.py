@@ -4,9 +4,10 @@ So an endless loop is a verdict and not a cell that hangs. Processor time counts
 machine must not fail a sound answer, and that of the call's own thread alone: NumPy's linear
 algebra has a thread on every core, which uses up time while it waits, too. What waits is ended by a
 wall limit PATIENCE times as long, in which the time that it waited for a processor does not count.
-The limit needs a system with timers (not Windows) and the main thread, where a notebook runs its
-cells; elsewhere there is none. Left out: the time of other threads and processes that the call
-starts, for which the wall limit has to do."""
+The limit needs a system with timers and the main thread, where a notebook runs its cells. On
+Windows and in a browser there is none: a kernel ends by its budget of steps there, and an endless
+host function by the reader who stops it. Left out: the time of other threads and processes that
+the call starts, for which the wall limit has to do."""
 
 from __future__ import annotations
 
@@ -66,8 +67,9 @@ class at_most:
         )
 
     def __enter__(self) -> None:
-        self.began, self.queued_before = time.monotonic(), queued()
-        self.used_before = time.thread_time()
+        if self.timers:
+            self.began, self.queued_before = time.monotonic(), queued()
+            self.used_before = time.thread_time()  # which a browser's Python lacks
         self.before = {number: signal.signal(number, self._ring) for number in self.timers}
         for number, timer in self.timers.items():
             signal.setitimer(timer, self.seconds if number == signal.SIGPROF else self.most, AGAIN)

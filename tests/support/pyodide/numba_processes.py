@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import host  # of run.mjs
 import pytest
@@ -26,17 +27,18 @@ class NumbaProcess:
         env: Mapping[str, str] | None = None,
         stdin: int | None = None,
         stdout: int | None = None,
+        text: bool = False,
         **others: object,
     ):
         if ASKS not in (env or {}):
             pytest.skip("starts a process, which a browser has not")
         command, given = to_js([PYTHON, *args[1:]]), {ASKS: "1", "PYTHONWARNINGS": "ignore"}
-        self.args, self.returncode, self._pipes = args, None, None
+        self.args, self.text, self.returncode, self._pipes = args, text, None, None
         if stdin == stdout == subprocess.PIPE:
             self._pipes = host.start(command, to_js(list(given.items())))
             self.stdin = self.stdout = self
         else:
-            self.returncode = host.run(command, to_js(list(given.items())))
+            self.returncode, *self._said = host.run(command, to_js(list(given.items())))
 
     def __enter__(self) -> NumbaProcess:
         return self
@@ -44,8 +46,9 @@ class NumbaProcess:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def communicate(self, given: object = None, timeout: float | None = None) -> tuple[None, None]:
-        return None, None
+    def communicate(self, given: object = None, timeout: float | None = None) -> tuple[Any, ...]:
+        said = [data.to_bytes() for data in self._said]
+        return tuple(data.decode() for data in said) if self.text else tuple(said)
 
     def poll(self) -> int | None:
         return self.returncode

@@ -12,8 +12,10 @@ const { loadPyodide } = await import(pathToFileURL(path.join(room.pyodide, "pyod
 // What Python can ask of this machine: processes, which Pyodide lacks. Nothing here waits for an event.
 const setting = (pairs) => ({ ...process.env, ...Object.fromEntries(pairs) });
 const host = {
-  run: ([command, ...args], pairs) =>
-    spawnSync(command, args, { env: setting(pairs), stdio: ["ignore", 2, 2] }).status,
+  run: ([command, ...args], pairs) => {
+    const done = spawnSync(command, args, { env: setting(pairs), stdio: ["ignore", "pipe", "pipe"] });
+    return [done.status, new Uint8Array(done.stdout), new Uint8Array(done.stderr)];
+  },
   start: (command, pairs) => {
     const folder = fs.mkdtempSync(path.join(room.scratch, "pipes-"));
     const [there, back] = ["there", "back"].map((name) => path.join(folder, name));

@@ -17,6 +17,8 @@ LEFT_OUT = {
     "documentation/shared_with_the_cpu": "needs numba.njit",
     "documentation/signatures": "means NumPy's own integers to have 64 bits",
     "are_numbas": "calls functions of Numba's",
+    "test_numbas_names_of_types_are_known": "calls functions of Numba's",
+    "lab_widget": "needs anywidget",
     "test_warpwise_has_the_same_names": "calls functions of Numba's",
 }
 

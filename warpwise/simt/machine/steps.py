@@ -96,10 +96,10 @@ def endless(most: int, site: Site, mask: Mask, waits: bool) -> StepLimitError:
     return StepLimitError(what, site.where(**who), _WAITING if waits else _CLOSER)
 
 
-def unthreaded(site: Site, mask: Mask) -> StepLimitError:
+def unthreaded(site: Site, mask: Mask, parted: bool) -> StepLimitError:
     """Return the error of a kernel that waits in a Python without threads, as in a browser.
 
-    ``mask``: the lanes in the loop at ``site``."""
+    ``mask``: the lanes in the loop at ``site``; ``parted``: others of their warp have left it."""
     who, lanes = _first(mask)
     what = message(
         "{threads} in this loop, `{loop}`[[, first of them {lanes}]], and no other warp can go on "
@@ -108,7 +108,7 @@ def unthreaded(site: Site, mask: Mask) -> StepLimitError:
         loop=Source(_statement(site.text)),
         lanes=lanes,
     )
-    return StepLimitError(what, site.where(**who), _NO_THREADS)
+    return StepLimitError(what, site.where(**who), _WITHIN_A_WARP if parted else _NO_THREADS)
 
 
 def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> EndlessError:

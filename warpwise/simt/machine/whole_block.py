@@ -6,6 +6,7 @@ every time ends by a budget of its own."""
 
 from __future__ import annotations
 
+from warpwise.simt.lanes.counting import by_warp
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.batch import Batch
 from warpwise.simt.machine.launch_state import LaunchState
@@ -27,6 +28,7 @@ class WholeBlock(Batch):
         self.memory = CountedRequests(state)
         self.entered = self.trips = 0  #: loops that may wait, and their trips, so far
         self.last: tuple[Value, ...] = ()
+        self.began: dict[int, Mask] = {}  #: by line of a loop, the lanes of its last first trip
 
     def wait(
         self, site: Site, mask: Mask, values: list[Value], slots: tuple[int, ...], trip: int
@@ -34,11 +36,20 @@ class WholeBlock(Batch):
         """See ``Batch.wait``. Raises StepLimitError where it waits in vain."""
         if trip == 0:
             self.entered += 1
+            self.began[site.line] = mask
             return
         self.trips += 1
         lanes = None if mask.lanes is None else mask.lanes.tobytes()
         keys = tuple(key_of(values[slot]) for slot in slots)
         now = site, self.entered, self.memory.changes, lanes, keys
         if now == self.last or self.trips * SHARE > self.state.max_steps:
-            raise unthreaded(site, mask)
+            raise unthreaded(site, mask, _parted(self.began[site.line], mask))
         self.last = now
+
+
+def _parted(began: Mask, mask: Mask) -> bool:
+    """Return True if lanes of a warp have left the loop that others of it are in."""
+    if mask.group is not began.group:
+        return False
+    left = by_warp(began.grid() & ~mask.grid(), None, False).any(axis=1)
+    return bool((left & by_warp(mask.grid(), None, False).any(axis=1)).any())
