@@ -18,7 +18,7 @@ from support.served_site import served
 from warpwise.book.parts import Manifest, MissingPart, lay
 from warpwise.book.parts.laying import RUNTIME, VARIABLE
 from warpwise.book.parts.listed import Releases, Sum, Wheel, listed
-from warpwise.book.parts.packages import bundle, check, packages
+from warpwise.book.parts.packages import bundle, check, installed, packages
 from warpwise.book.parts.store import cache
 from warpwise.book.parts.wheels import wheels
 from warpwise.labs import leaks
@@ -166,7 +166,7 @@ def test_a_mistake_in_the_script_is_named(site: Path, tmp_path: Path):
 
 
 def test_a_broken_package_is_fetched_again(own_cache: Path):
-    (home,) = own_cache.glob("npm-*")
+    home = installed()
     broken = home / "node_modules/@codemirror/state/dist/index.js"
     broken.write_bytes(broken.read_bytes()[:-1])
     said: list[str] = []
@@ -181,7 +181,7 @@ def test_a_broken_package_is_fetched_again(own_cache: Path):
 
 def test_two_builds_at_once_have_the_same_packages(own_cache: Path):
     """Each installs them, and one is kept."""
-    (home,) = own_cache.glob("npm-*")
+    home = installed()
     shutil.rmtree(home)
     program = (
         "from warpwise.book.parts import listed, packages\n"

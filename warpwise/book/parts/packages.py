@@ -22,11 +22,16 @@ BUNDLE = "--bundle --minify --format=esm --target=es2022 --charset=utf8 --legal-
 Say = Callable[[str], object]
 
 
+def installed() -> Path:
+    """Return the folder in the cache for what this lock file names."""
+    return cache() / f"npm-{Sum.of(LOCK.read_bytes()).sha256[:12]}"
+
+
 def packages(wanted: Listed, say: Say) -> Path:
     """Return ``node_modules`` in the cache, whole; have npm install it if it is not there.
 
     Raises MissingPart if npm cannot, or what it brings is not what the list says."""
-    home = cache() / f"npm-{Sum.of(LOCK.read_bytes()).sha256[:12]}"
+    home = installed()
     if not _is_whole(home):
         parts: list[Part] = [*wanted.files, *wanted.libraries]
         size = sum(part.sum.size for part in parts) / 1e6
