@@ -23,7 +23,7 @@ PAGE = "chapters/playground.html"
 CHAPTER = "chapters/08_coalescing.html"
 SIDE_BY_SIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 # What the frames say of what they are forbidden.
-FORBIDDEN = ("Content Security Policy", "sandboxed", "Refused", "violates", "WebSocket")
+FORBIDDEN = ("Content Security Policy", "sandboxed", "Refused", "violates", "cross-origin frame")
 
 
 @pytest.fixture(scope="module")
