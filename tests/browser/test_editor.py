@@ -277,6 +277,8 @@ def test_a_link_holds_the_text_and_does_not_run_it(first, page, base, watch):
     assert not [url for url in asked if "pyodide" in url]
     assert "press Run" in opened.status
     assert opened.button("Run").is_enabled()
+    other.evaluate("hash => { location.hash = hash; }", f"cell-8={page.url.partition('=')[2]}")
+    expect(editor(other, 1).cell.locator(".cm-content")).to_contain_text("shared")
     other.close()
 
 

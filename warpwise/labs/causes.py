@@ -117,7 +117,7 @@ def tile_of(launch: Launch) -> tuple[int, ...]:
 
 def _begins_behind_the_threads(launch: Launch, missing: np.ndarray) -> bool:
     """True if the missing elements are those that no thread has the number of."""
-    threads = int(np.prod(launch.blocks)) * int(np.prod(launch.threads))
+    threads = int(np.prod((*np.ravel(launch.blocks), *np.ravel(launch.threads)), dtype=np.int64))
     flat = missing.ravel()
     return threads < flat.size and np.array_equal(flat, np.arange(flat.size) >= threads)
 

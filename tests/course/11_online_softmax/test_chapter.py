@@ -33,7 +33,8 @@ KERNELS = (
 )
 # The kernels as they stand in the chapter, with what they need around them.
 CELL = re.compile(
-    r"```\{code-cell\} ipython3\n((?:(?!```).)*?@cuda\.jit(?:(?!```).)*?)```", re.DOTALL
+    r"```\{code-cell\} ipython3\n(?:---\n(?:.+\n)+?---\n)?"
+    r"((?:(?!```)[\s\S])*?@cuda\.jit(?:(?!```)[\s\S])*?)```"
 )
 
 

@@ -19,7 +19,7 @@ export function keeper(worker) {
     const { worker: address, loader, asm } = addresses;
     const begun = (running = new Worker(address));
     begun.onmessage = ({ data }) => begun === running && parent.postMessage(data, "*");
-    begun.onerror = (event) => begun === running && parent.postMessage({ kind: "failed", message: event.message }, "*");
+    begun.onerror = (event) => begun === running && parent.postMessage({ kind: "failed", message: event.message ?? "it failed" }, "*");
     for (const name of files.keys()) give(name, begun);
     begun.postMessage({ kind: "start", loader, asm, compiled: await compiled });
   }

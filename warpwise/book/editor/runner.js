@@ -1,6 +1,6 @@
 // The runs of an editor, one at a time, and what its status says of them. All of a page share one Python.
 
-import { Runtime } from "./runtime.js";
+import { Runtime, STOPPED } from "./runtime.js";
 
 const PAUSE = 500; // milliseconds after the last key
 const runners = new Set();
@@ -79,7 +79,7 @@ export class Runner {
     } catch (error) {
       this.waiting = false;
       this.say(error.message);
-      if (error.message !== "Stopped.") runtime = undefined;
+      if (error.message !== STOPPED) runtime = void runtime?.close();
     }
     this.stopButton.disabled = true;
   }

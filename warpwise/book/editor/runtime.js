@@ -6,6 +6,7 @@ import { worker } from "./worker.js";
 
 const LONG = 5_000; // milliseconds after which a run is said to be still running
 const MEGABYTE = 1e6;
+export const STOPPED = "Stopped.";
 
 // What Python asks for by these names; the others carry versions in theirs.
 const called = (name) => /^(numpy|warpwise)-.*\.whl$/.exec(name)?.[1] ?? name.split("/").pop();
@@ -16,7 +17,7 @@ export class Runtime {
     this.base = base;
     this.tell = tell;
     this.runs = new Map(); // id -> { shown, failed, timer }
-    this.count = 0;
+    this.count = this.stops = 0;
     addEventListener("message", (event) => event.source === this.frame?.contentWindow && this.hear(event.data));
     this.ready = this.begin();
   }
@@ -69,7 +70,9 @@ export class Runtime {
   // Run a cell: what it shows, or an error if Python ended. slow() is called when it takes long,
   // check() returns what a frame says in a known form.
   async run(request, slow, check = checked) {
+    const { stops } = this;
     await this.ready;
+    if (stops !== this.stops) throw new Error(STOPPED); // while it was loading
     const id = ++this.count;
     return new Promise((shown, failed) => {
       this.runs.set(id, { shown: (said) => shown(check(said)), failed, slow });
@@ -86,11 +89,18 @@ export class Runtime {
   }
 
   // End the worker. The next run starts another.
-  stop(why = "Stopped.") {
-    this.frame?.contentWindow.postMessage({ kind: "stop" }, "*");
+  stop(why = STOPPED) {
+    this.stops += 1;
+    this.frame?.contentWindow?.postMessage({ kind: "stop" }, "*");
     this.started = false;
     this.quiet?.();
     for (const id of [...this.runs.keys()]) this.end(id)?.failed(new Error(why));
+  }
+
+  // Leave nothing behind: Python has ended, or could not begin.
+  close() {
+    this.quiet?.();
+    this.frame?.remove();
   }
 
   end(id) {

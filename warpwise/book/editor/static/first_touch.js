@@ -53,11 +53,12 @@
   // A shared link holds its text behind #; it is shown, and runs when the reader says so.
   const open = () => {
     const [, at, packed] = /^#cell-(\d+)=([\w-]+)$/.exec(location.hash) ?? [];
-    const at_cell = document.querySelector(`.ww-editable[data-at="${at}"]`);
-    if (!at_cell) return;
-    at_cell.scrollIntoView();
-    touches.get(at_cell)(packed);
+    const target = document.querySelector(`.ww-editable[data-at="${at}"]`);
+    if (!target) return;
+    target.scrollIntoView();
+    touches.get(target)(packed);
   };
   const touches = new Map([...document.querySelectorAll(".ww-editable")].map((cell) => [cell, offer(cell)]));
+  addEventListener("hashchange", open);
   open();
 })();
