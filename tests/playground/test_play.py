@@ -64,6 +64,12 @@ def test_a_result_that_differs_is_described(expected: str, said: str):
     assert said in verdict if said else verdict == ""
 
 
+def test_an_expectation_that_cannot_be_asked_is_said():
+    odd = "class Odd:\n    def __array__(self, *_, **__): raise RuntimeError('odd')\n"
+    verdict = one(KERNEL + odd, LAUNCH.replace("= 2 * x", "= Odd()"))["verdict"]
+    assert verdict == "expected cannot be compared with y: odd"
+
+
 @pytest.mark.parametrize(
     ("kernel", "launch", "cell", "line", "said"),
     [

@@ -32,6 +32,11 @@ def test_a_cell_that_defines_a_kernel_has_what_follows_as_its_launch():
     assert made["launch"] == "trace(fill, 2, 32, np.ones(64))\n"
 
 
+def test_a_text_that_is_no_python_comes_whole_with_all_before_it():
+    made = program({"cells": CELLS[:1], "text": "x = (", "then": "x"})
+    assert made == {"kernel": f"{CELLS[0]}\n\nx = (", "launch": "x"}
+
+
 @pytest.mark.slow
 def test_every_editable_cell_of_the_book_becomes_a_program_that_runs():
     wrong = []

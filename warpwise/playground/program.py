@@ -21,7 +21,10 @@ def program(request: Mapping[str, Any]) -> dict[str, str]:
     ``then`` is what the cell shows in the end. All up to the last function is the kernel."""
     texts = [*request["cells"], request["text"], request.get("then", "")]
     own = len(texts) - 2
-    parts = statements(texts)
+    try:
+        parts = statements(texts)
+    except SyntaxError:  # which the playground will show
+        return {"kernel": "\n\n".join(filter(None, texts[:-1])), "launch": texts[-1]}
     earlier = [part for part in parts if part.cell < own]
     kept = [*needed(earlier, parts[len(earlier) :]), *parts[len(earlier) :]]
     functions = [at for at, part in enumerate(kept) if isinstance(part.node, DEFINITIONS)]
