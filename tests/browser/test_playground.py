@@ -238,7 +238,6 @@ def test_the_keyboard_alone_does_everything(here, page):
     page.keyboard.press("Control+Enter")
     here.wait()
     assert "typed" in here.printed()
-    page.keyboard.press("Escape")  # closes a list of completions, if one is on its way
     page.keyboard.press("Escape")
     for name in ("Run", "Examples", "Reset", "Copy link", "Second kernel"):
         expect(page.locator(".ww-bar :focus")).to_have_accessible_name(name)

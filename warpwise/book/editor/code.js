@@ -1,12 +1,12 @@
 // The text of a cell in CodeMirror: Python, in the page's own colours, left with Escape.
 
-import { basicSetup } from "codemirror";
+import { minimalSetup } from "codemirror";
 import { indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
-import { HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { setDiagnostics } from "@codemirror/lint";
+import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Prec, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, EditorView, keymap } from "@codemirror/view";
+import { Decoration, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 // Colours are those of editable.css, in light and dark.
@@ -58,13 +58,19 @@ export function code({ text, parent, changed, run, leave, label = "Python code" 
     { key: "Mod-Enter", run: () => (run(), true) },
     { key: "Escape", run: () => (leave(), true) },
     indentWithTab,
+    ...lintKeymap,
   ];
   const view = new EditorView({
     doc: text,
     parent,
     extensions: [
       Prec.high(keymap.of(keys)),
-      basicSetup,
+      minimalSetup,
+      lineNumbers(),
+      highlightActiveLineGutter(),
+      highlightActiveLine(),
+      bracketMatching(),
+      indentOnInput(),
       python(),
       indentUnit.of("    "),
       syntaxHighlighting(HIGHLIGHT),
