@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
 CONSTANTS = ("WARP_SIZE", "SECTOR_BYTES", "BANKS", "BANK_BYTES")
-PARTS = "ahead quiz contents labs glossary devices errors reference signatures editor".split()
+PARTS = (
+    "ahead quiz contents labs glossary devices errors reference signatures editor playground"
+).split()
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

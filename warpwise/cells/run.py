@@ -60,24 +60,24 @@ class Page:
                 warnings.simplefilter("default")
                 warnings.showwarning = printed.warn  # type: ignore[assignment]  # any place
                 value = self._value(text, at, then, printed)
-                return Shown(printed.text, *_rendered(value))
+                return Shown(printed.text, *rendered(value))
         except BaseException as error:
-            return Shown(printed.text, error=_said(error), line=_line(error))
+            return Shown(printed.text, error=said(error), line=line(error))
 
     def _value(self, text: str, at: int | None, then: str, printed: Printed) -> object:
-        own = ast.parse(_remembered(text, OWN), OWN)
+        own = ast.parse(remembered(text, OWN), OWN)
         after = ast.parse(then)
         parts = statements([text, then])
         space: Namespace = {"__name__": "__main__"}
         for statement in needed(statements(self.cells[:at]), parts):
             self._execute(statement, space)
         printed.clear()  # the earlier cells have shown theirs on the page
-        value = _evaluated(own, OWN, space)
-        return _evaluated(after, "then", space) if value is None and then else value
+        value = evaluated(own, OWN, space)
+        return evaluated(after, "then", space) if value is None and then else value
 
     def _execute(self, statement: Statement, space: Namespace) -> None:
         name = f"cell {statement.cell}"
-        _remembered(self.cells[statement.cell], name)
+        remembered(self.cells[statement.cell], name)
         exec(compile(ast.Module([statement.node], []), name, "exec"), space)
 
 
@@ -103,12 +103,13 @@ class Printed(io.TextIOBase):
         self.text = ""
 
 
-def _remembered(text: str, name: str) -> str:
+def remembered(text: str, name: str) -> str:
+    """Keep a text where the simulator looks for a kernel's lines; return it."""
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     return text
 
 
-def _evaluated(tree: ast.Module, name: str, space: Namespace) -> object:
+def evaluated(tree: ast.Module, name: str, space: Namespace) -> object:
     """Execute a module; return the value of the expression at its end, or None."""
     *body, last = tree.body or [ast.Pass()]
     if not isinstance(last, ast.Expr):
@@ -119,7 +120,7 @@ def _evaluated(tree: ast.Module, name: str, space: Namespace) -> object:
     return value
 
 
-def _rendered(value: object) -> tuple[str, str]:
+def rendered(value: object) -> tuple[str, str]:
     """Return a value as HTML, or else as text."""
     if value is None:
         return "", ""
@@ -132,20 +133,21 @@ def _rendered(value: object) -> tuple[str, str]:
     return html, ""
 
 
-def _said(error: BaseException) -> str:
-    said = "".join(traceback.format_exception_only(error)).strip()
+def said(error: BaseException) -> str:
+    """Return an error as a reader sees it, without the way that led to it."""
+    words = "".join(traceback.format_exception_only(error)).strip()
     if isinstance(error, KernelError):
         return f"{type(error).__name__}: {error}"
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg}"
-    return said[:MOST_TEXT].removeprefix("warpwise.errors.")
+    return words[:MOST_TEXT].removeprefix("warpwise.errors.")
 
 
-def _line(error: BaseException) -> int:
-    """Return the line of the cell that an error blames: a kernel's, or where Python was."""
-    if isinstance(error, KernelError) and error.where and error.where.file == OWN:
+def line(error: BaseException, name: str = OWN) -> int:
+    """Return the line of a cell that an error blames: a kernel's, or where Python was."""
+    if isinstance(error, KernelError) and error.where and error.where.file == name:
         return max(error.where.line, 0)
-    if isinstance(error, SyntaxError) and error.filename in (OWN, "<unknown>"):
+    if isinstance(error, SyntaxError) and error.filename in (name, "<unknown>"):
         return error.lineno or 0
     frames = traceback.extract_tb(error.__traceback__)
-    return next((f.lineno or 0 for f in reversed(frames) if f.filename == OWN), 0)
+    return next((f.lineno or 0 for f in reversed(frames) if f.filename == name), 0)

@@ -4,6 +4,7 @@ import { minimalSetup } from "codemirror";
 import { indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
@@ -26,6 +27,8 @@ const THEME = EditorView.theme({
   ".cm-activeLine, .cm-activeLineGutter": { background: "var(--ww-code-line)" },
   "&.cm-focused .cm-matchingBracket": { background: "var(--ww-code-match)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "var(--ww-code-selected) !important" },
+  ".cm-tooltip, .cm-panels": { background: "var(--pst-color-surface)", color: "var(--pst-color-text-base)", maxWidth: "36rem" },
+  ".cm-diagnosticText": { whiteSpace: "pre-wrap" },
   ".cm-line.ww-wrong": { background: "var(--ww-code-wrong)", boxShadow: "inset 3px 0 var(--ww-code-error)" },
 });
 
@@ -43,12 +46,19 @@ const wrong = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+// A remark on a line, as CodeMirror underlines it: from its first letter to its end.
+function remark(doc, { line, kind, text }) {
+  const { from, to, text: written } = doc.line(line);
+  return { from: from + written.search(/\S|$/), to, severity: kind === "error" ? "error" : "warning", message: text };
+}
+
 // changed() hears of every edit, run() of Ctrl-Enter, leave() of Escape.
-export function code({ text, parent, changed, run, leave }) {
+export function code({ text, parent, changed, run, leave, label = "Python code" }) {
   const keys = [
     { key: "Mod-Enter", run: () => (run(), true) },
     { key: "Escape", run: () => (leave(), true) },
     indentWithTab,
+    ...lintKeymap,
   ];
   const view = new EditorView({
     doc: text,
@@ -66,7 +76,7 @@ export function code({ text, parent, changed, run, leave }) {
       syntaxHighlighting(HIGHLIGHT),
       THEME,
       wrong,
-      EditorView.contentAttributes.of({ "aria-label": "Python code. Escape leaves the editor." }),
+      EditorView.contentAttributes.of({ "aria-label": `${label}. Escape leaves the editor.` }),
       EditorView.updateListener.of((update) => update.docChanged && changed()),
     ],
   });
@@ -74,6 +84,12 @@ export function code({ text, parent, changed, run, leave }) {
     focus: () => view.focus(),
     text: () => view.state.doc.toString(),
     replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    // Underline lines: { line, kind: "race" or "error", text }.
+    remark(list) {
+      const { doc } = view.state;
+      const found = list.filter(({ line }) => line >= 1 && line <= doc.lines).map((one) => remark(doc, one));
+      view.dispatch(setDiagnostics(view.state, found));
+    },
     mark: (line) => view.dispatch({ effects: blame.of(line) }),
   };
 }

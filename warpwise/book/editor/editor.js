@@ -3,27 +3,19 @@
 import { code } from "./code.js";
 import { forget, keep, kept, link, unpacked } from "./kept.js";
 import { Outputs } from "./outputs.js";
-import { Runtime, STOPPED } from "./runtime.js";
+import { asProgram, playgroundPage, programLink } from "../playground/programs.js";
+import { Runner } from "./runner.js";
 
-const PAUSE = 500; // milliseconds after the last key
+export { python } from "./runner.js";
+export { playground } from "../playground/playground.js";
+
 const CELLS = JSON.parse(document.getElementById("ww-cells")?.textContent ?? "[]");
 const edited = new Map(); // number of a cell -> text that the reader ran last
-const editors = new Set();
-let runtime;
-
-const progress = ({ loaded, all, seconds }) => {
-  const what = loaded < all ? `Loading Python: ${loaded.toFixed(1)} of ${all.toFixed(1)} MB` : "Starting Python";
-  for (const editor of editors) if (editor.waiting) editor.say(`${what}, ${seconds.toFixed(0)} s.`, true);
-};
-
-// The page's Python, started when it is first asked for.
-export const python = (base) => (runtime ??= new Runtime(base, progress));
 
 // Open the editor of a cell. A text that was shared by a link waits until the reader runs it.
 export async function open({ cell, bar, status, runtime: base, shared }) {
   const text = shared ? await unpacked(shared) : undefined;
   const editor = new Editor(cell, bar, status, base, text);
-  editors.add(editor);
   if (text === undefined) await editor.run();
 }
 
@@ -37,9 +29,10 @@ function after(then) {
   return line;
 }
 
-class Editor {
+class Editor extends Runner {
   constructor(cell, bar, status, base, shared) {
-    Object.assign(this, { cell, status, base });
+    super(base, status);
+    this.cell = cell;
     const input = cell.querySelector(".cell_input");
     this.original = input.querySelector("pre").textContent.replace(/\n$/, "");
     this.outputs = new Outputs(cell);
@@ -47,7 +40,9 @@ class Editor {
     place.className = "ww-code";
     input.after(place);
     input.hidden = true;
-    this.buttons(bar);
+    const { then } = cell.dataset;
+    if (then) bar.querySelector(".ww-prompt").after(after(then));
+    bar.querySelector("button").replaceWith(...this.buttons());
     this.held = shared !== undefined; // nothing runs before the reader says so
     this.code = code({
       text: shared ?? kept(cell) ?? this.original,
@@ -60,69 +55,16 @@ class Editor {
     this.code.focus();
   }
 
-  buttons(bar) {
-    const button = (text, pressed) => {
-      const made = document.createElement("button");
-      Object.assign(made, { type: "button", className: "ww-edit", textContent: text });
-      made.addEventListener("click", pressed);
-      return made;
-    };
-    this.runButton = button("Run", () => this.press());
-    this.stopButton = button("Stop", () => runtime?.stop());
-    this.stopButton.disabled = true;
-    const more = [button("Reset", () => this.reset()), button("Copy link", () => this.share())];
-    const { then } = this.cell.dataset;
-    if (then) bar.querySelector(".ww-prompt").after(after(then));
-    bar.querySelector("button").replaceWith(this.runButton, this.stopButton, ...more);
-  }
-
-  // A change of the clock in the status is seen and not read aloud.
-  say(text, ticking = false) {
-    this.status.setAttribute("aria-live", ticking ? "off" : "polite");
-    if (this.status.textContent !== text) this.status.textContent = text;
+  buttons() {
+    const more = [this.button("Reset", () => this.reset()), this.button("Copy link", () => this.share())];
+    if (playgroundPage()) more.push(this.button("Open in the playground", () => this.openInPlayground()));
+    return [this.runButton, this.stopButton, ...more];
   }
 
   changed() {
     if (this.resetting) return;
     keep(this.cell, this.code.text());
-    clearTimeout(this.timer);
-    if (!this.held) this.timer = setTimeout(() => this.run(), PAUSE);
-  }
-
-  press() {
-    this.held = false;
-    clearTimeout(this.timer);
-    return this.run();
-  }
-
-  // Run the text; while a run goes on, remember to run once more.
-  async run() {
-    if (this.running) return void (this.again = true);
-    this.running = true;
-    do {
-      this.again = false;
-      await this.once();
-    } while (this.again);
-    this.running = false;
-  }
-
-  async once() {
-    this.stopButton.disabled = false;
-    this.waiting = !runtime;
-    this.say(runtime ? "Running." : "Loading Python.");
-    const began = performance.now();
-    try {
-      const request = this.request();
-      const shown = await python(this.base).run(request, () => this.say("Still running. Stop ends it."));
-      this.waiting = false;
-      if (!shown.error) edited.set(request.at, request.text);
-      this.show(shown, (performance.now() - began) / 1000);
-    } catch (error) {
-      this.waiting = false;
-      this.say(error.message);
-      if (error.message !== STOPPED) runtime = void runtime?.close();
-    }
-    this.stopButton.disabled = true;
+    this.later();
   }
 
   request() {
@@ -131,7 +73,8 @@ class Editor {
     return { at, cells, text: this.code.text(), then: this.cell.dataset.then ?? "" };
   }
 
-  show(shown, seconds) {
+  show(shown, seconds, request) {
+    if (!shown.error) edited.set(request.at, request.text);
     this.outputs.show(shown);
     this.code.mark(shown.line);
     const where = shown.line ? ` in line ${shown.line}` : "";
@@ -139,8 +82,7 @@ class Editor {
   }
 
   reset() {
-    clearTimeout(this.timer);
-    if (this.running) runtime?.stop();
+    this.rest();
     this.resetting = true;
     this.code.replace(this.original);
     this.resetting = false;
@@ -160,6 +102,16 @@ class Editor {
       this.say("The link is copied. It holds this text, and no server sees it.");
     } catch {
       this.say("The link stands in the address bar. It holds this text, and no server sees it.");
+    }
+  }
+
+  // The statements that the cell needs go with it, as the reader has changed them.
+  async openInPlayground() {
+    try {
+      const program = await this.ask({ call: "program", ...this.request() }, asProgram);
+      location.assign(await programLink(playgroundPage(), program));
+    } catch (error) {
+      this.say(error.message);
     }
   }
 }

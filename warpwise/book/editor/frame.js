@@ -71,7 +71,7 @@ export const keeperPage = (worker) =>
   );
 
 export const resultPage = (html) =>
-  page(`${POLICY}; script-src 'unsafe-inline'`, `<style>body { margin: 0 }</style><script>(${result})()</script>`, html);
+  page(`${POLICY}; script-src 'unsafe-inline'`, `<style>body { display: flow-root; margin: 0; }</style><script>(${result})()</script>`, html);
 
 // A frame of an origin of its own: it runs scripts, and may do nothing else.
 export function frame(title, html) {

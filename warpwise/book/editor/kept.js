@@ -26,15 +26,20 @@ export function forget(cell) {
   } catch { /* as above */ }
 }
 
-export async function link(cell, text) {
+// A text as letters that may stand in an address.
+export async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  const packed = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-  return `${location.href.split("#")[0]}#cell-${cell.dataset.at}=${packed}`;
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-export async function unpacked(packed) {
-  const plain = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+export async function link(cell, text) {
+  return `${location.href.split("#")[0]}#cell-${cell.dataset.at}=${await packed(text)}`;
+}
+
+export async function unpacked(letters) {
+  const plain = atob(letters.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt());
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

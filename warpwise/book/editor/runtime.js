@@ -67,14 +67,15 @@ export class Runtime {
     ).catch((error) => (this.quiet(), Promise.reject(error)));
   }
 
-  // Run a cell: what it shows, or an error if Python ended. slow() is called when it takes long.
-  async run(request, slow) {
+  // Run a cell: what it shows, or an error if Python ended. slow() is called when it takes long,
+  // check() returns what a frame says in a known form.
+  async run(request, slow, check = checked) {
     const { stops } = this;
     await this.ready;
     if (stops !== this.stops) throw new Error(STOPPED); // while it was loading
     const id = ++this.count;
     return new Promise((shown, failed) => {
-      this.runs.set(id, { shown, failed, slow });
+      this.runs.set(id, { shown: (said) => shown(check(said)), failed, slow });
       if (this.started) this.watch();
       this.frame.contentWindow.postMessage({ kind: "run", id, ...request }, "*");
     });
@@ -114,11 +115,11 @@ export class Runtime {
     if (data?.kind === "open") this.opened();
     else if (data?.kind === "ready") this.watch();
     else if (data?.kind === "failed") this.stop(`Python ended: ${String(data.message).slice(0, 2000)}`);
-    else if (data?.kind === "shown") this.end(data.id)?.shown(checked(data.shown));
+    else if (data?.kind === "shown") this.end(data.id)?.shown(data.shown);
   }
 }
 
-function checked(shown) {
+export function checked(shown) {
   const text = (name) => (typeof shown?.[name] === "string" ? shown[name] : "");
   const line = Number.isInteger(shown?.line) ? shown.line : 0;
   return { printed: text("printed"), html: text("html"), value: text("value"), error: text("error"), line };

@@ -26,8 +26,14 @@ export function worker() {
     const site = python.runPython("import site; site.getsitepackages()[0]");
     for (const name of ["numpy", "warpwise"])
       python.unpackArchive(await file(name), "wheel", { extractDir: site });
-    python.runPython("import numpy, warpwise.cells");
+    python.runPython("import numpy, warpwise.cells; from warpwise.cuda import as_numba; as_numba.install()");
     return python;
+  }
+
+  function answer(python, { id, call, ...request }) {
+    if (!call) return run(python, { id, ...request });
+    const shown = python.pyimport("warpwise.playground")[call](python.toPy(request)).toJs({ dict_converter: Object.fromEntries });
+    self.postMessage({ kind: "shown", id, shown });
   }
 
   function run(python, { id, cells, at, text, then }) {
@@ -42,7 +48,7 @@ export function worker() {
     try {
       if (data.kind === "file") file(data.name), arrived.get(data.name)(new Uint8Array(data.bytes));
       else if (data.kind === "start") begin(await start(data)), self.postMessage({ kind: "ready" });
-      else if (data.kind === "run") run(await started, data);
+      else if (data.kind === "run") answer(await started, data);
     } catch (error) {
       self.postMessage({ kind: "failed", message: String(error?.message ?? error).slice(-2000) });
     }

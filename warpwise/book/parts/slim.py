@@ -19,7 +19,7 @@ import warpwise
 SOURCE = Path(warpwise.__file__).parent
 NAME = f"warpwise-{warpwise.__version__}"
 #: Packages that a page may use any module of.
-WHOLE = ("cells", "cuda", "kernels", "metrics", "model", "report", "simt", "views")
+WHOLE = ("cells", "cuda", "kernels", "metrics", "model", "playground", "report", "simt", "views")
 ROOTS = ("warpwise", "warpwise.show", "warpwise.labs", "warpwise.book.keep")
 #: Packages that need more than NumPy; of them only roots are in the wheel.
 ABOVE = ("cli", "measure", "book", "doctor", "toolchain", "grading")

@@ -1,0 +1,103 @@
+"""The playground's examples: reference kernels in pairs of steps, and mistakes with their fixes.
+
+They are made from the repository's own programs when the book is built, as one file of data, which
+a page loads when a reader asks for it. A test runs each of them.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import tomllib
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from warpwise.book.markup import one_line
+from warpwise.book.mistakes import FOLDER, kernel_lines
+from warpwise.book.playground.launches import as_launch
+from warpwise.cells import needed, statements
+from warpwise.playground.program import written
+
+LIST = Path(__file__).with_name("kernels.toml")
+#: Folders of mistakes, and their topics in the order of the list.
+TOPICS = {
+    "shared_races": "Races in shared memory",
+    "warp_races": "Races within a warp",
+    "global_races": "Races in global memory",
+    "grid_races": "Races between blocks",
+    "barriers": "Barriers",
+    "warp_masks": "Masks of warps",
+    "bounds": "Outside an array",
+    "unwritten": "Read before it is written",
+    "misaligned": "Misaligned",
+    "endless": "Endless loops",
+    "arithmetic": "Arithmetic",
+    "assertions": "Assertions",
+    "launches": "Launches",
+    "wild": "Found in the wild",
+}
+OURS = "from warpwise import cuda"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A program by topic and title; ``told`` describes it, ``other`` is a kernel to compare."""
+
+    topic: str
+    title: str
+    told: str
+    kernel: str
+    launch: str
+    other: str = ""
+
+
+def examples() -> list[Example]:
+    """Return all examples, topic by topic."""
+    listed = tomllib.loads(LIST.read_text("utf-8"))["example"]
+    folders = [(FOLDER / kind, topic) for kind, topic in TOPICS.items()]
+    mistakes = [(path, topic) for f, topic in folders for path in sorted(f.glob("*_faulty.py"))]
+    return [*map(_reference, listed), *(_mistake(path, topic) for path, topic in mistakes)]
+
+
+def as_json() -> str:
+    """Return the examples as the page reads them."""
+    return json.dumps([asdict(one) for one in examples()], ensure_ascii=False, indent=0)
+
+
+def _reference(listed: dict[str, Any]) -> Example:
+    *folders, module = listed["module"].split(".")
+    path = files("warpwise.kernels").joinpath(*folders, f"{module}.py")
+    source, launch = path.read_text("utf-8"), listed["launch"].lstrip()
+    names = [listed[key] for key in ("kernel", "other") if key in listed]
+    kernel, *other = (_sliced(source, name, launch) for name in names)
+    told = "Reference kernels of this course, as warpwise.kernels has them."
+    return Example("Reference kernels", listed["title"], told, kernel, launch, "".join(other))
+
+
+def _sliced(source: str, name: str, launch: str) -> str:
+    """Return what a kernel and its launch need of a module; the kernel is also named ``kernel``."""
+    named = f"kernel = {name}\n"
+    parts = needed(statements([source]), statements([f"np, cuda\n{named}{launch}"]))
+    return f"{written(parts, [source])}\n\n{named}".replace(OURS, f"{OURS}, trace", 1)
+
+
+def _mistake(path: Path, topic: str) -> Example:
+    """Return a mistake; beside it stands the fix, if that leaves the launch as it is."""
+    name = path.stem.removesuffix("_faulty")
+    texts = [path.read_text("utf-8"), path.with_name(f"{name}_correct.py").read_text("utf-8")]
+    what, fix = (one_line(ast.get_docstring(ast.parse(text)) or "") for text in texts)
+    launches = [as_launch(text, texts[1]) for text in texts]
+    other = _kernel(texts[1]) if launches[0] == launches[1] else ""
+    beside = f"The fix is beside it: {fix}" if other else f"The fix is in the launch: {fix}"
+    title = name.replace("_", " ").capitalize()
+    return Example(topic, title, f"{what} {beside}", _kernel(texts[0]), launches[0], other)
+
+
+def _kernel(text: str) -> str:
+    """Return a program's text up to its launch, with the imports that a reader's own would have."""
+    _, lines = kernel_lines(text)
+    math = "import math\n\n" if "\nimport math\n" in text else ""
+    gap = "\n\n" if lines[0].startswith("@") else "\n"
+    return f"{math}import numpy as np\n\n{OURS}, trace\n{gap}" + "\n".join(lines) + "\n"
