@@ -1,6 +1,4 @@
-"""Cells that are edited on the page, in Chromium: with one Python for most of these tests.
-
-The site is served below a folder, as at a university."""
+"""Cells that are edited on the page, in Chromium: with one Python for most of these tests."""
 
 from __future__ import annotations
 
@@ -9,8 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 from support.editors import FIRST, alike, editor, pages
-from support.pages import Watch, violations
-from support.served_site import served
+from support.pages import Watch, read, violations
 
 from warpwise.cells import Page
 from warpwise.views import burst
@@ -19,37 +16,13 @@ pytestmark = pytest.mark.slow
 PAGE = "chapters/08_coalescing.html"
 SWAPPED = "row, col = cuda.grid(2)"
 PHONE = {"width": 390, "height": 844}
-# What the frames say of what they are forbidden.
-FORBIDDEN = ("Content Security Policy", "sandboxed", "Refused", "violates")
-
-
-@pytest.fixture(scope="module")
-def base(site) -> str:
-    """The address of the site below a folder of a server."""
-    if not (site.folder / "_static/runtime/manifest.json").exists():
-        pytest.skip("needs the parts of the editors: WARPWISE_PARTS=required says what is missing")
-    with served(site.folder.parent) as url:
-        yield f"{url}/{site.folder.name}/"
-
-
-@pytest.fixture(scope="module")
-def watch() -> Watch:
-    return Watch()
 
 
 @pytest.fixture(scope="module")
 def page(base, browser, watch):
-    """A chapter in the browser of one reader; it asks for nothing but the site."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened = context.new_page()
-    watch.over(opened)
-    opened.goto(base + PAGE, wait_until="networkidle")
-    yield opened
-    context.close()
-    ours = [line for line in watch.complaints if not any(word in line for word in FORBIDDEN)]
-    assert ours == []
-    watch.complaints.clear()
-    watch.check(base)
+    """A chapter, as one reader has it open."""
+    with read(browser, base, PAGE, watch, {"width": 1280, "height": 900}) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

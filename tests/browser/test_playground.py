@@ -14,45 +14,20 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from support.editors import FIRST, editor
-from support.pages import Watch, violations
+from support.pages import Watch, read, violations
 from support.playgrounds import Playground, fragment
-from support.served_site import served
 
 pytestmark = pytest.mark.slow
 PAGE = "chapters/playground.html"
 CHAPTER = "chapters/08_coalescing.html"
 SIDE_BY_SIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-# What the frames say of what they are forbidden.
-FORBIDDEN = ("Content Security Policy", "sandboxed", "Refused", "violates", "cross-origin frame")
-
-
-@pytest.fixture(scope="module")
-def base(site) -> str:
-    """The address of the site below a folder of a server."""
-    if not (site.folder / "_static/runtime/manifest.json").exists():
-        pytest.skip("needs the parts of the editors: WARPWISE_PARTS=required says what is missing")
-    with served(site.folder.parent) as url:
-        yield f"{url}/{site.folder.name}/"
-
-
-@pytest.fixture(scope="module")
-def watch() -> Watch:
-    return Watch()
 
 
 @pytest.fixture(scope="module")
 def page(base, browser, watch):
-    """The page in the browser of one reader; it asks for nothing but the site."""
-    context = browser.new_context(viewport=SIDE_BY_SIDE)
-    opened = context.new_page()
-    watch.over(opened)
-    opened.goto(base + PAGE, wait_until="networkidle")
-    yield opened
-    context.close()
-    ours = [line for line in watch.complaints if not any(word in line for word in FORBIDDEN)]
-    assert ours == []
-    watch.complaints.clear()
-    watch.check(base)
+    """The page, as one reader has it open."""
+    with read(browser, base, PAGE, watch, SIDE_BY_SIDE) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from warpwise.book.editor.editable import Cells, cells
 #: What a cell says when a run has ended, one way or another.
 ENDED = re.compile(r"^(Done|An error|Stopped|Python ended|The editor)")
 FIRST = "Edit and run"
+PATIENCE = 300_000  #: milliseconds; Python starts in seconds, and on a busy machine in minutes
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Editor:
 
     def wait(self) -> str:
         """Wait until the run has ended; return what is said."""
-        expect(self.cell.locator(".ww-status")).to_have_text(ENDED)
+        expect(self.cell.locator(".ww-status")).to_have_text(ENDED, timeout=PATIENCE)
         return self.status
 
     def write(self, text: str) -> None:

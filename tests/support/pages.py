@@ -53,6 +53,26 @@ class Watch:
         assert self.complaints == [], self.complaints
 
 
+# What frames say of what they are forbidden.
+FORBIDDEN = ("Content Security Policy", "sandboxed", "Refused", "violates", "cross-origin frame")
+
+
+@contextmanager
+def read(browser, base: str, name: str, watch: Watch, viewport: dict[str, int]):
+    """A page of the site at ``base``, in the browser of one reader; it asks for nothing else, and
+    only what its frames are forbidden is complained of."""
+    context = browser.new_context(viewport=viewport)
+    page = context.new_page()
+    watch.over(page)
+    page.goto(base + name, wait_until="networkidle")
+    yield page
+    context.close()
+    ours = [line for line in watch.complaints if not any(word in line for word in FORBIDDEN)]
+    assert ours == []
+    watch.complaints.clear()
+    watch.check(base)
+
+
 @contextmanager
 def opened(browser, body: str, **settings):
     """A page with ``body``, answered from memory. It must ask for nothing else, and complain of

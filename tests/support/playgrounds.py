@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
-from support.editors import ENDED, FIRST
+from support.editors import ENDED, FIRST, PATIENCE
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Playground:
 
     def wait(self) -> str:
         """Wait until the run has ended; return what is said."""
-        expect(self.status).to_have_text(ENDED)
+        expect(self.status).to_have_text(ENDED, timeout=PATIENCE)
         return self.status.inner_text()
 
     def open(self) -> str:
