@@ -652,6 +652,9 @@ UNMET = {
     # no device has so many threads resident
     "a kernel that syncs its grid runs with at most {most:,} threads here[[, not {threads:,}]]: "
     "launch fewer blocks, and let each thread go over several elements",
+    # in a browser alone: where grading runs, Python has threads
+    "{threads} in this loop, `{loop}`[[, first of them {lanes}]], and no other warp can go on "
+    "meanwhile: this Python has no threads, as in a browser",
     # the arrays of a launch keep their shapes, and those of a call are judged as a whole
     "{array} has [[shape {got}, expected {want}|another shape than was asked for]]",
 }

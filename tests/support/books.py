@@ -44,7 +44,9 @@ def build_book(folder: Path, pages: dict[str, str], **settings) -> Book:
         with (folder / f"{first}.md").open("a", encoding="utf-8") as file:
             file.write("\n\n```{toctree}\n" + "\n".join(f"/{name}" for name in others) + "\n```\n")
     warnings = io.StringIO()
-    overrides = {**SETTINGS, "root_doc": first, **settings}
+    # Sphinx enters the suffixes of its extensions here; into its default, for all later builds
+    suffixes = {".rst": "restructuredtext"}
+    overrides = {**SETTINGS, "source_suffix": suffixes, "root_doc": first, **settings}
     # sphinx_external_toc asks every object that gc lists for its class, and other tests keep
     # objects that mind
     gc.freeze()

@@ -164,8 +164,8 @@ def _verdict(
     if values:
         value = values if type(call.want) is tuple else values[0]
         return judge_value(value, call), rest
-    if done.stopped == "memory" and call.most_bytes is not None:
-        return _too_much(call), None
+    if done.stopped == "memory":
+        return _over_memory(call), None
     reason, usual = STOPPED[done.stopped], parts.FUNCTIONS.limits
     details = {
         Reason.TOO_SLOW: message(
@@ -183,6 +183,13 @@ def _failed(call: Call, reason: str, detail: Message, advice: str) -> Verdict:
     return Verdict(False, reason, detail, call.label, remedy=plain(advice))
 
 
+def _over_memory(call: Call) -> Verdict:
+    """Judge a call that took too much memory: more than it allows, or than the sandbox has."""
+    if call.most_bytes is not None:
+        return _too_much(call)
+    return _failed(call, STOPPED["memory"], NOTHING, ADVICE.get(STOPPED["memory"], ""))
+
+
 def _too_much(call: Call) -> Verdict:
     return _failed(call, Reason.TOO_MUCH_MEMORY, NOTHING, ONE_TILE)
 
@@ -191,6 +198,8 @@ def _named(kind: bytes, name: str, call: Call) -> Verdict:
     """Judge a call that raised an error or returned no number.
 
     Only names that Python itself has are passed on."""
+    if kind == b"e" and name == "MemoryError":  # at the system's limit, before anybody looked
+        return _over_memory(call)
     if kind == b"e":
         told = name if name in ERRORS else "an error of its own"
         raised = message("raised {error}", error=Words(told))
