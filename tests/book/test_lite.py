@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from zipfile import ZipFile
 
+import nbformat
 import pytest
+from support.paths import ROOT
 
 from warpwise.book.lite import address, contents, kernel, page, scripts
 
@@ -91,13 +93,16 @@ def test_of_a_wheel_only_the_extension_is_laid(tmp_path: Path):
 
 
 def test_labs_are_copied_and_listed(tmp_path: Path):
-    (tmp_path / "08_reading.ipynb").write_text("{}")
-    contents.lay(tmp_path / "lite", [tmp_path / "08_reading.ipynb"])
+    lab = ROOT / "labs/08_coalescing.ipynb"
+    contents.lay(tmp_path / "lite", [lab])
     listed = json.loads((tmp_path / "lite/api/contents/all.json").read_text())
-    assert [(one["path"], one["type"]) for one in listed["content"]] == [
-        ("08_reading.ipynb", "notebook")
-    ]
-    assert (tmp_path / "lite/files/08_reading.ipynb").read_text() == "{}"
+    assert [(one["path"], one["type"]) for one in listed["content"]] == [(lab.name, "notebook")]
+    laid = tmp_path / "lite/files" / lab.name
+    assert nbformat.read(laid, as_version=4) == nbformat.read(lab, as_version=4)
+    cells = json.loads(laid.read_text("utf-8"))["cells"]
+    outputs = [output["data"] for cell in cells for output in cell.get("outputs", [])]
+    assert outputs
+    assert all(type(text) is str for data in outputs for text in data.values())
 
 
 def test_the_page_names_no_address_but_the_sites_own(tmp_path: Path):

@@ -50,6 +50,8 @@ def test_a_lab_is_done_in_the_browser(site, chapter, tmp_path):
     assert page.locator("body").get_attribute("data-jp-theme-light") == "false"
     assert violations(page, "#bar") == []
 
+    target = lab.cell(CHECK).inner_text()
+    assert "passed" in target and "\n," not in target
     lab.run(IMPORTS)
     lab.run(GIVEN)
     lab.write(EXERCISE, solution("square"))

@@ -62,6 +62,11 @@ def test_an_error_names_the_line_of_the_cell(text, error, line):
     assert shown.error.startswith(error) and shown.line == line
 
 
+def test_a_missing_name_of_the_package_is_said_to_be_there():
+    shown = Page([]).run("trace(None, 1, 32)")
+    assert shown.error == "NameError: name 'trace' is not defined\nTry: from warpwise import trace"
+
+
 def test_an_error_of_a_kernel_names_the_line_in_the_kernel():
     text = KERNEL + "trace(k, 1, 32, np.zeros(31, np.float32))"
     shown = PAGE.run(text, 3)

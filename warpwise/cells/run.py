@@ -20,6 +20,7 @@ from warpwise.cells.needed import Statement, needed, statements
 from warpwise.errors import KernelError
 
 OWN = "this cell"  #: as errors name it
+OURS = ("cuda", "trace")  #: names of the package that every program needs
 MOST_TEXT, MOST_HTML = 100_000, 4_000_000  #: characters
 TOO_LONG = "\n(the rest is left out)"
 Namespace = dict[str, Any]
@@ -140,6 +141,9 @@ def said(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg}"
+    if isinstance(error, NameError) and error.name in OURS:  # Python has a module called trace
+        missing = f"name '{error.name}' is not defined"
+        return f"NameError: {missing}\nTry: from warpwise import {error.name}"
     return words[:MOST_TEXT].removeprefix("warpwise.errors.")
 
 

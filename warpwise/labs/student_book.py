@@ -19,7 +19,7 @@ import yaml
 
 import warpwise
 from warpwise.errors import LabError
-from warpwise.labs import leaks
+from warpwise.labs import joined, leaks
 
 TEACHING = "Teaching"  #: caption of the part of the table of contents that is for instructors
 GUIDES = "chapters/teaching/"
@@ -76,10 +76,12 @@ def add_site(root: Path, folder: Path) -> bool:
     if new:
         _build(folder, kept)
     shutil.copytree(kept, folder / "site")
-    for place in (folder / "site/labs", folder / "site/lite/files"):
-        if place.is_dir():  # the second, where labs run in the browser
-            shutil.rmtree(place)
-            shutil.copytree(folder / "labs", place)
+    shutil.rmtree(folder / "site" / "labs", ignore_errors=True)
+    shutil.copytree(folder / "labs", folder / "site" / "labs")
+    for lab in (folder / "site/lite/files").glob("*.ipynb"):  # where labs run in the browser
+        lab.unlink()
+        if (released := folder / "labs" / lab.name).is_file():
+            joined.copy(released, lab)
     return new
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from warpwise.labs import joined
 
 # The list is the same in every build. JupyterLab is told not to show the time.
 TIME = "2026-01-01T00:00:00Z"
@@ -17,7 +18,10 @@ def lay(out: Path, labs: Iterable[Path]) -> None:
     files, listed = out / "files", out / "api" / "contents" / "all.json"
     for folder in (files, listed.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    entries = [_entry("notebook", shutil.copyfile(lab, files / lab.name).name) for lab in labs]
+    entries = []
+    for lab in labs:
+        joined.copy(lab, files / lab.name)
+        entries.append(_entry("notebook", lab.name))
     listed.write_text(json.dumps(_entry("directory", "") | {"content": entries}), "utf-8")
 
 

@@ -37,7 +37,7 @@
 
   const app = () => window.jupyterapp;
   const shown = () => app()?.shell.currentWidget;
-  const WORDS = { idle: "Python is ready", busy: "Python is at work …" };
+  const WORDS = { idle: "Python is ready: run the cells from the top", busy: "Python is at work …" };
 
   const word = () => {
     if (!app()) return "Loading …";
