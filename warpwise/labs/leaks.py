@@ -113,6 +113,14 @@ def find(folder: Path, kept_back: Mapping[str, str]) -> tuple[Leak, ...]:
     return tuple(dict.fromkeys(leaks))
 
 
+def leave_out(listed: Path, kept_back: Mapping[str, str]) -> None:
+    """Leave out of a file's JSON list the entries that hold one of the ``secrets``."""
+    entries = json.loads(_text(listed))
+    plain = {i: squeezed("\n".join(_strings(entry))) for i, entry in enumerate(entries)}
+    kept = [entries[i] for i, text in plain.items() if not any(one in text for one in kept_back)]
+    listed.write_text(json.dumps(kept, ensure_ascii=False, indent=0), "utf-8")
+
+
 def _is_known(place: Path, laid: Mapping[str, str]) -> bool:
     """Return whether a folder holds what was laid there, and nothing else."""
     files = {p.relative_to(place).as_posix(): p for p in place.rglob("*") if p.is_file()}

@@ -22,6 +22,7 @@ PATIENCE = 10  #: wall seconds for each second of processor time that a limit al
 MOST_PATIENCE = 10  #: wall limits, at most, for code that can wait for a processor again and again
 AGAIN = 0.2  # seconds: code that catches every exception in a loop is interrupted again
 LEAST = 0.001  # seconds until the next look at the time
+LATE = 0.003  # seconds in which a signal on its way arrives
 
 
 class TimeIsUp(BaseException):
@@ -76,8 +77,10 @@ class at_most:
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
         self.over = True
-        for number, timer in self.timers.items():
-            signal.setitimer(timer, 0)
+        left = [signal.setitimer(timer, 0)[0] for timer in self.timers.values()]
+        if self.rung or any(seconds < LEAST for seconds in left):
+            time.sleep(LATE)  # a thread that was given a signal may not have run since
+        for number in self.timers:
             signal.signal(number, signal.SIG_IGN)  # drops a signal on its way, which could kill
             signal.signal(number, self.before[number])
         if self.rung and error is None:
