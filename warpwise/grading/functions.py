@@ -187,7 +187,7 @@ def _over_memory(call: Call) -> Verdict:
     """Judge a call that took too much memory: more than it allows, or than the sandbox has."""
     if call.most_bytes is not None:
         return _too_much(call)
-    return _failed(call, STOPPED["memory"], NOTHING, ADVICE.get(STOPPED["memory"], ""))
+    return _failed(call, STOPPED["memory"], NOTHING, "")
 
 
 def _too_much(call: Call) -> Verdict:

@@ -116,8 +116,12 @@ def find(folder: Path, kept_back: Mapping[str, str]) -> tuple[Leak, ...]:
 def leave_out(listed: Path, kept_back: Mapping[str, str]) -> None:
     """Leave out of a file's JSON list the entries that hold one of the ``secrets``."""
     entries = json.loads(_text(listed))
-    plain = {i: squeezed("\n".join(_strings(entry))) for i, entry in enumerate(entries)}
-    kept = [entries[i] for i, text in plain.items() if not any(one in text for one in kept_back)]
+    plain = [squeezed("\n".join(_strings(entry))) for entry in entries]
+    kept = [
+        entry
+        for entry, text in zip(entries, plain, strict=True)
+        if not any(secret in text for secret in kept_back)
+    ]
     listed.write_text(json.dumps(kept, ensure_ascii=False, indent=0), "utf-8")
 
 
