@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from support.books import build_book
 
 from warpwise.book.mistakes import FOLDER
 from warpwise.book.playground import NO_PARTS, NO_SCRIPTS
-from warpwise.book.playground.examples import TOPICS, as_json, examples
+from warpwise.book.playground.examples import TOPICS, as_json, examples, titles
 from warpwise.playground import play
 
 EXAMPLES = {topic: list(of) for topic, of in groupby(examples(), key=lambda one: one.topic)}
@@ -55,6 +56,19 @@ def test_a_fix_is_beside_all_but_a_few_mistakes():
     assert all(one.told.count("The fix is") == 1 for one in mistakes)
 
 
+def test_titles_are_short_and_no_two_are_the_same():
+    all_titles = [one.title for of in EXAMPLES.values() for one in of]
+    assert [title for title, count in Counter(all_titles).items() if count > 1] == []
+    assert max(map(len, all_titles)) <= 60
+    assert min(len(title.split()) for title in all_titles) >= 3
+
+
+def test_every_title_is_that_of_a_mistake():
+    named = {f"{kind}/{name}" for kind, of in titles().items() for name in of}
+    there = {f"{path.parent.name}/{path.stem[:-7]}" for path in FOLDER.glob("*/*_faulty.py")}
+    assert named - there == set()
+
+
 def test_examples_are_light_and_hold_no_word_of_the_tests():
     data = as_json()
     assert len(data) < 250_000
@@ -96,7 +110,7 @@ def test_without_the_parts_the_page_says_so_and_loads_nothing(tmp_path: Path):
     book = built(tmp_path)
     assert book.warnings == ""
     assert book.html("page").count(NO_PARTS) == 1
-    assert "playground_touch.js" not in book.html("page")
+    assert "first_touch.js" not in book.html("page")
     assert NO_SCRIPTS not in book.html("page")
     assert not (book.folder / "_static/playground").exists()
 
@@ -108,7 +122,7 @@ def test_with_the_parts_the_page_has_its_script_and_the_site_its_examples(tmp_pa
     book = built(tmp_path)
     assert NO_PARTS not in book.html("page")
     assert f"<noscript><p>{NO_SCRIPTS}</p></noscript>" in book.html("page")
-    assert "playground_touch.js" in book.html("page")
+    assert "first_touch.js" in book.html("page")
     assert json.loads((book.folder / "_static/playground/examples.json").read_text("utf-8"))
 
 

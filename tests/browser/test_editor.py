@@ -6,7 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from support.editors import FIRST, alike, editor, pages
+from support.editors import FIRST, PATIENCE, alike, editor, pages
 from support.pages import Watch, read, violations
 
 from warpwise.cells import Page
@@ -15,6 +15,7 @@ from warpwise.views import burst
 pytestmark = pytest.mark.slow
 PAGE = "chapters/08_coalescing.html"
 SWAPPED = "row, col = cuda.grid(2)"
+KEPT = "Object.keys(localStorage).filter(one => one.startsWith('warpwise')).length"
 PHONE = {"width": 390, "height": 844}
 
 
@@ -226,6 +227,48 @@ def test_every_editable_cell_of_the_book_shows_there_what_it_shows_here(first, p
         assert there["html"][:10] == here.html[:10], name
 
 
+def test_it_is_said_that_a_change_runs_by_itself(first, page):
+    first.run("1 + 1")
+    page.evaluate("said.length = 0")
+    first.write("2 + 2")
+    first.wait()
+    kinds = [one for one in page.evaluate("said") if one]
+    assert kinds[0] == "Runs by itself when you stop typing."
+    assert "Running …" in kinds[1:]
+
+
+def test_nothing_runs_after_stop_or_reset(first, page):
+    """Not even what was typed while another text ran; and a reset says that it was one."""
+    for name, said in (("Stop", "Stopped."), ("Reset", "Reset: the original text")):
+        first.write("while True:\n    pass")
+        page.keyboard.press("Control+Enter")
+        expect(first.cell.locator(".ww-status")).to_have_text("Running …")
+        first.write("6 * 9")
+        expect(first.cell.locator(".ww-status")).to_contain_text("this one comes next")
+        first.button(name).click()
+        page.wait_for_timeout(700)
+        expect(first.cell.locator(".ww-status")).to_contain_text(said)
+        assert "54" not in first.shown.inner_text()
+        assert first.button("Stop").is_disabled()
+    assert first.text.startswith("@cuda.jit")
+    assert first.shown.is_hidden()
+
+
+def test_a_stop_says_to_other_editors_that_it_ended_them_too(first, page):
+    """All share one worker; the next change, or Run, starts another."""
+    second = editor(page, 1)
+    first.write("while True:\n    pass")
+    page.keyboard.press("Control+Enter")
+    expect(first.cell.locator(".ww-status")).to_have_text("Running …")
+    second.write("7 * 9")
+    expect(second.cell.locator(".ww-status")).to_have_text("Running …")
+    first.button("Stop").click()
+    assert second.wait().startswith("Stopped together with another editor")
+    assert first.status == "Stopped."
+    second.write("9 * 7")
+    expect(second.shown).to_contain_text("63", timeout=PATIENCE)
+
+
 def test_an_endless_loop_is_said_to_run_and_is_stopped(first):
     first.write("while True:\n    pass")
     first.page.keyboard.press("Control+Enter")
@@ -235,11 +278,13 @@ def test_an_endless_loop_is_said_to_run_and_is_stopped(first):
     assert first.run("4 + 4").strip() == "8"  # in a new worker
 
 
-def test_a_link_holds_the_text_and_does_not_run_it(first, page, base, watch):
+def test_a_link_holds_the_text_and_does_not_run_it(first, page, base, browser):
     first.run("print('shared')\n'\N{GREEK SMALL LETTER PI}'")
+    first.write(first.text)
     first.button("Copy link").click()
     page.wait_for_url(f"{base}{PAGE}#cell-*")
-    other = page.context.new_page()
+    assert re.fullmatch(r"Done in .+ The link .+ no server sees it\.", first.wait())
+    other = browser.new_context().new_page()  # of another reader
     asked = Watch().over(other).requests
     other.goto(page.url, wait_until="networkidle")
     opened = editor(other)
@@ -252,7 +297,8 @@ def test_a_link_holds_the_text_and_does_not_run_it(first, page, base, watch):
     assert opened.button("Run").is_enabled()
     other.evaluate("hash => { location.hash = hash; }", f"cell-8={page.url.partition('=')[2]}")
     expect(editor(other, 1).cell.locator(".cm-content")).to_contain_text("shared")
-    other.close()
+    assert not other.evaluate(KEPT)  # it is not that reader's yet
+    other.context.close()
 
 
 def test_a_text_is_kept_until_reset(first, page, base):

@@ -20,6 +20,7 @@ from support.playgrounds import Playground, fragment
 pytestmark = pytest.mark.slow
 PAGE = "chapters/playground.html"
 CHAPTER = "chapters/08_coalescing.html"
+KEPT = "Object.keys(localStorage).filter(one => one.startsWith('warpwise')).length"
 SIDE_BY_SIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -57,12 +58,17 @@ def test_a_change_runs_by_itself_and_reset_brings_the_program_back(here):
 
 
 def test_races_are_underlined_in_the_kernel_and_said(here):
-    assert here.choose("Bins of each warp").startswith("Done")
+    assert here.choose("Histogram with bins for each warp").startswith("Done")
     assert here.marked("Kernel")
     assert here.marked("Other kernel") == []
     assert "underlined in the kernel" in here.verdicts[0]
-    here.code("Kernel").locator(".cm-lintRange").first.hover()
-    expect(here.page.locator(".cm-tooltip-lint")).to_contain_text("nothing orders the two")
+    code, said = here.code("Kernel"), here.page.locator(".ww-part-kernel .ww-remarks li").first
+    expect(said).to_contain_text("nothing orders the two")
+    assert said.inner_text().startswith("Line ")
+    below = code.bounding_box()["y"] + code.bounding_box()["height"]
+    assert said.bounding_box()["y"] >= below  # and over no code
+    code.locator(".cm-lintRange").first.hover()
+    expect(here.page.locator(".cm-tooltip")).to_have_count(0)
     here.page.mouse.move(0, 0)
 
 
@@ -80,10 +86,10 @@ def test_two_kernels_are_compared(here, page):
 
 
 def test_an_error_marks_its_line_in_its_cell(here):
-    said = here.choose("Too many threads")
+    said = here.choose("Too many threads in a block")
     assert re.match(r"An error in line \d+ of the launch", said)
     assert here.marked("Launch", "error")[0].startswith("trace(")
-    here.choose("In a branch")
+    here.choose("Barrier in a branch")
     assert here.marked("Kernel", "error") == ["cuda.syncthreads()"]
     assert here.marked("Launch", "error") == []
 
@@ -115,12 +121,12 @@ def test_a_program_is_saved_as_a_file_and_as_a_notebook(here, page, tmp_path: Pa
     assert notebook["cells"][0]["source"] == here.text("Kernel")
 
 
-def test_a_link_holds_the_program_and_does_not_run_it(here, page, base):
-    here.choose("Histogram")
+def test_a_link_holds_the_program_and_does_not_run_it(here, page, browser):
+    here.choose("Histogram in global memory without atomics")
     texts = {name: here.text(name) for name in ("Kernel", "Other kernel", "Launch")}
     here.press("Copy link")
     expect(here.status).to_contain_text("no server sees it")
-    other = page.context.new_page()
+    other = browser.new_context().new_page()  # of another reader
     asked = Watch().over(other).requests
     other.goto(page.url, wait_until="networkidle")
     there = Playground(other)
@@ -130,8 +136,44 @@ def test_a_link_holds_the_program_and_does_not_run_it(here, page, base):
     other.wait_for_timeout(1500)
     assert not [url for url in asked if "pyodide" in url]
     assert not [url for url in asked if "program" in url]
-    other.close()
+    assert not other.evaluate(KEPT)  # it is not that reader's yet
+    other.context.close()
     page.evaluate("history.replaceState(null, '', location.pathname)")
+
+
+def test_what_the_reader_changed_stays_beside_examples_and_links(here, page):
+    name = "Stencil in place"
+    here.choose(name)
+    changed = here.text("Launch") + "\n# mine"
+    here.write("Launch", changed)
+    here.wait()
+    page.evaluate("ending => { location.hash = ending }", fragment({"launch": "1 + 1"}))
+    expect(here.status).to_contain_text("comes from a link")
+    here.press("Run")
+    here.wait()
+    here.write("Launch", "2 + 2")
+    expect(page).to_have_url(re.compile(r"\.html$"))  # it is not that of another text
+    here.wait()
+    options = page.locator("optgroup[label='Changed by you'] option").all_inner_texts()
+    assert options[:2] == ["The program of a link", name]
+    here.choose(name)
+    assert here.text("Launch") == changed
+    told = page.locator(".ww-told")
+    expect(told).to_contain_text(f"“{name}”, as you changed it. Reset brings the original back.")
+    here.press("Reset")
+    expect(here.status).to_have_text(f"Reset: “{name}” is as it was.")
+    assert here.text("Launch") == changed.removesuffix("\n# mine")
+    assert "as you changed it" not in told.inner_text()
+
+
+def test_a_link_to_the_readers_own_program_is_not_said_to_be_anothers(here, page):
+    here.choose("Stencil in place")
+    here.press("Copy link")
+    expect(here.status).to_contain_text("The link")
+    here.forget()
+    page.evaluate("dispatchEvent(new HashChangeEvent('hashchange'))")
+    assert here.wait().startswith("Done")
+    here.press("Reset")
 
 
 @pytest.mark.parametrize(
@@ -238,6 +280,9 @@ def test_a_phone_shows_one_below_the_other_without_scrolling_sideways(here, page
     ran = page.locator(".ww-ran-kernel").bounding_box()
     assert kernel["y"] + kernel["height"] <= ran["y"]
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    tabs = here.picture().get_by_role("tab")
+    expect(tabs).to_have_count(4)
+    assert len({tab.bounding_box()["y"] for tab in tabs.all()}) == 1
     page.set_viewport_size(SIDE_BY_SIDE)
 
 
@@ -252,7 +297,7 @@ def test_an_endless_loop_is_stopped_and_a_gigabyte_ends(here):
 
 
 def test_a_chapters_cell_opens_here_with_what_it_needs(here, page, base):
-    """Its Python takes the program apart, and here it runs when the reader says so."""
+    """Its Python takes the program apart; the way back leads to the cell as it was left."""
     page.goto(base + CHAPTER, wait_until="networkidle")
     cell = editor(page)
     cell.touch()
@@ -260,10 +305,14 @@ def test_a_chapters_cell_opens_here_with_what_it_needs(here, page, base):
     cell.wait()
     cell.button("Open in the playground").click()
     page.wait_for_url(f"{base}{PAGE}#program=*")
-    expect(here.status).to_contain_text("comes from a link")
+    expect(page.locator(".ww-part-kernel .cm-content")).to_be_visible()
+    assert "link" not in here.status.inner_text()
     assert here.text("Kernel").count("col, row = cuda.grid(2)") == 2
     assert "import numpy as np" in here.text("Kernel")
     assert "trace(scale_1" in here.text("Launch")
+    page.go_back()
+    expect(cell.cell.locator(".cm-content")).to_contain_text("col, row = cuda.grid(2)")
+    assert cell.text.count("col, row = cuda.grid(2)") == 2
 
 
 def test_without_scripts_the_page_is_a_program_with_its_picture(site, browser):

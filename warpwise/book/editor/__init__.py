@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 from warpwise.book.editor import editable
-from warpwise.book.parts import RUNTIME, Manifest
+from warpwise.book.parts import Manifest
 
 STATIC = Path(__file__).parent / "static"
 
@@ -32,7 +32,7 @@ def add_files(
     """Load the small script and the style sheet on pages that have an editable cell.
 
     Where the parts of the editors could not be had, pages stay as they are without scripts."""
-    if editable.has_editable(doctree) and Manifest.read(Path(app.outdir) / RUNTIME):
+    if editable.has_editable(doctree) and Manifest.of(app.outdir):
         app.add_js_file("first_touch.js", loading_method="defer")
         app.add_css_file("editable.css")
 

@@ -4,7 +4,7 @@ import { minimalSetup } from "codemirror";
 import { indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { lintKeymap, linter, setDiagnostics } from "@codemirror/lint";
 import { Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
@@ -29,6 +29,9 @@ const THEME = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "var(--ww-code-selected) !important" },
   ".cm-tooltip, .cm-panels": { background: "var(--pst-color-surface)", color: "var(--pst-color-text-base)", maxWidth: "36rem" },
   ".cm-diagnosticText": { whiteSpace: "pre-wrap" },
+  ".cm-lintRange": { backgroundImage: "none", paddingBottom: 0, textDecoration: "underline wavy 2px", textUnderlineOffset: "3px", textDecorationSkipInk: "none" },
+  ".cm-lintRange-warning": { textDecorationColor: "var(--ww-code-race)" },
+  ".cm-lintRange-error": { textDecorationColor: "var(--ww-code-error)" },
   ".cm-line.ww-wrong": { background: "var(--ww-code-wrong)", boxShadow: "inset 3px 0 var(--ww-code-error)" },
 });
 
@@ -76,6 +79,7 @@ export function code({ text, parent, changed, run, leave, label = "Python code" 
       syntaxHighlighting(HIGHLIGHT),
       THEME,
       wrong,
+      linter(null, { tooltipFilter: () => [] }), // what is said of lines stands below the code, not over it
       EditorView.contentAttributes.of({ "aria-label": `${label}. Escape leaves the editor.` }),
       EditorView.updateListener.of((update) => update.docChanged && changed()),
     ],

@@ -1,9 +1,9 @@
 // An editable cell once it is touched: the editor, its buttons, and what a run shows.
 
 import { code } from "./code.js";
-import { forget, keep, kept, link, unpacked } from "./kept.js";
+import { clearAddress, copied, forget, keep, kept, link, unpacked } from "./kept.js";
 import { Outputs } from "./outputs.js";
-import { asProgram, playgroundPage, programLink } from "../playground/programs.js";
+import { asProgram, keep as keepProgram, playgroundPage, programLink } from "../playground/programs.js";
 import { Runner } from "./runner.js";
 
 export { python } from "./runner.js";
@@ -12,11 +12,12 @@ export { playground } from "../playground/playground.js";
 const CELLS = JSON.parse(document.getElementById("ww-cells")?.textContent ?? "[]");
 const edited = new Map(); // number of a cell -> text that the reader ran last
 
-// Open the editor of a cell. A text that was shared by a link waits until the reader runs it.
+// Open the editor of a cell. A text that was shared by a link, and is not the reader's own, waits until the
+// reader runs it.
 export async function open({ cell, bar, status, runtime: base, shared }) {
   const text = shared ? await unpacked(shared) : undefined;
-  const editor = new Editor(cell, bar, status, base, text);
-  if (text === undefined) await editor.run();
+  const editor = new Editor(cell, bar, status, base, text === kept(cell) ? undefined : text);
+  if (!editor.held) await editor.run();
 }
 
 // The line that the page runs after the reader's.
@@ -63,8 +64,22 @@ class Editor extends Runner {
 
   changed() {
     if (this.resetting) return;
-    keep(this.cell, this.code.text());
+    this.keep();
     this.later();
+  }
+
+  // A held text is not the reader's yet. What the address held is no longer what stands here.
+  keep() {
+    if (this.held) return;
+    keep(this.cell, this.code.text());
+    clearAddress();
+  }
+
+  press() {
+    const adopted = this.held;
+    const run = super.press();
+    if (adopted) this.keep();
+    return run;
   }
 
   request() {
@@ -82,7 +97,6 @@ class Editor extends Runner {
   }
 
   reset() {
-    this.rest();
     this.resetting = true;
     this.code.replace(this.original);
     this.resetting = false;
@@ -91,27 +105,29 @@ class Editor extends Runner {
     forget(this.cell);
     edited.delete(Number(this.cell.dataset.at));
     this.outputs.reset();
-    this.say("The original text and its result are back.");
+    this.halt("Reset: the original text and its result are back.");
   }
 
   async share() {
     const address = await link(this.cell, this.code.text());
-    history.replaceState(null, "", address);
-    try {
-      await navigator.clipboard.writeText(address);
-      this.say("The link is copied. It holds this text, and no server sees it.");
-    } catch {
-      this.say("The link stands in the address bar. It holds this text, and no server sees it.");
-    }
+    if (!this.held) keep(this.cell, this.code.text());
+    this.note(`${await copied(address)} It holds this text, and no server sees it.`);
   }
 
-  // The statements that the cell needs go with it, as the reader has changed them.
+  // The statements that the cell needs go with it, as the reader has changed them. Unless it is held, it is
+  // the reader's own there, and stands here when the reader comes back.
   async openInPlayground() {
     try {
-      const program = await this.ask({ call: "program", ...this.request() }, asProgram);
-      location.assign(await programLink(playgroundPage(), program));
+      const start = await this.ask({ call: "program", ...this.request() }, asProgram);
+      const address = await programLink(playgroundPage(), start);
+      if (!this.held) {
+        const page = document.querySelector("h1")?.firstChild.textContent ?? document.title;
+        keepProgram({ name: `A cell of ${page}`, told: "", start }, start);
+        clearAddress({ cell: this.cell.dataset.at });
+      }
+      location.assign(address);
     } catch (error) {
-      this.say(error.message);
+      this.note(error.message);
     }
   }
 }

@@ -26,6 +26,23 @@ export function forget(cell) {
   } catch { /* as above */ }
 }
 
+// The address without what it holds behind #, where that is a text; ``state`` is for who comes back.
+export function clearAddress(state = null) {
+  const { pathname, search, hash } = location;
+  history.replaceState(state, "", pathname + search + (hash.includes("=") ? "" : hash));
+}
+
+// Put a link into the address bar, and onto the clipboard if that is allowed; return what was done.
+export async function copied(address) {
+  history.replaceState(null, "", address);
+  try {
+    await navigator.clipboard.writeText(address);
+    return "The link is copied.";
+  } catch {
+    return "The link stands in the address bar.";
+  }
+}
+
 // A text as letters that may stand in an address.
 export async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));

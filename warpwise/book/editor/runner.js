@@ -3,6 +3,10 @@
 import { Runtime, STOPPED } from "./runtime.js";
 
 const PAUSE = 500; // milliseconds after the last key
+const RUNNING = "Running …";
+const TYPING = "Runs by itself when you stop typing.";
+const NEXT = "The text before this one is still running; this one comes next.";
+const SHARED = "Stopped together with another editor: all on a page share one Python. Run, or a change, starts it again.";
 const runners = new Set();
 let runtime;
 
@@ -17,9 +21,9 @@ export const python = (base) => (runtime ??= new Runtime(base, progress));
 // A class that extends it has request(), which is what to run, and show(shown, seconds, request).
 export class Runner {
   constructor(base, status) {
-    Object.assign(this, { base, status });
+    Object.assign(this, { base, status, said: "", noted: "" });
     this.runButton = this.button("Run", () => this.press());
-    this.stopButton = this.button("Stop", () => runtime?.stop());
+    this.stopButton = this.button("Stop", () => this.halt(STOPPED));
     this.stopButton.disabled = true;
     runners.add(this);
   }
@@ -33,31 +37,48 @@ export class Runner {
 
   // A change of the clock in the status is seen and not read aloud.
   say(text, ticking = false) {
+    this.said = text;
+    const told = [text, this.noted].filter(Boolean).join(" ");
     this.status.setAttribute("aria-live", ticking ? "off" : "polite");
-    if (this.status.textContent !== text) this.status.textContent = text;
+    if (this.status.textContent !== told) this.status.textContent = told;
+  }
+
+  // Say something that stays beside what is said of runs, until the text changes.
+  note(text) {
+    this.noted = text;
+    this.say(this.said);
   }
 
   // Run after a pause, unless the text is held: nothing of a link runs before the reader says so.
   later() {
     clearTimeout(this.timer);
-    if (!this.held) this.timer = setTimeout(() => this.run(), PAUSE);
+    this.note("");
+    if (this.held) return;
+    this.say(TYPING);
+    this.timer = setTimeout(() => this.run(), PAUSE);
   }
 
   press() {
     this.held = false;
+    this.noted = "";
     clearTimeout(this.timer);
     return this.run();
   }
 
-  // End what runs or is about to.
-  rest() {
+  // End what runs or is about to. Of that no more is said than this.
+  halt(text) {
     clearTimeout(this.timer);
+    this.again = this.waiting = false;
+    this.stopButton.disabled = true;
+    this.halted = this.running;
     if (this.running) runtime?.stop();
+    this.noted = "";
+    this.say(text);
   }
 
   // Run the text; while a run goes on, remember to run once more.
   async run() {
-    if (this.running) return void (this.again = true);
+    if (this.running) return this.next();
     this.running = true;
     do {
       this.again = false;
@@ -66,22 +87,35 @@ export class Runner {
     this.running = false;
   }
 
+  next() {
+    this.again = true;
+    this.stopButton.disabled = false;
+    this.say(this.halted ? RUNNING : NEXT);
+  }
+
   async once() {
     this.stopButton.disabled = false;
     this.waiting = !runtime;
-    this.say(runtime ? "Running." : "Loading Python.");
+    this.say(runtime ? RUNNING : "Loading Python.");
     const began = performance.now();
+    const request = this.request();
+    const asked = this.ask(request, this.check, () => this.say("Still running. Stop ends it."));
+    const used = runtime;
     try {
-      const request = this.request();
-      const shown = await this.ask(request, this.check, () => this.say("Still running. Stop ends it."));
+      const shown = await asked;
       this.waiting = false;
       this.show(shown, (performance.now() - began) / 1000, request);
     } catch (error) {
-      this.waiting = false;
-      this.say(error.message);
-      if (error.message !== STOPPED) runtime = void runtime?.close();
+      this.failed(error.message, used);
     }
+    this.halted = false;
     this.stopButton.disabled = true;
+  }
+
+  failed(message, used) {
+    this.waiting = false;
+    if (!this.halted) this.say(message === STOPPED ? SHARED : message);
+    if (message !== STOPPED && used === runtime) runtime = void used.close();
   }
 
   // Python's answer to a request, of which check() takes what has the expected form.

@@ -2,9 +2,10 @@
 
 It begins as two cells of a page, tagged ``playground``, which the book runs like any others:
 without scripts, on paper, and where the parts of the editors could not be had, that is the whole
-page. In the browser, ``playground_touch.js`` waits for a reader, and loads ``playground.js`` with
-the editor. ``examples.py`` makes the programs to choose from. What runs is confined as in
-``book.editor``; a program that comes in a link is shown, and runs when the reader says so.
+page. In the browser, ``first_touch.js`` of ``book.editor`` waits for a reader, and loads
+``playground.js`` with the editor. ``examples.py`` makes the programs to choose from. What runs is
+confined as in ``book.editor``; a program that comes in a link is shown, and runs when the reader
+says so.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from warpwise.book.markup import tag
 from warpwise.book.mistakes import FOLDER
-from warpwise.book.parts import RUNTIME, Manifest
+from warpwise.book.parts import Manifest
 from warpwise.book.playground import examples
 
 STATIC = Path(__file__).parent / "static"
@@ -62,9 +63,9 @@ def add_files(
         return
     app.add_css_file("editable.css")
     app.add_css_file("playground.css")
-    parts = Manifest.read(Path(app.outdir) / RUNTIME)
+    parts = Manifest.of(app.outdir)
     if parts:
-        app.add_js_file("playground_touch.js", loading_method="defer")
+        app.add_js_file("first_touch.js", loading_method="defer")
     _fill(context, "no-parts", "" if parts else f"<p>{NO_PARTS}</p>")
     _fill(context, "no-scripts", f"<noscript><p>{NO_SCRIPTS}</p></noscript>" if parts else "")
 
@@ -75,7 +76,7 @@ def _fill(context: dict[str, Any], name: str, text: str) -> None:
 
 def write_examples(app: Sphinx, error: Exception | None) -> None:
     """Write the examples into the site, unless those of the same sources lie there."""
-    if error is not None or not Manifest.read(Path(app.outdir) / RUNTIME):
+    if error is not None or not Manifest.of(app.outdir):
         return
     place = Path(app.outdir) / DATA
     sources = [*Path(__file__).parent.iterdir(), *FOLDER.rglob("*.py")]
@@ -87,6 +88,7 @@ def write_examples(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the page and its files."""
     app.setup_extension("warpwise.book.markup")
+    app.setup_extension("warpwise.book.editor")
     app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(STATIC)))
     app.connect("doctree-read", mark)
     app.connect("html-page-context", add_files)

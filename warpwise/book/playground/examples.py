@@ -10,6 +10,7 @@ import ast
 import json
 import tomllib
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from warpwise.book.playground.launches import as_launch
 from warpwise.cells import needed, statements
 from warpwise.playground.program import written
 
-LIST = Path(__file__).with_name("kernels.toml")
+LIST, TITLES = (Path(__file__).with_name(f"{name}.toml") for name in ("kernels", "titles"))
 #: Folders of mistakes, and their topics in the order of the list.
 TOPICS = {
     "shared_races": "Races in shared memory",
@@ -91,8 +92,19 @@ def _mistake(path: Path, topic: str) -> Example:
     launches = [as_launch(text, texts[1]) for text in texts]
     other = _kernel(texts[1]) if launches[0] == launches[1] else ""
     beside = f"The fix is beside it: {fix}" if other else f"The fix is in the launch: {fix}"
-    title = name.replace("_", " ").capitalize()
-    return Example(topic, title, f"{what} {beside}", _kernel(texts[0]), launches[0], other)
+    titled = title(path.parent.name, name)
+    return Example(topic, titled, f"{what} {beside}", _kernel(texts[0]), launches[0], other)
+
+
+def title(kind: str, name: str) -> str:
+    """Return the title of a mistake: the program's name, or what is better understood alone."""
+    return titles().get(kind, {}).get(name, name.replace("_", " ").capitalize())
+
+
+@cache
+def titles() -> dict[str, dict[str, str]]:
+    """Return the titles of mistakes whose names do not say enough, by folder and name."""
+    return tomllib.loads(TITLES.read_text("utf-8"))
 
 
 def _kernel(text: str) -> str:

@@ -1,13 +1,15 @@
 // The playground once it is touched: the texts of a kernel and its launch, and what they show.
 
 import { code } from "../editor/code.js";
+import { clearAddress, copied } from "../editor/kept.js";
 import { Runner } from "../editor/runner.js";
 import { asNotebook, asPython, save } from "./downloads.js";
 import { choice } from "./examples.js";
 import { PARTS, asProgram, keep, kept, linked, programLink, same } from "./programs.js";
-import { Ran, element, played, table } from "./shown.js";
+import { Ran, element, played, remarks, table } from "./shown.js";
 
 const NAMES = { kernel: "Kernel", other: "Other kernel", launch: "Launch" };
+const LINKED = "The program of a link";
 const FROM_LINK = "This program comes from a link. Read it, then press Run.";
 
 // Open it. A program that was shared by a link waits until the reader runs it.
@@ -25,8 +27,7 @@ class Playground extends Runner {
     this.bar = bar;
     this.check = played;
     const inputs = [...root.querySelectorAll(".cell_input pre")].map((pre) => pre.textContent.trimEnd() + "\n");
-    this.example = asProgram({ kernel: inputs[0], launch: inputs[1] });
-    this.start = this.example; // what Reset comes back to
+    this.example = { name: "The page's own program", told: "", start: asProgram({ kernel: inputs[0], launch: inputs[1] }) };
     this.told = element("p", { class: "ww-told" });
     this.ran = { kernel: new Ran("kernel", root.querySelector(".cell_output")), other: new Ran("other") };
     this.difference = element("div", { class: "ww-differs" });
@@ -35,13 +36,14 @@ class Playground extends Runner {
     const places = PARTS.map((part) => this.parts[part].place);
     root.replaceChildren(bar, this.told, ...places, this.difference, this.ran.kernel.place, this.ran.other.place);
     root.classList.add("ww-open");
-    this.put(kept() ?? this.example);
+    this.take(kept()[0] ?? this.example);
     this.parts.kernel.code.focus();
   }
 
   part(name) {
     const holder = element("div", { class: "ww-code" });
-    const place = element("section", { class: `ww-part ww-part-${name}` }, element("p", { class: "ww-name" }, NAMES[name]), holder);
+    const said = element("ul", { class: "ww-remarks" });
+    const place = element("section", { class: `ww-part ww-part-${name}` }, element("p", { class: "ww-name" }, NAMES[name]), holder, said);
     const made = code({
       text: "",
       parent: holder,
@@ -50,14 +52,20 @@ class Playground extends Runner {
       run: () => this.press(),
       leave: () => this.runButton.focus(),
     });
-    return { place, code: made };
+    return { place, code: made, said };
   }
 
   buttons() {
     this.twoButton = this.button("Second kernel", () => this.two(!this.parts.other.code.text().trim()));
+    this.runs = element("div", { class: "ww-group" }, this.runButton, this.stopButton);
     return [
-      this.runButton,
-      this.stopButton,
+      this.runs,
+      element("div", { class: "ww-group" }, ...this.moreButtons()),
+    ];
+  }
+
+  moreButtons() {
+    return [
       this.button("Reset", () => this.reset()),
       this.button("Copy link", () => this.share()),
       this.twoButton,
@@ -68,10 +76,11 @@ class Playground extends Runner {
 
   async choose(address) {
     try {
-      const chooser = await choice(address, (example) => this.take(example));
-      this.stopButton.after(chooser);
+      this.choice = await choice(address, (one) => this.chosen(one));
+      this.runs.append(this.choice.list);
+      this.choice.offer(kept());
     } catch {
-      this.told.textContent = "The list of examples could not be loaded.";
+      this.note("The list of examples could not be loaded.");
     }
   }
 
@@ -97,8 +106,23 @@ class Playground extends Runner {
   changed() {
     if (this.putting) return;
     this.sides();
-    keep(same(this.program, this.start) ? undefined : this.program);
+    this.keep();
     this.later();
+  }
+
+  // A held program is not the reader's yet. What the address held is no longer what stands here.
+  keep(program = this.program) {
+    if (this.held) return;
+    keep(this.from, same(program, this.from.start) ? undefined : program);
+    this.choice?.offer(kept());
+    clearAddress();
+  }
+
+  press() {
+    const adopted = this.held;
+    const run = super.press();
+    if (adopted && !same(this.program, this.from.start)) this.keep();
+    return run;
   }
 
   // Show the second kernel's side if there is one.
@@ -115,55 +139,62 @@ class Playground extends Runner {
     (open ? other : kernel).code.focus();
   }
 
-  // The program of the address, which is held; return whether it is the address that says what is shown.
+  // The program of the address, which is held unless it is the reader's own; return whether there is one.
   async open() {
     try {
       const program = await linked(location.href);
       if (!program) return false;
-      this.rest();
-      this.held = true;
-      this.from(program, "");
-      this.say(FROM_LINK);
+      const own = kept().find((one) => same(one.program, program));
+      this.halt(own ? "" : FROM_LINK);
+      this.held = !own;
+      this.take(own ?? { name: LINKED, told: "", start: program });
     } catch (error) {
+      this.halt(error.message);
       this.held = true;
-      this.from(this.example, "");
-      this.say(error.message);
+      this.take(this.example);
     }
-    for (const one of Object.values(this.ran)) one.reset();
-    if (!same(this.start, this.example)) this.ran.kernel.outputs.original.hidden = true;
+    this.results();
+    if (!this.held) this.run();
     return true;
   }
 
-  from(program, told) {
-    this.start = program;
-    this.told.textContent = told;
+  // Show a program as the reader has changed it: { name, told, start, program }. Reset comes back to its start.
+  take(one) {
+    const { start, program = start } = one;
+    this.from = one;
+    const changed = !same(start, program) && `“${one.name}”, as you changed it. Reset brings the original back.`;
+    this.told.textContent = [changed, one.told].filter(Boolean).join(" ");
     this.put(program);
   }
 
-  take(example) {
-    this.from(asProgram(example), typeof example.told === "string" ? example.told : "");
-    keep(undefined);
+  chosen(one) {
+    clearAddress();
+    this.take(kept().find(({ start }) => same(start, one.start)) ?? one);
     this.press();
   }
 
-  reset() {
-    this.rest();
-    this.held = false;
-    keep(undefined);
-    this.put(this.start);
+  // Drop the results of the last run. The page's own belongs to its program.
+  results() {
     for (const one of Object.values(this.ran)) one.reset();
-    this.ran.kernel.outputs.original.hidden = !same(this.start, this.example);
-    this.say("The program is as it was.");
+    this.ran.kernel.outputs.original.hidden = !same(this.program, this.example.start);
+  }
+
+  reset() {
+    this.held = false;
+    this.keep(this.from.start);
+    this.take({ ...this.from, program: undefined });
+    this.results();
+    this.halt(`Reset: “${this.from.name}” is as it was.`);
   }
 
   async share() {
     try {
-      const address = await programLink(location.href.split("#")[0], this.program);
-      history.replaceState(null, "", address);
-      const copied = navigator.clipboard ? await navigator.clipboard.writeText(address).then(() => true, () => false) : false;
-      this.say(`The link ${copied ? "is copied" : "stands in the address bar"}. It holds this program, and no server sees it.`);
+      const { program } = this;
+      const address = await programLink(location.href.split("#")[0], program);
+      if (!this.held) keep(this.from, program);
+      this.note(`${await copied(address)} It holds this program, and no server sees it.`);
     } catch (error) {
-      this.say(error.message);
+      this.note(error.message);
     }
   }
 
@@ -193,5 +224,6 @@ class Playground extends Runner {
   mark(part, marks) {
     this.parts[part].code.mark(marks.find((one) => one.kind === "error")?.line ?? 0);
     this.parts[part].code.remark(marks);
+    this.parts[part].said.replaceChildren(...remarks(marks));
   }
 }

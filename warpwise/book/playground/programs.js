@@ -4,7 +4,8 @@
 import { packed, unpacked } from "../editor/kept.js";
 
 export const PARTS = ["kernel", "other", "launch"];
-const KEY = "warpwise.playground";
+const KEY = "warpwise.programs";
+const MOST = 12; // programs that are kept
 const LONGEST = 30_000; // letters of a link, which browsers and forums pass on
 const FRAGMENT = /^#program=(.*)$/;
 
@@ -36,18 +37,22 @@ export async function linked(address) {
   throw new Error("This link is broken: it holds no program. Here is the example instead.");
 }
 
-export function keep(program) {
-  try {
-    if (program) localStorage.setItem(KEY, JSON.stringify(program));
-    else localStorage.removeItem(KEY);
-  } catch { /* storage is full or forbidden */ }
-}
-
+// What the reader has changed, the last first, each with what it was made of: { name, told, start, program }.
 export function kept() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY));
-    return found ? asProgram(found) : undefined;
+    return JSON.parse(localStorage.getItem(KEY)).map(({ name, told, start, program }) => ({
+      name: String(name), told: String(told), start: asProgram(start), program: asProgram(program),
+    }));
   } catch {
-    return undefined;
+    return [];
   }
+}
+
+// Keep a program in the place of another that was made of the same; without one, forget that.
+export function keep({ name, told, start }, program) {
+  const others = kept().filter((one) => !same(one.start, start));
+  const all = program ? [{ name, told, start, program }, ...others] : others;
+  try {
+    localStorage.setItem(KEY, JSON.stringify(all.slice(0, MOST)));
+  } catch { /* storage is full or forbidden */ }
 }

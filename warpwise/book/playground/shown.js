@@ -46,6 +46,14 @@ export class Ran {
   }
 }
 
+// The races below a text, each with the lines that it is underlined in.
+export function remarks(marks) {
+  const lines = new Map(); // text -> its lines
+  for (const { kind, line, text } of marks) if (kind === "race") lines.set(text, (lines.get(text) ?? new Set()).add(line));
+  const where = (of) => `${of.size > 1 ? "Lines" : "Line"} ${[...of].sort((a, b) => a - b).join(" and ")}`;
+  return [...lines].map(([said, of]) => element("li", {}, element("b", {}, where(of)), `: ${said}`));
+}
+
 // A table of what differs between two kernels.
 export function table(rows) {
   const cells = (tag, row) => row.map((one, i) => element(tag, tag === "th" ? { scope: "col" } : i ? { class: "ww-number" } : {}, one));
