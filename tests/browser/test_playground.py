@@ -154,7 +154,7 @@ def test_what_the_reader_changed_stays_beside_examples_and_links(here, page):
     here.write("Launch", "2 + 2")
     expect(page).to_have_url(re.compile(r"\.html$"))  # it is not that of another text
     here.wait()
-    options = page.locator("optgroup[label='Changed by you'] option").all_inner_texts()
+    options = page.locator("optgroup[label='Kept in this browser'] option").all_inner_texts()
     assert options[:2] == ["The program of a link", name]
     here.choose(name)
     assert here.text("Launch") == changed

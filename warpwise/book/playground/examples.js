@@ -1,4 +1,4 @@
-// What there is to choose from: the examples, which are data of the site, and what the reader has changed.
+// What there is to choose from: the examples, which are data of the site, and what the reader has kept.
 
 import { asProgram } from "./programs.js";
 import { element } from "./shown.js";
@@ -22,7 +22,7 @@ export async function choice(address, chosen) {
     if (!topics.has(topic)) topics.set(topic, group(topic));
     topics.get(topic).append(option({ name: text(title), told: text(told), start: asProgram(texts) }, `${i}`));
   });
-  const own = group("Changed by you");
+  const own = group("Kept in this browser");
   list.append(...topics.values());
   list.addEventListener("change", () => offered.has(list.value) && chosen(offered.get(list.value)));
   const offer = (programs) => {
