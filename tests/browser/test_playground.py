@@ -275,6 +275,7 @@ def test_axe_finds_nothing_in_light_and_dark(here, page):
 
 
 def test_a_phone_shows_one_below_the_other_without_scrolling_sideways(here, page):
+    here.choose("Stencil in place")
     page.set_viewport_size(PHONE)
     kernel = page.locator(".ww-part-kernel").bounding_box()
     ran = page.locator(".ww-ran-kernel").bounding_box()

@@ -29,7 +29,8 @@ class Playground:
 
     def code(self, name: str) -> Locator:
         """The editor of the Kernel, the Other kernel, or the Launch."""
-        return self.page.get_by_role("textbox", name=f"{name}. Escape leaves the editor.")
+        label = f"{name}. Escape leaves the editor."
+        return self.page.get_by_role("textbox", name=label, exact=True)
 
     def text(self, name: str) -> str:
         lines = self.code(name).locator(".cm-line").all_inner_texts()
