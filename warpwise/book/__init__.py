@@ -1,9 +1,9 @@
 """The book's Sphinx extension: everything that Jupyter Book 1 does not do by itself.
 
 It adds the quizzes, the list of chapters, the reference directives, the links to labs and glossary,
-the bibliography style and the style sheets, and makes the built site small. It draws no widgets:
-those are outputs of the chapters' cells. What needs Sphinx is imported in ``setup``: the browser's
-Python, which has none, imports ``warpwise.book.keep``.
+a sidebar that folds, the bibliography style and the style sheets, and makes the built site small.
+It draws no widgets: those are outputs of the chapters' cells. What needs Sphinx is imported in
+``setup``: the browser's Python, which has none, imports ``warpwise.book.keep``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
 CONSTANTS = ("WARP_SIZE", "SECTOR_BYTES", "BANKS", "BANK_BYTES")
 PARTS = (
-    "ahead quiz contents labs glossary devices errors reference signatures editor playground"
+    "ahead quiz contents labs glossary devices errors reference signatures "
+    "sidebar editor playground"
 ).split()
 
 
