@@ -74,6 +74,10 @@ def test_a_lab_is_done_in_the_browser(site, chapter, tmp_path):
     handed_in = json.loads(download.value.path().read_text("utf-8"))
     check_equal_but_for(handed_in, {"exercise-square", "exercise-place"})
 
+    lab.write(HOST, "while True:\n    pass")
+    page.keyboard.press("Shift+Enter")
+    page.locator("#state", has_text="A cell that never ends: Kernel > Restart Kernel").wait_for()
+
     page.reload()
     lab.cell(EXERCISE).get_by_text("out[i] = x[i] * x[i]").first.wait_for()
     foreign = [url for url in watch.requests if not url.startswith((site.url, "data:", "blob:"))]

@@ -267,10 +267,15 @@ def test_byte_labels_stand_at_equal_distances_and_apart(stride, width):
 
 @pytest.mark.parametrize("stride", [4, 5, 8])
 @pytest.mark.parametrize("offset", [0, 5, 7])
-def test_counts_of_sectors_stand_apart(stride, offset):
-    drawn = labels(burst.explorer(stride, offset), 328, 197)
+def test_touched_sectors_have_the_numbers_of_the_sentence_and_stand_apart(stride, offset):
+    view = burst.explorer(stride, offset)
+    drawn = labels(view, 328, 197)
     assert all(right - left > 12 for (left, _), (right, _) in pairwise(drawn))
-    assert int(drawn[-1][1]) == strided(stride, offset).sectors
+    touched = sorted({4 * (offset + stride * lane) // 32 for lane in range(32)})
+    found = [int(words) for _, words in drawn]
+    every = next(after for after in (1, 2, 4, 8) if found == touched[::after])
+    assert every < 8
+    assert f"in sector {found[0]}: the 1st" in view.sentence
 
 
 @pytest.mark.parametrize("stride", [96, 256, 1024])

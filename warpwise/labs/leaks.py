@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import html
 import io
 import json
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import warpwise
+from warpwise.digests import digest, digest_of_files
 from warpwise.errors import LabError
 from warpwise.labs.source import BEGIN, END, Lab, load_lab, role, stub
 
@@ -108,7 +108,7 @@ def find(folder: Path, kept_back: Mapping[str, str]) -> tuple[Leak, ...]:
     known = [place for place in folder.rglob("lite/*") if _is_known(place, parts["laid"])]
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         content = path.read_bytes()
-        if _digest(content) not in fetched and not any(map(path.is_relative_to, known)):
+        if digest(content) not in fetched and not any(map(path.is_relative_to, known)):
             leaks += _in_file(path.relative_to(folder).as_posix(), content, kept_back)
     return tuple(dict.fromkeys(leaks))
 
@@ -128,12 +128,8 @@ def leave_out(listed: Path, kept_back: Mapping[str, str]) -> None:
 def _is_known(place: Path, laid: Mapping[str, str]) -> bool:
     """Return whether a folder holds what was laid there, and nothing else."""
     files = {p.relative_to(place).as_posix(): p for p in place.rglob("*") if p.is_file()}
-    lines = [f"{_digest(path.read_bytes())}  {name}\n" for name, path in sorted(files.items())]
-    return bool(files) and laid.get(place.name) == _digest("".join(lines).encode())
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    digests = {name: digest(path.read_bytes()) for name, path in files.items()}
+    return bool(files) and laid.get(place.name) == digest_of_files(digests)
 
 
 def squeezed(text: str) -> str:

@@ -75,7 +75,8 @@ def release(
         wheel = build_wheel(root, folder / "dist")
         copy_book(root, folder)
         _environment(root, folder, wheel)
-        built = site and add_site(root, folder)
+        kept_back = leaks.secrets(root)
+        built = site and add_site(root, folder, kept_back)
         title = yaml.safe_load((root / "_config.yml").read_text("utf-8")).get("title", "Labs")
         text = readme(title, versions, plan or Plan(), _version(wheel), term, site)
         (folder / "README.md").write_text(text, "utf-8")
@@ -84,7 +85,7 @@ def release(
                 shutil.copyfile(root / name, folder / name)
         describe(folder, {"warpwise": _version(wheel), "term": term, "labs": versions})
         _carry_over(target, folder, earlier)
-        refuse_leaks(folder, root)
+        refuse_leaks(folder, kept_back)
     return tuple(_lines(target, new, kept, wheel, site and not built, root))
 
 
@@ -170,9 +171,9 @@ def build_wheel(root: Path, out: Path) -> str:
     return wheels[0].name
 
 
-def refuse_leaks(folder: Path, root: Path) -> None:
-    """Raise LabError if something that students must not have is in ``folder``."""
-    found = leaks.find(folder, leaks.secrets(root))
+def refuse_leaks(folder: Path, kept_back: Mapping[str, str]) -> None:
+    """Raise LabError if one of the secrets, which students must not have, is in ``folder``."""
+    found = leaks.find(folder, kept_back)
     if found:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         raise LabError(f"nothing was released: {found[0].file} holds {found[0].what}{more}")

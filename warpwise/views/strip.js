@@ -76,6 +76,11 @@ export function strip(
   const right = (u) => x(u) + 3 + letters(name(u));
   let by = 1;
   while (able.some((u, i) => i % by === 0 && right(u) + 12 > x(able[i + by]))) by *= 2;
+  // Numbers of the touched units: of all, or of every 2nd, 4th, ...
+  const close = (u, next) => x(u) + letters(u) / 2 + 6 > x(next) - letters(next) / 2;
+  const tight = touched.some((u) => letters(u) + 4 > cell);
+  let every = 1;
+  while (touched.some((u, i) => i % every === 0 && close(u, touched[i + every]))) every *= 2;
   const shapes = [
     text("", 0, 12, escape(caption)),
     shown.filter((u) => !touched.includes(u)).map(box("empty")),
@@ -101,15 +106,13 @@ export function strip(
       .sort((i, j) => (i === lane) - (j === lane))
       .map(line),
     touched.map((u, i) =>
-      cell < 17 && touched[i + 1] && ((i + 1) % 4 || !touched[i + 2])
-        ? ""
-        : text("middle strong", x(u) + cell / 2, TOP + TALL + 15, i + 1),
+      i % every ? "" : text("middle strong", x(u) + cell / 2, TOP + TALL + 15, u),
     ),
-    // Counts are wider than narrow cells: there the tick leaves room for them.
+    // Numbers are wider than narrow cells: there the tick leaves room for them.
     able.map((u, i) =>
       i % by || right(u) > width
         ? ""
-        : path("rule", `M${n(x(u))} 182${cell < 17 ? "v4m0 14" : ""}V216`) +
+        : path("rule", `M${n(x(u))} 182${tight ? "v4m0 14" : ""}V216`) +
           text("", x(u) + 3, 216, name(u)),
     ),
   ];

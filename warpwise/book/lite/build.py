@@ -13,7 +13,7 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 from warpwise.book.lite.folder import FOLDER, fetched, lay
-from warpwise.book.parts import RUNTIME, Manifest, MissingPart
+from warpwise.book.parts import Manifest, MissingPart
 from warpwise.book.parts.laying import VARIABLE
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ def lay_labs(app: Sphinx) -> None:
         return
     site = Path(app.outdir)
     try:
-        if (manifest := Manifest.read(site / RUNTIME)) is not None:
+        if (manifest := Manifest.of(site)) is not None:
             labs = sorted((Path(app.srcdir) / "labs").glob("[0-9]*.ipynb"))
             return _lay(site, manifest, labs)
     except MissingPart as missing:

@@ -38,11 +38,17 @@
   const app = () => window.jupyterapp;
   const shown = () => app()?.shell.currentWidget;
   const WORDS = { idle: "Python is ready: run the cells from the top", busy: "Python is at work …" };
+  const ENDLESS = "Python is at work … A cell that never ends: Kernel > Restart Kernel";
+  const LONG = 5_000; // milliseconds of work after which that is said
+  let since; // when Python was first seen at work
 
   const word = () => {
     if (!app()) return "Loading …";
     const session = shown()?.sessionContext;
-    return session ? WORDS[session.session?.kernel?.status] ?? "Python is starting …" : "";
+    const status = session?.session?.kernel?.status;
+    since = status === "busy" ? since ?? Date.now() : undefined;
+    if (Date.now() - since > LONG) return ENDLESS;
+    return session ? WORDS[status] ?? "Python is starting …" : "";
   };
 
   // JupyterLab takes the lab's name out of the address; with it there, a reload opens the lab again.

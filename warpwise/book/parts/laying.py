@@ -47,6 +47,11 @@ class Manifest:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
+    @classmethod
+    def of(cls, site: str | Path) -> Manifest | None:
+        """Return the manifest of a built site; None if pages run no Python there."""
+        return cls.read(Path(site) / RUNTIME)
+
     def is_in(self, runtime: Path) -> bool:
         """Return whether its files are in a folder, by their sizes."""
         paths = [(runtime / file.url, file.bytes) for file in self.files.values()]

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from warpwise.digests import digest, digest_of_files
 
 HERE = Path(__file__).parent
 LIST, PACKAGE, LOCK = HERE / "parts.toml", HERE / "package.json", HERE / "package-lock.json"
@@ -27,13 +28,11 @@ class Sum:
 
     @classmethod
     def of(cls, content: bytes) -> Sum:
-        return cls(len(content), hashlib.sha256(content).hexdigest())
+        return cls(len(content), digest(content))
 
     @classmethod
     def of_folder(cls, folder: Path) -> Sum:
-        """Sum up all files below ``folder``, but for links and what npm notes for itself.
-
-        The digest is that of lines with each file's digest and path, as sha256sum prints them."""
+        """Sum up all files below ``folder``, but for links and what npm notes for itself."""
         paths = {
             path.relative_to(folder).as_posix(): path
             for path in folder.rglob("*")
@@ -41,8 +40,8 @@ class Sum:
         }
         sums = {name: cls.of(path.read_bytes()) for name, path in paths.items()}
         sums.pop(".package-lock.json", None)
-        lines = "".join(f"{one.sha256}  {name}\n" for name, one in sorted(sums.items()))
-        return cls(sum(one.size for one in sums.values()), cls.of(lines.encode()).sha256)
+        together = digest_of_files({name: one.sha256 for name, one in sums.items()})
+        return cls(sum(one.size for one in sums.values()), together)
 
     def check(self, name: str, found: Sum) -> None:
         """Raise MissingPart unless ``found``, the sum of what is called ``name``, is this one."""
