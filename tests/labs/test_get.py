@@ -13,6 +13,7 @@ from support.paths import ROOT
 
 from warpwise.errors import LabError
 from warpwise.labs import get as labs
+from warpwise.labs.chosen import notebook
 from warpwise.labs.release import build_wheel
 
 STEMS = sorted(path.name for path in (ROOT / "labs").glob("*.ipynb"))
@@ -22,6 +23,11 @@ def test_the_labs_are_laid_into_a_new_folder(tmp_path: Path):
     said = list(labs.get(tmp_path / "mine"))
     assert [Path(line).name for line in said] == STEMS
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == STEMS
+
+
+def test_a_lab_that_was_laid_is_known_by_its_number(tmp_path: Path):
+    list(labs.get(tmp_path / labs.NEW))
+    assert notebook("8", tmp_path) == (tmp_path / labs.NEW / "08_coalescing.ipynb", False)
 
 
 def test_a_notebook_that_is_there_is_kept(tmp_path: Path):

@@ -17,14 +17,13 @@ PACKAGE = Path(__file__).resolve().parents[1]
 SOURCES = (PACKAGE / "notebooks", PACKAGE.parent / "labs")
 NEW = "warpwise-labs"  #: the folder that is made where none is named
 NAME = "[0-9][0-9]_*.ipynb"
+PLACES = (".", "labs", NEW)  #: where labs are looked for, from the folder that somebody is in
 
 
 def notebooks(folder: Path = Path()) -> list[Path]:
     """Return the labs' notebooks in a folder, else in its ``labs``, else in ``warpwise-labs``."""
-    for place in (folder, folder / "labs", folder / NEW):
-        if found := sorted(place.glob(NAME)):
-            return found
-    return []
+    found = (sorted((folder / place).glob(NAME)) for place in PLACES)
+    return next(filter(None, found), [])
 
 
 def here(folder: Path | None) -> Path:
