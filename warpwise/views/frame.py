@@ -23,10 +23,10 @@ class Frame:
         return f'<p class="asks"><b>{self.title}</b> {self.question}</p>'
 
 
-def framed(controls: tuple[Control, ...], frame: Frame | None) -> str:
-    """Return the controls as one form; without a frame, all of them are in sight."""
+def framed(controls: tuple[Control, ...], above: str, frame: Frame | None) -> str:
+    """Return what stands above the picture; without a frame, all controls are in sight."""
     if frame is None:
-        return form(controls)
+        return above + form(controls)
     seen = [one for one in controls if one.name in frame.main or isinstance(one, ALWAYS)]
     others = [one for one in controls if one not in seen]
-    return frame.head + form(tuple(seen), tuple(others))
+    return frame.head + above + form(tuple(seen), tuple(others))

@@ -27,7 +27,9 @@ NOTE = (
     "Modelled, not measured.</p>"
 )
 # only where there are boxes: with a script
-HINT = "<p class='note'>Each box is a cause: clear it, and its effect is gone.</p>"
+HINT = (
+    "<p class='note'>Each box under <i>More</i> is a cause: clear it, and its effect is gone.</p>"
+)
 ASKS = Frame("Speed by size.", "One more row and column: where does the speed fall most?", ("n",))
 
 

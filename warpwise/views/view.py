@@ -70,7 +70,7 @@ class View:
     @property
     def payload(self) -> Json:
         """All that the script gets: the data, the style and the controls."""
-        body = f"{self.above}{framed(self.controls, self.frame)}{STAGE}"
+        body = f"{framed(self.controls, self.above, self.frame)}{STAGE}"
         return {"style": html.style(self.name), "body": body, **self.data}
 
     def widget(self) -> ViewWidget:
