@@ -1,4 +1,4 @@
-"""Film the site's first kernel being changed: the moving picture of README.md, light and dark.
+"""Film the site's first kernel being changed, for README.md, and draw the picture of shared links.
 
 The built site is opened in Chromium, a line is edited in the first cell, and its picture is drawn
 anew by the simulator, in the page. Waiting for Python to start is cut out."""
@@ -18,6 +18,7 @@ from support.paths import ROOT
 from support.served_site import CHROMIUM_FLAGS, served
 
 from warpwise import doctor
+from warpwise.views import burst, html
 
 PAGE = "chapters/index.html"
 WINDOW = {"width": 820, "height": 1400}
@@ -25,6 +26,17 @@ LINE, BEFORE, TYPED = "i = cuda.grid(1)", "i = ", "8 * "
 READ, KEY, WAIT, LOOK = 2500, 300, 800, 4500  #: milliseconds that a picture stands
 EDGE = 16  #: pixels around the cell
 Frame = tuple[Image.Image, int]
+CARD = ROOT / "warpwise/book/static/card.png"
+CARD_SIZE = {"width": 1200, "height": 630}  #: what sites that show a link's picture ask for
+CARD_PAGE = """<style>body {{ margin: 0; padding: 56px 72px; color: #14181d;
+font: 30px/1.4 'DejaVu Sans', sans-serif }} h1 {{ margin: 0 0 12px; font-size: 62px }}
+p {{ margin: 0 0 44px }}</style><body>
+<h1>GPUs without the magic</h1>
+<p>Write CUDA kernels in Python, see every byte your warps move,
+<br>and reach FlashAttention. No GPU needed.</p>
+<style>:root {{ --mark: #0b69ad; --one: #0b69ad; --two: #b4560a; --inside: #fff }}{style}</style>
+{picture}
+</body>"""
 
 
 def main(
@@ -42,7 +54,17 @@ def main(
             path = out / f"edit-{scheme}.webp"
             write(path, list(frames(browser, f"{url}/{PAGE}", scheme)))
             print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
+        draw_card(browser)
         browser.close()
+
+
+def draw_card(browser: Browser) -> None:
+    """Draw the picture that a shared link shows: the course's promise, and a strided load."""
+    page = browser.new_page(viewport=CARD_SIZE)
+    view = burst.explorer(4)
+    picture = view.svg(CARD_SIZE["width"] - 2 * 72)
+    page.set_content(CARD_PAGE.format(style=html.picture_style(view.name), picture=picture))
+    page.screenshot(path=CARD)
 
 
 def frames(browser: Browser, address: str, scheme: str) -> Iterator[Frame]:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from support.paths import ROOT
 
+from warpwise.book import SITE
 from warpwise.book.parts.laying import VARIABLE
 
 PATH = ROOT / ".github/workflows/site.yml"
@@ -39,7 +40,7 @@ def test_every_command_is_a_target_of_the_makefile(workflow: dict):
 
 def test_a_site_without_editors_is_not_published(workflow: dict):
     (build,) = [step for step in steps(workflow, "build") if step.get("run") == "make book"]
-    assert build["env"] == {VARIABLE: "required"}
+    assert build["env"][VARIABLE] == "required" and build["env"][SITE].startswith("https://")
 
 
 def test_what_is_published_is_what_make_book_writes(workflow: dict):
