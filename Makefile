@@ -12,7 +12,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos test quick seeds busy mutants lab labs bench batch lite wasm numba gpu lint style format spelling types clean system
+.PHONY: help book serve photos film test quick seeds busy mutants lab labs dist bench batch lite wasm numba gpu lint style format spelling types clean system
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ serve: $(READY) ## show the site on localhost, and build the page that is saved 
 photos: system $(READY) $(INDEX) ## photograph every page and widget, light, dark and on a phone, into _build/photos
 	PYTHONPATH=tests $(BIN)/python tools/photograph.py
 
+film: system $(READY) $(INDEX) ## film the home page's first kernel being edited, for README.md
+	PYTHONPATH=tests $(BIN)/python tools/film.py
+
 test: system lint ## run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
@@ -59,6 +62,9 @@ lab: $(READY) ## open JupyterLab on the labs
 
 labs: $(READY) ## make labs/*.ipynb anew from solutions/
 	$(BIN)/warpwise labs build
+
+dist: $(READY) ## build the wheel, with the labs in it, and the source distribution into _build/dist
+	$(BIN)/python -m hatchling build -d _build/dist
 
 bench: $(READY) ## measure speed, and print it beside what is asked for
 	PYTHONPATH=tests $(BIN)/python tools/bench.py

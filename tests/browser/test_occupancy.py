@@ -208,7 +208,9 @@ def test_mouse_drags_the_point_of_a_curve(browser):
             after = int(slider.input_value())
             assert after > before
             assert abs(box(point)["x"] + 5 - (x + 150)) < 12
-        values = [int(slider.input_value()) for slider in page.get_by_role("slider").all()]
+        names = "threads per block", "registers per thread", "shared memory"
+        sliders = (page.get_by_role("slider", name=name) for name in names)
+        values = [int(slider.input_value()) for slider in sliders]
         found = model.occupancy(H100, 32 * values[0], values[1], KB * values[2])
         assert number(page, "occupancy") == share(found.fraction)
 

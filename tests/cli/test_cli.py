@@ -79,7 +79,7 @@ def test_bad_input_costs_one_line(folder: Path, arguments: list[str], said: str)
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["no_such"], ["check"], ["grade", "x"], ["labs"], ["labs", "build", "--no-such"]],
+    [["no_such"], ["check"], ["grade", "x"], ["labs"], ["labs", "build", "--no-such"]],
 )
 def test_a_wrong_command_line_shows_how(arguments: list[str]):
     done = warpwise(*arguments)

@@ -88,7 +88,7 @@ def course(tmp_path) -> Path:
     (root / "chapters/references.bib").touch()
     parts = [
         {"chapters": [{"file": f"chapters/{FIRST}"}]},
-        {"caption": "Teaching", "chapters": [{"file": "chapters/teaching/capstone"}]},
+        {"caption": "For instructors", "chapters": [{"file": "chapters/teaching/capstone"}]},
     ]
     (root / "_toc.yml").write_text(
         yaml.safe_dump({"format": "jb-book", "root": "chapters/index", "parts": parts})

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from click import Command
+from PIL import Image, ImageSequence
 from support.paths import ROOT
 from typer.main import get_command
 
-from warpwise.book import picture
 from warpwise.cli import app
 from warpwise.metrics import FIELDS, RATIOS
 
@@ -88,23 +88,25 @@ def test_constants_on_pages_come_from_the_package(site):
     assert "32 consecutive bytes of global memory" in page
 
 
-def test_readme_opens_with_the_course_its_picture_and_two_commands():
+def test_readme_opens_with_the_course_its_film_and_two_commands():
     opening = "\n".join(sections()["GPUs without the magic"])
-    shown = re.search(r"!\[[^\]]+\]\(([^)]+)\)", opening)
-    assert shown and (ROOT / shown[1]).resolve() == picture.PATH
+    shown = re.findall(r'(?:src|srcset)="([^"]+)"', opening)
+    assert [Path(one).name for one in shown] == ["edit-dark.webp", "edit-light.webp"]
     assert re.findall(r"^\$ (make \w+)", opening, re.MULTILINE) == ["make book", "make test"]
+    parts = {"thirteen": "[01][0-9]_*.md", "fourteen": "../labs/*.ipynb"}
+    numbers = {word: len(list((ROOT / "chapters").glob(glob))) for word, glob in parts.items()}
+    assert numbers == {"thirteen": 13, "fourteen": 14} and all(word in opening for word in numbers)
 
 
-def test_picture_is_what_the_traces_draw():
-    assert picture.PATH.read_text("utf-8") == picture.draw(), (
-        "run: .venv/bin/python -m warpwise.book.picture"
-    )
-
-
-def test_words_about_the_picture_are_true():
-    row, column = picture.load_of(picture.read_row), picture.load_of(picture.read_column)
-    assert (row.sectors, row.efficiency) == (4, 1)
-    assert (column.sectors, column.efficiency) == (32, 1 / 8)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_film_moves_for_ten_seconds_and_is_light(scheme: str):
+    path = ROOT / f"chapters/images/edit-{scheme}.webp"
+    with Image.open(path) as film:
+        times = [
+            (frame.load(), frame.info["duration"])[1] for frame in ImageSequence.Iterator(film)
+        ]
+    assert 5000 <= sum(times) <= 12_000 and len(times) > 3
+    assert path.stat().st_size < 1e6
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from support.paths import ROOT
 
+from warpwise.book import SITE
 from warpwise.book.parts.laying import VARIABLE
 
 PATH = ROOT / ".github/workflows/site.yml"
@@ -39,7 +40,7 @@ def test_every_command_is_a_target_of_the_makefile(workflow: dict):
 
 def test_a_site_without_editors_is_not_published(workflow: dict):
     (build,) = [step for step in steps(workflow, "build") if step.get("run") == "make book"]
-    assert build["env"] == {VARIABLE: "required"}
+    assert build["env"][VARIABLE] == "required" and build["env"][SITE].startswith("https://")
 
 
 def test_what_is_published_is_what_make_book_writes(workflow: dict):
@@ -78,3 +79,28 @@ def test_python_is_the_oldest_that_the_package_runs_on(workflow: dict):
     assert f'requires-python = ">={setup["python-version"]}"' in Path(
         ROOT / "pyproject.toml"
     ).read_text("utf-8")
+
+
+def package() -> dict:
+    return yaml.safe_load((ROOT / ".github/workflows/publish.yml").read_text("utf-8"))
+
+
+def test_the_package_is_what_make_dist_writes():
+    build, publish = (package()["jobs"][job] for job in ("build", "publish"))
+    assert [step["run"] for step in build["steps"] if "run" in step] == ["make dist"]
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert f"hatchling build -d {build['steps'][-1]['with']['path']}" in makefile
+    assert build["steps"][-1]["with"]["name"] == publish["steps"][0]["with"]["name"]
+
+
+def test_only_the_step_that_publishes_can_say_who_it_is():
+    """Trusted publishing: no password, and the job that runs the checkout's code has no right."""
+    workflow = package()
+    build, publish = (workflow["jobs"][job] for job in ("build", "publish"))
+    assert workflow["permissions"] == {} and build["permissions"] == {"contents": "read"}
+    assert publish["permissions"] == {"id-token": "write"}
+    assert [step["uses"].partition("@")[0] for step in publish["steps"]] == [
+        "actions/download-artifact",
+        "pypa/gh-action-pypi-publish",
+    ]
+    assert "secrets." not in (ROOT / ".github/workflows/publish.yml").read_text("utf-8")

@@ -73,6 +73,11 @@ def read(browser, base: str, name: str, watch: Watch, viewport: dict[str, int]):
     watch.check(base)
 
 
+#: Opens what widgets keep under "More", so that every control can be reached.
+OPEN_MORE = """() => document.querySelectorAll('*').forEach((host) =>
+    host.shadowRoot?.querySelectorAll('details.more').forEach((one) => { one.open = true; }))"""
+
+
 @contextmanager
 def opened(browser, body: str, **settings):
     """A page with ``body``, answered from memory. It must ask for nothing else, and complain of
@@ -82,6 +87,7 @@ def opened(browser, body: str, **settings):
     watch = Watch().over(page)
     context.route("**/*", lambda route: _answer(route, TEMPLATE.format(body=body)))
     page.goto(f"{ADDRESS}/page.html")
+    page.evaluate(OPEN_MORE)
     try:
         yield page
         watch.check(f"{ADDRESS}/page.html")

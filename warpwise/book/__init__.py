@@ -1,13 +1,14 @@
 """The book's Sphinx extension: everything that Jupyter Book 1 does not do by itself.
 
 It adds the quizzes, the list of chapters, the reference directives, the links to labs and glossary,
-the bibliography style and the style sheets, and makes the built site small. It draws no widgets:
-those are outputs of the chapters' cells. What needs Sphinx is imported in ``setup``: the browser's
-Python, which has none, imports ``warpwise.book.keep``.
+a sidebar that folds, the bibliography style and the style sheets, and makes the built site small.
+It draws no widgets: those are outputs of the chapters' cells. What needs Sphinx is imported in
+``setup``: the browser's Python, which has none, imports ``warpwise.book.keep``.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
+SITE = "WARPWISE_SITE"  #: environment variable: the address that the site will have
 CONSTANTS = ("WARP_SIZE", "SECTOR_BYTES", "BANKS", "BANK_BYTES")
 PARTS = (
-    "ahead quiz contents labs glossary devices errors reference signatures editor playground"
+    "ahead quiz contents labs glossary devices errors reference signatures "
+    "sidebar meanings search editor playground"
 ).split()
 
 
@@ -50,8 +53,9 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
 
 def prepare(app: Sphinx, config: Config) -> None:
-    """Define substitutions such as ``{{ SECTOR_BYTES }}`` and put our templates first."""
+    """Define substitutions such as ``{{ SECTOR_BYTES }}``, and learn the site's address if told."""
     config.templates_path.append(str(TEMPLATES))
+    config.ogp_site_url = os.environ.get(SITE, config.ogp_site_url)
     config.myst_substitutions.update(
         {name: getattr(metrics, name) for name in CONSTANTS}, SUB_PARTITIONS=H100.sm.sub_partitions
     )

@@ -131,9 +131,9 @@ def command_lines(app: Typer, path: str) -> list[str]:
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     about = OPTION.sub(r"`\1`", command.help or "").splitlines()
     lines = ["```console", f"$ {usage}", "```", "", *about, ""]
-    return lines + [
-        line for parameter in command.params for line in parameter_lines(parameter, context)
-    ]
+    lines += [line for one in command.params for line in parameter_lines(one, context)]
+    word, _, example = (command.epilog or "").partition(": ")
+    return lines + ([f"{word}:", "", "```console", f"$ {example}", "```", ""] if example else [])
 
 
 def parameter_lines(parameter: Any, context: Any) -> list[str]:

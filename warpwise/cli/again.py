@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warpwise.cli.changes import confirmed, grades, reasons, submissions_in_words, who
+from warpwise.cli.example import command
 from warpwise.cli.grade import GRADED, JOBS, WHY, YES, finished
 from warpwise.cli.table import print_table
 
@@ -22,8 +23,8 @@ LAB = typer.Option(help="Only this lab, such as 8, 08_coalescing or coal.")
 
 def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
-    app.command()(regrade)
-    app.command()(history)
+    command(app, regrade, "regrade graded --student ada")
+    command(app, history, "history graded --lab 8")
 
 
 def regrade(

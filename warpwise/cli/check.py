@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warpwise.cli.example import command
+from warpwise.errors import WarpwiseError
+
 if TYPE_CHECKING:
     from warpwise.labs.run import Result
 
@@ -18,19 +21,41 @@ GREEN, AMBER, RED = typer.colors.GREEN, typer.colors.YELLOW, typer.colors.RED
 
 def add(app: typer.Typer) -> None:
     """Put this command into the command line."""
-    app.command()(check)
+    command(app, check, "check 8 transpose")
+
+
+def _labs_here() -> list[str]:
+    from warpwise.labs.get import notebooks
+
+    return [path.stem for path in notebooks()]
+
+
+def _exercises_of(context: typer.Context) -> list[str]:
+    from warpwise.labs.chosen import notebook
+    from warpwise.labs.run import exercises_in
+
+    try:
+        return list(exercises_in(notebook(context.params["notebook"])[0]))
+    except WarpwiseError:  # a notebook that is not there has nothing to complete
+        return []
 
 
 def check(
     notebook: Annotated[
         str,
         typer.Argument(
-            help="A lab: labs/08_coalescing.ipynb, or 8, or coalescing.", metavar="NOTEBOOK"
+            help="A lab: labs/08_coalescing.ipynb, or 8, or coalescing.",
+            metavar="NOTEBOOK",
+            autocompletion=_labs_here,
         ),
     ],
     exercises: Annotated[
         list[str] | None,
-        typer.Argument(help="Exercises to check; all by default.", metavar="EXERCISE"),
+        typer.Argument(
+            help="Exercises to check; all by default.",
+            metavar="EXERCISE",
+            autocompletion=_exercises_of,
+        ),
     ] = None,
 ) -> None:
     """Check which exercises of a lab pass, as in `warpwise check 8`.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warpwise.cli.example import command
 from warpwise.cli.grade import ROSTER
 from warpwise.cli.table import print_table
 
@@ -20,6 +21,7 @@ course = typer.Typer(help="Check a course's settings.", no_args_is_help=True)
 
 def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
+    command(course, check, "course check")
     app.add_typer(course, name="course")
 
 
@@ -28,7 +30,6 @@ def settings() -> None:
     """Check a course's settings."""
 
 
-@course.command()
 def check(
     folder: Annotated[
         Path | None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warpwise.cli.changes import confirmed, submissions_in_words
+from warpwise.cli.example import command
 
 if TYPE_CHECKING:
     from warpwise.grading.cluster import Tls
@@ -27,8 +28,8 @@ class Unexpected(StrEnum):
 
 def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
-    app.command()(grade)
-    app.command()(merge)
+    command(app, grade, "grade submissions --out graded --jobs 2")
+    command(app, merge, "merge graded part1 part2")
 
 
 GRADED = typer.Argument(help="A folder written by warpwise grade.", metavar="DIR")

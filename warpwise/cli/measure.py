@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from warpwise.cli.example import command
+
 
 def add(app: typer.Typer) -> None:
     """Put this command into the command line."""
-    app.command()(measure)
+    command(app, measure, "measure --quick")
 
 
 def measure(

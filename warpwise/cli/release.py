@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from warpwise.cli.example import command
+
 bundle = typer.Typer(help="Pack a lab's grader for a platform that runs it.", no_args_is_help=True)
 COURSE = typer.Option(
     help="Course folder with solutions/, labs/ and pyproject.toml; by default the checkout.",
@@ -16,7 +18,8 @@ COURSE = typer.Option(
 
 def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
-    app.command()(release)
+    command(app, release, "release --student handout --lab 8")
+    command(bundle, gradescope, "bundle gradescope lab8.zip --lab 8")
     app.add_typer(bundle, name="bundle")
 
 
@@ -91,7 +94,6 @@ def release(
         typer.echo(line)
 
 
-@bundle.command()
 def gradescope(
     target: Annotated[
         Path,

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from warpwise.cli.example import command
 from warpwise.cli.grade import GRADED, ROSTER, TIMES, finished
 from warpwise.cli.table import print_table
 
@@ -32,10 +33,10 @@ class Platform(StrEnum):
 
 def add(app: typer.Typer) -> None:
     """Put these commands into the command line."""
-    app.command()(gradebook)
-    app.command()(feedback)
-    app.command()(report)
-    app.command()(forget)
+    command(app, gradebook, "gradebook graded --format canvas --roster class.csv --out grades.csv")
+    command(app, feedback, "feedback graded --zip canvas --lab 8 --out feedback.zip")
+    command(app, report, "report graded")
+    command(app, forget, "forget graded ada")
 
 
 def gradebook(

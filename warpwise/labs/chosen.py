@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 from warpwise.errors import LabError
+from warpwise.labs.get import PLACES
 from warpwise.simt.compiler.advice import nearest
 
 MISSING = "there is no lab {}"
@@ -28,14 +29,14 @@ def notebook(text: str, folder: Path | None = None) -> tuple[Path, bool]:
     """Return the notebook that somebody means, and whether its name was misspelled.
 
     A path is looked for first. Any other name is one of the notebooks in the folder, by default
-    this one, and in its ``labs``. Raises LabError for a name that fits none, or several."""
+    this one, or in one of its ``PLACES``. Raises LabError for a name that fits none, or several."""
     path = Path(folder or "", text)
     if path.exists():
         return path, False
-    places = (path.parent, path.parent / "labs")
+    places = [path.parent / place for place in PLACES]
     found = {one.stem: one for place in places for one in sorted(place.glob("*.ipynb"))}
     if not found:
-        raise LabError(f"no notebook at {path}")
+        raise LabError(f"no notebook at {path}, and no labs here: warpwise labs get lays them")
     stems = sorted(found)
     try:
         return found[_meant(text, stems)], False

@@ -77,6 +77,11 @@ def check_notebook(
     return tuple(_among_others(result, found) for result in wanted)
 
 
+def exercises_in(path: Path) -> tuple[str, ...]:
+    """Return the ids of a lab's exercises. Raises LabError where the file is no lab."""
+    return tuple(_asked(path, read_notebook(path)))
+
+
 def complete(results: Iterable[Result]) -> bool:
     """True if every exercise passes, or, of a choice, one."""
     passed = {result.choice or result.exercise for result in results if result.passed}

@@ -21,7 +21,7 @@ import warpwise
 from warpwise.errors import LabError
 from warpwise.labs import joined, leaks
 
-TEACHING = "Teaching"  #: caption of the part of the table of contents that is for instructors
+TEACHING = "For instructors"  #: caption of their part of the table of contents
 GUIDES = "chapters/teaching/"
 FAVICON = re.compile(r"^(\s*favicon:\s*)(\S+)", re.M)
 BUILT = "_build/students"

@@ -18,6 +18,7 @@ from warpwise.metrics import BANK_BYTES, BANKS, WARP_SIZE, Metrics
 from warpwise.model.arguments import one_of, whole
 from warpwise.traces import Event, Trace
 from warpwise.views.controls import Choice, Control, Player, Slider
+from warpwise.views.frame import Frame
 from warpwise.views.request import VERBS
 from warpwise.views.sourcetable import MOST_REQUESTS, around, check_line, heading, table
 from warpwise.views.view import Json, View
@@ -26,6 +27,7 @@ ITEMSIZES = {"float16": 2, "float32": 4, "float64": 8, "complex128": 16}
 MOST_STRIDE = 64  #: elements
 MOST_PADDING = 4
 KINDS = ("load", "store")
+ASKS = Frame("Banks of shared memory.", "Which padding ends the conflicts?", ("stride", "padding"))
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def explorer(stride: int = 32, dtype: str = "float32", padding: int = 0) -> View
         Slider("padding", "columns of padding", 0, MOST_PADDING, padding),
         *_common(wavefronts),
     )
-    return View("banks", {"itemsizes": ITEMSIZES}, controls)
+    return View("banks", {"itemsizes": ITEMSIZES}, controls, frame=ASKS)
 
 
 def of_trace(trace: Trace, line: int | None = None) -> View:

@@ -16,6 +16,7 @@ from warpwise.model.arguments import one_of, whole
 from warpwise.traces import Trace
 from warpwise.views import html
 from warpwise.views.controls import Choice, Control, Hidden, Slider, Stepper
+from warpwise.views.frame import Frame
 from warpwise.views.listing import Listing, listing
 from warpwise.views.request import ITEMSIZES, TOY_BURST, Request
 from warpwise.views.view import View, shown
@@ -31,6 +32,9 @@ FILE_COLOURS = (
 )
 
 LANE = Slider("lane", "follow lane", 0, 31, 0)
+ASKS = Frame(
+    "One load of a warp.", "From which stride on is most of what moves not used?", ("stride",)
+)
 
 
 def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool = False) -> View:
@@ -49,7 +53,7 @@ def explorer(stride: int = 1, offset: int = 0, dtype: str = "float32", toy: bool
         Slider("offset", "offset", 0, MOST, offset),
         LANE,
     )
-    return View("burst", {"itemsizes": ITEMSIZES, "sector": SECTOR_BYTES}, controls)
+    return View("burst", {"itemsizes": ITEMSIZES, "sector": SECTOR_BYTES}, controls, frame=ASKS)
 
 
 def of_trace(

@@ -100,9 +100,12 @@ class Hidden:
 Control = Slider | Choice | Check | Player | Stepper | Hidden
 
 
-def form(controls: tuple[Control, ...]) -> str:
-    """Return all controls, in their order, as one form."""
-    return f'<form class="auto">{"".join(control.html for control in controls)}</form>'
+def form(controls: tuple[Control, ...], more: tuple[Control, ...] = ()) -> str:
+    """Return all controls, in their order, as one form, with ``more`` of them folded at its end."""
+    seen, folded = ("".join(control.html for control in some) for some in (controls, more))
+    if more:
+        folded = f'<details class="more"><summary>More</summary><div>{folded}</div></details>'
+    return f'<form class="auto">{seen}{folded}</form>'
 
 
 def _label(name: str, text: str) -> str:

@@ -49,7 +49,7 @@ function mount(host, start, data, model) {
   const ui = {
     body,
     find: (css) => body.querySelector(css),
-    width: () => Math.max(280, body.clientWidth),
+    width: () => Math.max(280, (ui.find(".picture") ?? body).clientWidth),
     redraw: () => ui.draw?.(ui.width()),
     end: (what) => ends.push(what),
     tell: (name, value) => model && (model.set(name, value), model.save_changes()),

@@ -19,6 +19,7 @@ from warpwise.errors import LaunchError
 from warpwise.model.arguments import whole
 from warpwise.model.attention import visits
 from warpwise.views.controls import Check, Player, Slider, device_choice
+from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
 REGISTER_BYTES = 4
@@ -26,6 +27,11 @@ CHUNK = 16  #: scores whose maximum and sum the script gets: no tile is smaller
 LEAST, MOST = 4, 8  #: tiles of 16 to 256 rows, as powers of two
 N_LEAST, N_MOST = 8, 13  #: 256 to 8192 queries and keys
 D_LEAST, D_MOST = 5, 8  #: 32 to 256 elements in each
+ASKS = Frame(
+    "Attention in tiles.",
+    "How large may a tile of queries be, and what does it save?",
+    ("query", "rows"),
+)
 
 
 def explorer(
@@ -63,7 +69,7 @@ def explorer(
         at_key,
     )
     limits = {one.name: _room(one) for one in DEVICES}
-    return View("flash_attention", {"limits": limits, "chunks": chunks()}, controls)
+    return View("flash_attention", {"limits": limits, "chunks": chunks()}, controls, frame=ASKS)
 
 
 def _room(device: Device) -> tuple[int, int]:

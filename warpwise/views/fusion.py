@@ -17,6 +17,7 @@ from warpwise.model.arguments import one_of, whole
 from warpwise.model.fusion import Kernel, Operation, kernels, unfused
 from warpwise.traces import Trace
 from warpwise.views.controls import Choice, Player, Slider
+from warpwise.views.frame import Frame
 from warpwise.views.request import ITEMSIZES
 from warpwise.views.view import Json, View
 
@@ -41,6 +42,11 @@ PROGRAMS = {
     "silu": (Operation("s", "sigmoid", ("x",), 2, 1), Operation(RESULT, "multiply", ("x", "s"))),
     "axpy": (Operation("a · x", "scale", ("x",)), Operation(RESULT, "add", ("a · x", "z"))),
 }
+ASKS = Frame(
+    "Operations, one kernel each or fused.",
+    "How many bytes does fusing them save?",
+    ("operations",),
+)
 
 
 def explorer(
@@ -71,7 +77,9 @@ def explorer(
         Choice("dtype", "element", {one: one for one in ITEMSIZES}, dtype),
         Player("step", "kernels run", 0, count, step),
     )
-    return View("fusion", {"programs": programs, "sizes": sizes, "items": ITEMSIZES}, controls)
+    return View(
+        "fusion", {"programs": programs, "sizes": sizes, "items": ITEMSIZES}, controls, frame=ASKS
+    )
 
 
 def of_traces(unfused: Iterable[Trace], fused: Trace) -> View:

@@ -17,6 +17,7 @@ from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import whole
 from warpwise.traces import Trace, linear
 from warpwise.views.controls import Control, Slider, device_choice
+from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
 AXES = "xyz"
@@ -30,6 +31,11 @@ KEY = (
     ("grey", "SMs with a block"),
 )
 Shape = int | tuple[int, ...]
+ASKS = Frame(
+    "Grid, block, warp, thread.",
+    "Which elements has one block, and which has one of its warps?",
+    ("block", "thread"),
+)
 
 
 def explorer(
@@ -73,7 +79,7 @@ def explorer(
         "key": KEY,
         "warp": WARP_SIZE,
     }
-    return View("hierarchy", data, controls)
+    return View("hierarchy", data, controls, frame=ASKS)
 
 
 def of_trace(

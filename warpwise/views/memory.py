@@ -12,6 +12,7 @@ from warpwise.devices import A100, KB, MB, MEASURED, Device, Figure
 from warpwise.metrics import BANK_BYTES, BANKS
 from warpwise.model.arguments import one_of, whole
 from warpwise.views.controls import Choice, Player, device_choice
+from warpwise.views.frame import Frame
 from warpwise.views.view import Json, View
 
 Sourced = tuple[float, str]  #: a figure and its source
@@ -36,6 +37,9 @@ OPERANDS = (
 BANKED = (
     "in a clock of an SM, 32 banks of 4, for L1 and shared memory are one (Tesla V100 whitepaper)"
 )
+ASKS = Frame(
+    "A load looks for its value.", "How long does it take, by where the value is?", ("found",)
+)
 
 
 def explorer(
@@ -55,7 +59,7 @@ def explorer(
         Player("step", "step", 1, steps, whole("step", step, 1, steps)),
     )
     packed = {name: _packed(devices.find(name)) for name in MEASURED}
-    return View("memory", {"levels": LEVELS, "ways": WAYS, "devices": packed}, controls)
+    return View("memory", {"levels": LEVELS, "ways": WAYS, "devices": packed}, controls, frame=ASKS)
 
 
 def figures(device: Device) -> dict[str, tuple[Sourced | None, ...]]:

@@ -12,6 +12,7 @@ from warpwise.devices import A100, Device
 from warpwise.model import matmul
 from warpwise.model.arguments import one_of, whole
 from warpwise.views.controls import Check, Control, Slider, device_choice
+from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
 LEAST, MOST = 64, 3072
@@ -26,7 +27,10 @@ NOTE = (
     "Modelled, not measured.</p>"
 )
 # only where there are boxes: with a script
-HINT = "<p class='note'>Each box is a cause: clear it, and its effect is gone.</p>"
+HINT = (
+    "<p class='note'>Each box under <i>More</i> is a cause: clear it, and its effect is gone.</p>"
+)
+ASKS = Frame("Speed by size.", "One more row and column: where does the speed fall most?", ("n",))
 
 
 def explorer(
@@ -45,7 +49,7 @@ def explorer(
         *(Check(cause, label, cause in chosen) for cause, label in LABELS.items()),
     )
     data = {"devices": {one.name: _rates(one) for one in matmul.KNOWN}, **_RULE}
-    return View("mystery", data, controls, above=NOTE + HINT, plain=NOTE)
+    return View("mystery", data, controls, above=NOTE + HINT, plain=NOTE, frame=ASKS)
 
 
 # By line of the plot: what n is divisible by, and the look of its points: class, and shape about

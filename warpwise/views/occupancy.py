@@ -14,6 +14,7 @@ from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import whole
 from warpwise.traces import Trace
 from warpwise.views.controls import Slider, device_choice
+from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
 MOST_KB = 227  #: of shared memory in a block: the most that any device of the table has
@@ -27,6 +28,11 @@ AXES = (
     ("shared", 0, MOST_KB, "shared memory", "0", f"{MOST_KB} KB"),
 )
 KEY = (("one", "even blocks"), ("three", "odd"), ("empty", "free"))
+ASKS = Frame(
+    "Blocks on one SM.",
+    "How many registers may a thread have before a block fewer fits?",
+    ("registers",),
+)
 
 
 def explorer(
@@ -60,7 +66,7 @@ def explorer(
         "threads": threads_at,
         "bytes": bytes_at,
     }
-    return View("occupancy", data, controls)
+    return View("occupancy", data, controls, frame=ASKS)
 
 
 def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32) -> View:

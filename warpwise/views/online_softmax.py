@@ -15,6 +15,7 @@ import numpy as np
 from warpwise.errors import LaunchError
 from warpwise.model.arguments import one_of, whole
 from warpwise.views.controls import Choice, Player, Slider
+from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
 VALUES = 12  #: in each prepared row
@@ -33,6 +34,7 @@ LABELS = {
 LARGE = [84.2, 86.5, 85.1, 88.0, 87.3, 90.4, 86.6, 91.0, 85.8, 94.5, 89.7, 92.2]
 SMALL = [-112.4, -108.1, -110.6, -105.2, -109.7, -107.3]
 SMALL += [-104.6, -111.5, -106.4, -108.8, -105.9, -110.2]
+ASKS = Frame("Softmax in one pass.", "At which values is the sum corrected?", ("input",))
 
 
 def explorer(
@@ -57,7 +59,7 @@ def explorer(
         Slider("seed", "random seed", 0, SEEDS - 1, seed),
         Player("step", "seen", 0, len(row), step),
     )
-    return View("online_softmax", {"inputs": rows}, controls)
+    return View("online_softmax", {"inputs": rows}, controls, frame=ASKS)
 
 
 def inputs() -> dict[str, list[list[float]]]:

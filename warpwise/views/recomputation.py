@@ -10,6 +10,7 @@ from __future__ import annotations
 from warpwise.model.arguments import one_of, whole
 from warpwise.model.fusion import READ, Access, Kernel, Operation, kernels, unfused
 from warpwise.views.controls import Choice, Player
+from warpwise.views.frame import Frame
 from warpwise.views.request import ITEMSIZES
 from warpwise.views.view import Json, View
 
@@ -42,6 +43,9 @@ VARIANTS = {
         "The backward pass reads x, and makes all three activations again.",
     ),
 }
+ASKS = Frame(
+    "Keep a value, or compute it again.", "Which accesses does computing again save?", ("variant",)
+)
 
 
 def explorer(variant: str = "out", dtype: str = "float32", step: int | None = None) -> View:
@@ -66,7 +70,9 @@ def explorer(variant: str = "out", dtype: str = "float32", step: int | None = No
         for name, (_, words, does) in VARIANTS.items()
     }
     graph = {"values": VALUES, "gradients": GRADIENTS}
-    return View("recomputation", {"variants": variants, "items": ITEMSIZES, **graph}, controls)
+    return View(
+        "recomputation", {"variants": variants, "items": ITEMSIZES, **graph}, controls, frame=ASKS
+    )
 
 
 def plan(variant: str) -> tuple[Kernel, ...]:

@@ -17,6 +17,7 @@ from warpwise.model.arguments import one_of
 from warpwise.model.roofline import roofline
 from warpwise.traces import Trace
 from warpwise.views.controls import Choice, Control, Slider, device_choice
+from warpwise.views.frame import Frame
 from warpwise.views.view import Json, View
 
 PRECISIONS = {"float32": "float32", "tensor16": "16-bit tensor", "float64": "float64"}
@@ -30,6 +31,7 @@ NOTE = (
 )
 KEY = "○ no cache helps, ● every byte moves once"
 TOP_DECADE = 15.6  #: of FLOP/s, above every peak of the table
+ASKS = Frame("Roofline.", "Is it held back by bytes or by operations?", ("kernel", "intensity"))
 
 
 def explorer(
@@ -79,7 +81,7 @@ def _view(
         "kernels": kernels,
         "key": KEY if kernels else "",
     }
-    return View("roofline", data, controls, NOTE if kernels else "")
+    return View("roofline", data, controls, NOTE if kernels else "", frame=ASKS)
 
 
 def _axes(octaves: tuple[int, int]) -> Json:

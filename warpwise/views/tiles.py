@@ -10,11 +10,13 @@ from __future__ import annotations
 from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
 from warpwise.model.arguments import one_of, whole
 from warpwise.views.controls import Check, Choice, Player, Slider
+from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
 TILES = (4, 8, 16, 32)
 MOST_TILES = 16  #: along a side: more could not be told apart in the picture
 ITEM_BYTES = 4
+ASKS = Frame("A product in tiles.", "Which tile moves the fewest bytes?", ("tile",))
 
 
 def explorer(n: int = 64, tile: int = 16, wider: bool = False, step: int = 1) -> View:
@@ -32,4 +34,4 @@ def explorer(n: int = 64, tile: int = 16, wider: bool = False, step: int = 1) ->
         Player("step", "step", 1, steps, whole("step", step, 1, steps)),
     )
     sizes = {"item": ITEM_BYTES, "sector": SECTOR_BYTES, "warp": WARP_SIZE, "most": MOST_TILES}
-    return View("tiles", sizes, controls)
+    return View("tiles", sizes, controls, frame=ASKS)

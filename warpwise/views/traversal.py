@@ -12,6 +12,7 @@ from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
 from warpwise.model.arguments import one_of, quantity, whole
 from warpwise.traces import ArrayInfo, Event, Trace
 from warpwise.views.controls import Check, Choice, Player, Slider
+from warpwise.views.frame import Frame
 from warpwise.views.request import ITEMSIZES, VERBS, base, deltas, from_base
 from warpwise.views.view import Json, View
 
@@ -19,6 +20,11 @@ FEWEST = 4  #: rows and columns of the explorer; the most are a warp's lanes
 MOST_SHOWN = 128  #: rows and columns of a traced array that are drawn
 MOST_REQUESTS = 256  #: that a view carries, all arrays together: keeps its data small
 LANES = {"row": "along a row", "column": "down a column"}
+ASKS = Frame(
+    "A warp over a matrix.",
+    "Along rows or down columns: which way are sectors used whole?",
+    ("lanes",),
+)
 
 
 def explorer(
@@ -45,7 +51,7 @@ def explorer(
         Check("padded", "rows padded by one element", padded),
         Player("step", "request", 1, rows if lanes == "row" else columns, 1),
     )
-    return View("traversal", {"itemsizes": ITEMSIZES}, controls)
+    return View("traversal", {"itemsizes": ITEMSIZES}, controls, frame=ASKS)
 
 
 def of_trace(trace: Trace, array: str | None = None) -> View:

@@ -14,6 +14,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from warpwise.views import controls, html
+from warpwise.views.frame import Frame, framed
 
 if TYPE_CHECKING:
     from warpwise.views.lab import ViewWidget
@@ -38,13 +39,14 @@ class View:
 
     ``data``: what the script needs, JSON-ready. ``above``: HTML above the controls, such as a note
     on what is modelled. ``plain``: HTML that stands in its place where no script runs, if that is
-    something else."""
+    something else. ``frame``: its title and question, and which controls are in sight."""
 
     name: str
     data: Json = field(repr=False)
     controls: tuple[controls.Control, ...] = ()
     above: str = ""
     plain: str = ""
+    frame: Frame | None = None
 
     @property
     def values(self) -> Json:
@@ -68,7 +70,7 @@ class View:
     @property
     def payload(self) -> Json:
         """All that the script gets: the data, the style and the controls."""
-        body = f"{self.above}{controls.form(self.controls)}{STAGE}"
+        body = f"{framed(self.controls, self.above, self.frame)}{STAGE}"
         return {"style": html.style(self.name), "body": body, **self.data}
 
     def widget(self) -> ViewWidget:

@@ -15,11 +15,13 @@ from warpwise.errors import LaunchError
 from warpwise.model.arguments import one_of, whole
 from warpwise.traces import Trace
 from warpwise.views.controls import Choice, Player, Slider, device_choice
+from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
 TILES = ("256x128", "128x128", "128x64", "64x64")
 LEAST, MOST = 128, 4096
 MOST_BLOCKS = 2**20  #: of a launch: a slider with more has no use
+ASKS = Frame("Blocks in waves.", "At which size is the last wave nearly empty?", ("size",))
 
 
 def explorer(
@@ -41,7 +43,7 @@ def explorer(
         _player(wave, model.waves(count, device).count),
     )
     words = {"word": "tile", "against": "size", "of": "of the peak"}
-    return View("waves", {"sms": _sms(), "held": held, "most": MOST, **words}, controls)
+    return View("waves", {"sms": _sms(), "held": held, "most": MOST, **words}, controls, frame=ASKS)
 
 
 def of_trace(trace: Trace, device: Device | str = H100, registers: int = 32, wave: int = 1) -> View:

@@ -1,0 +1,52 @@
+"""The search dialog, in Chromium: results while one types, by keyboard, from the site alone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from support.pages import read, violations
+
+pytestmark = pytest.mark.slow
+HOME = "chapters/index.html"
+
+
+@pytest.fixture
+def dialog(base, browser, watch):
+    asked = len(watch.requests)
+    with read(browser, base, HOME, watch, {"width": 390, "height": 800}) as page:
+        before = watch.requests[asked:]
+        assert before and not [url for url in before if "pagefind" in url]
+        page.keyboard.press("Control+k")
+        field = page.locator("#pst-search-dialog input")
+        field.wait_for()
+        yield field
+
+
+def test_results_come_while_one_types_and_keys_lead_to_them(dialog):
+    page = dialog.page
+    dialog.press_sequentially("how do I count bank conflicts")
+    first = page.locator(".ww-found a").first
+    expect(first).to_be_visible()
+    marked = {word.lower() for word in page.locator(".ww-found mark").all_inner_texts()}
+    assert marked and all(word.startswith(("count", "bank", "conflict")) for word in marked)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    address = first.get_attribute("href")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.type") == "search"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{address}")
+
+
+def test_what_fits_nothing_is_said(dialog):
+    dialog.press_sequentially("qwertzuiop")
+    expect(dialog.page.locator(".ww-found-said")).to_have_text("Nothing fits “qwertzuiop”.")
+
+
+def test_axe_finds_nothing_in_the_dialog(dialog, watch):
+    dialog.press_sequentially("roofline")
+    expect(dialog.page.locator(".ww-found a").first).to_be_visible()
+    said = len(watch.complaints)
+    assert violations(dialog.page, "#pst-search-dialog") == []
+    del watch.complaints[said:]
