@@ -68,8 +68,8 @@ export class Runner {
 
   async once() {
     this.stopButton.disabled = false;
-    this.waiting = !runtime;
-    this.say(runtime ? "Running." : "Loading Python.");
+    this.waiting = !runtime?.started;
+    this.say(this.waiting ? "Starting Python." : "Running.");
     const began = performance.now();
     try {
       const request = this.request();
