@@ -18,8 +18,10 @@ export function imaging() {
     const { FS, LDSO } = python._module;
     const paths = [...below(FS, SITE)];
     const contents = paths.map((path) => FS.readFile(path));
+    const memory = new Blob([python.makeMemorySnapshot()]);
     return {
-      memory: new Blob([python.makeMemorySnapshot()]),
+      memory,
+      bytes: memory.size,
       contents: new Blob(contents),
       files: paths.map((path, i) => ({ path, time: FS.stat(path).mtime.getTime(), bytes: contents[i].length })),
       libraries: Object.entries(LDSO.loadedLibsByHandle)
@@ -30,6 +32,7 @@ export function imaging() {
 
   // Python as it was. Its memory says where each library lay, so they are linked there again.
   async function resumed(image, loadPyodide, settings) {
+    if (image.memory.size !== image.bytes) throw new Error("this image is not whole");
     const bytes = async (blob) => new Uint8Array(await blob.arrayBuffer());
     const [memory, contents] = await Promise.all([bytes(image.memory), bytes(image.contents)]);
     const create = self._createPyodideModule;
