@@ -42,6 +42,8 @@ export function worker({ taken, resumed }) {
       python.unpackArchive(await file(name), "wheel", { extractDir: site });
     python.runPython("from warpwise.cuda import as_numba; as_numba.install(); from warpwise.playground.first import first_run; first_run()");
     offer(python);
+    python.runPython("import sys; sys.modules.pop('js', None)"); // a stand-in for the browser, as images need it
+    python.registerJsModule("js", self);
     return python;
   }
 
