@@ -106,7 +106,7 @@ clean: ## remove what was built, and .venv
 	rm -rf _build .venv
 
 # What tests need of the system. Where it cannot be installed it is named, and the tests that need it say so and are skipped.
-SYSTEM := chromium-headless-shell:chromium-headless-shell bwrap:bubblewrap
+SYSTEM := chromium-headless-shell:chromium-headless-shell firefox-esr:firefox-esr bwrap:bubblewrap
 
 system:
 	@missing=; for pair in $(SYSTEM); do \

@@ -8,6 +8,7 @@ under CI too.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from warpwise import doctor
 # Programs that tests read: some of them are hostile, and none is a test.
 collect_ignore_glob = ["course/*/attacks", "course/*/correct", "course/*/wrong", "programs"]
 # Fixtures that need more than Python: `make quick` leaves their tests out.
-SYSTEM = {"browser", "chromium", "sandbox", "site"}
+SYSTEM = {"browser", "chromium", "firefox", "sandbox", "site"}
 # Folder of tests: what it needs and only Linux has.
 LINUX_ONLY = {"grading": "the grader confines student code with bubblewrap, seccomp and rlimits"}
 ELSEWHERE = "not on this system: "  # begins the reason of a skip that CI accepts
@@ -91,6 +92,15 @@ def chromium() -> str:
     path = doctor.browser()
     if path is None:
         pytest.skip("needs Chromium: apt-get install chromium-headless-shell")
+    return path
+
+
+@pytest.fixture(scope="session")
+def firefox() -> str:
+    """The path of Firefox."""
+    path = shutil.which("firefox-esr") or shutil.which("firefox")
+    if path is None:
+        pytest.skip("needs Firefox: apt-get install firefox-esr")
     return path
 
 

@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests python tools/bench.py [--json FILE] [simulator] [attention] [sanitizer]
         [memory] [divergence] [programs] [lab] [grader] [workers] [others] [class] [book]
-        [widgets]
+        [widgets] [pages]
 
 A row that cannot be measured on this machine says why. The exit status is 1 if a figure misses its
 target."""
@@ -24,6 +24,7 @@ import numpy as np
 from bench_grading import a_class, grader, workers
 from bench_kernels import divergence, flash_attention, memory, sanitizer, simulator
 from bench_others import others
+from bench_pages import pages
 from bench_programs import programs
 from bench_row import Row, seconds
 from bench_widgets import widgets
@@ -85,6 +86,7 @@ PARTS = {
     "class": a_class,
     "book": book,
     "widgets": widgets,
+    "pages": pages,
 }
 
 

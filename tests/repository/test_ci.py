@@ -195,10 +195,10 @@ def test_system_packages_are_named_where_they_cannot_be_installed(tmp_path: Path
         env={"PATH": str(tmp_path)},
     )
     assert done.returncode == 0, done.stderr
-    assert "apt-get install chromium-headless-shell bubblewrap" in done.stdout
+    assert "apt-get install chromium-headless-shell firefox-esr bubblewrap" in done.stdout
 
 
-def test_nothing_is_installed_where_nothing_is_missing(chromium, sandbox):
+def test_nothing_is_installed_where_nothing_is_missing(chromium, firefox, sandbox):
     done = subprocess.run(["make", "-s", "system"], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

@@ -50,7 +50,7 @@ class Absent:
             raise AttributeError(name)
         self()
 
-    def __call__(self, *args: object) -> NoReturn:
+    def __call__(self, *args: object, **options: object) -> NoReturn:
         pytest = importlib.import_module("pytest")
         pytest.skip(f"there is no {self._name} under Pyodide", allow_module_level=True)
 

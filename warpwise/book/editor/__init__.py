@@ -5,10 +5,13 @@ reader to touch one; only then does it load ``editor.js``, which esbuild makes o
 this folder and CodeMirror. Python runs in a worker inside a sandboxed frame of an origin of its
 own, whose policy allows no request. The page fetches all files and hands them in, so what runs
 there, possibly from a link that a stranger shared, reaches neither the network nor the page.
+From the first run on, the browser keeps Python as it is once it has started (``image.js``), and
+the pages that the reader visits (``service.js``).
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,9 @@ from sphinx.util.typing import ExtensionMetadata
 from warpwise.book.editor import editable
 from warpwise.book.parts import Manifest
 
-STATIC = Path(__file__).parent / "static"
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+SERVICE = "service.js"  #: at the root of a site, all of which it looks after
 
 
 def add_files(
@@ -37,10 +42,17 @@ def add_files(
         app.add_css_file("editable.css")
 
 
+def lay_service(app: Sphinx, error: Exception | None) -> None:
+    """Copy the script that keeps visited pages for when there is no network to the site's root."""
+    if error is None and Manifest.read(Path(app.outdir) / RUNTIME):
+        shutil.copyfile(HERE / SERVICE, Path(app.outdir) / SERVICE)
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the mark and its files."""
     app.setup_extension("warpwise.book.markup")
     app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(STATIC)))
     app.connect("doctree-read", editable.mark)
     app.connect("html-page-context", add_files)
+    app.connect("build-finished", lay_service)
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,25 +3,35 @@
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 // The frame that holds the worker: it keeps the files, so that a worker can be started anew.
-export function keeper(worker) {
+export function keeper(worker, imaging) {
   const files = new Map();
   const NEEDED = ["pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm"];
-  let running, compiled, addresses;
+  let running, ready, compiled, addresses, image;
   const script = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 
   async function start() {
     compiled ??= files.get("pyodide.asm.wasm").arrayBuffer().then(WebAssembly.compile);
     addresses ??= {
-      worker: script(`(${worker})()`),
+      worker: script(`(${worker})((${imaging})())`),
       loader: script(files.get("pyodide.mjs")),
       asm: script(files.get("pyodide.asm.js")),
     };
     const { worker: address, loader, asm } = addresses;
     const begun = (running = new Worker(address));
-    begun.onmessage = ({ data }) => begun === running && parent.postMessage(data, "*");
+    begun.onmessage = ({ data }) => begun === running && tell(data);
     begun.onerror = (event) => begun === running && parent.postMessage({ kind: "failed", message: event.message ?? "it failed" }, "*");
+    ready = false;
     for (const name of files.keys()) give(name, begun);
-    begun.postMessage({ kind: "start", loader, asm, compiled: await compiled });
+    begun.postMessage({ kind: "start", loader, asm, compiled: await compiled, image });
+  }
+
+  // Once cells run there, an image could be anyone's.
+  function tell(data) {
+    if (["image", "spoiled"].includes(data.kind) && ready) return;
+    if (data.kind === "image") image = data.image;
+    if (data.kind === "spoiled") image = undefined;
+    if (data.kind === "ready") ready = true;
+    parent.postMessage(data, "*");
   }
 
   async function give(name, to) {
@@ -31,6 +41,9 @@ export function keeper(worker) {
   }
 
   const heard = {
+    image(message) {
+      image = message.image;
+    },
     file({ name, bytes }) {
       files.set(name, new Blob([bytes]));
       if (running) give(name, running);
@@ -64,10 +77,12 @@ const page = (policy, head, body = "") =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>Result</title>` +
   `<meta http-equiv="Content-Security-Policy" content="${policy}">${head}<body>${body}</body></html>`;
 
-export const keeperPage = (worker) =>
+const asText = (code) => JSON.stringify(String(code)).replaceAll("<", "\\u003c");
+
+export const keeperPage = (worker, imaging) =>
   page(
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob:; worker-src blob:",
-    `<script>(${keeper})(${JSON.stringify(String(worker)).replaceAll("<", "\\u003c")})</script>`,
+    `<script>(${keeper})(${asText(worker)}, ${asText(imaging)})</script>`,
   );
 
 export const resultPage = (html) =>

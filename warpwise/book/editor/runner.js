@@ -95,8 +95,8 @@ export class Runner {
 
   async once() {
     this.stopButton.disabled = false;
-    this.waiting = !runtime;
-    this.say(runtime ? RUNNING : "Loading Python.");
+    this.waiting = !runtime?.started;
+    this.say(this.waiting ? "Starting Python." : RUNNING);
     const began = performance.now();
     const request = this.request();
     const asked = this.ask(request, this.check, () => this.say("Still running. Stop ends it."));

@@ -2,6 +2,9 @@
 // editors of a page share one.
 
 import { frame, keeperPage } from "./frame.js";
+import { imaging } from "./image.js";
+import { forgetImages, keepImage, keptImage } from "./images.js";
+import { keepForOffline } from "./offline.js";
 import { worker } from "./worker.js";
 
 const LONG = 5_000; // milliseconds after which a run is said to be still running
@@ -11,13 +14,16 @@ export const STOPPED = "Stopped.";
 // What Python asks for by these names; the others carry versions in theirs.
 const called = (name) => /^(numpy|warpwise)-.*\.whl$/.exec(name)?.[1] ?? name.split("/").pop();
 
+const isWheel = ({ url }) => url.endsWith(".whl");
+
 export class Runtime {
   // tell({ loaded, all, seconds }) hears of the progress of the start; bytes and seconds.
   constructor(base, tell) {
     this.base = base;
     this.tell = tell;
-    this.runs = new Map(); // id -> { shown, failed, timer }
-    this.count = this.stops = 0;
+    this.runs = new Map(); // id -> { shown, failed, slow, timer }
+    this.fetched = []; // [address, Blob] of each file
+    this.count = 0;
     addEventListener("message", (event) => event.source === this.frame?.contentWindow && this.hear(event.data));
     this.ready = this.begin();
   }
@@ -30,14 +36,21 @@ export class Runtime {
     document.head.append(policy);
     const answer = await fetch(new URL("manifest.json", this.base), { cache: "no-cache" });
     if (!answer.ok) throw new Error(`${answer.url} answers ${answer.status}`);
-    const { files } = await answer.json();
+    const { version, files } = await answer.json();
+    this.version = version;
     const wanted = Object.entries(files).filter(([name]) => !name.endsWith("editor.js"));
-    await this.open();
-    await this.fetchAll(wanted.map(([name, file]) => ({ name: called(name), ...file })));
+    this.files = wanted.map(([name, file]) => ({ name: called(name), ...file }));
+    const [image] = await Promise.all([keptImage(version), this.open()]);
+    if (image) this.post({ kind: "image", image });
+    await this.fetchAll(this.files.filter((file) => !image || !isWheel(file)));
+  }
+
+  post(message, ...transferred) {
+    this.frame.contentWindow?.postMessage(message, "*", transferred);
   }
 
   open() {
-    this.frame = frame("Python", keeperPage(worker));
+    this.frame = frame("Python", keeperPage(worker, imaging));
     this.frame.hidden = true;
     const opened = new Promise((found) => (this.opened = found));
     document.body.append(this.frame);
@@ -45,6 +58,7 @@ export class Runtime {
   }
 
   async fetchAll(files) {
+    this.quiet?.();
     const began = performance.now();
     const all = files.reduce((sum, file) => sum + file.bytes, 0);
     let loaded = 0;
@@ -53,31 +67,32 @@ export class Runtime {
     this.quiet = () => clearInterval(clock);
     await Promise.all(
       files.map(async ({ name, url, sha256, bytes }) => {
-        const answer = await fetch(new URL(`${url}?${sha256.slice(0, 8)}`, this.base));
+        const address = new URL(`${url}?${sha256.slice(0, 8)}`, this.base).href;
+        const answer = await fetch(address);
         if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
         const parts = [];
         for (let reader = answer.body.getReader(), part; !(part = await reader.read()).done; ) {
           parts.push(part.value);
           loaded += part.value.length;
         }
-        const whole = await new Blob(parts).arrayBuffer();
+        const content = new Blob(parts);
+        this.fetched.push([address, content]);
+        const whole = await content.arrayBuffer();
         if (whole.byteLength !== bytes) throw new Error(`${url} has ${whole.byteLength} bytes, not ${bytes}`);
-        this.frame.contentWindow.postMessage({ kind: "file", name, bytes: whole }, "*", [whole]);
+        this.post({ kind: "file", name, bytes: whole }, whole);
       }),
     ).catch((error) => (this.quiet(), Promise.reject(error)));
   }
 
   // Run a cell: what it shows, or an error if Python ended. slow() is called when it takes long,
   // check() returns what a frame says in a known form.
-  async run(request, slow, check = checked) {
-    const { stops } = this;
-    await this.ready;
-    if (stops !== this.stops) throw new Error(STOPPED); // while it was loading
+  run(request, slow, check = checked) {
     const id = ++this.count;
     return new Promise((shown, failed) => {
       this.runs.set(id, { shown: (said) => shown(check(said)), failed, slow });
       if (this.started) this.watch();
-      this.frame.contentWindow.postMessage({ kind: "run", id, ...request }, "*");
+      const begin = () => this.runs.has(id) && this.post({ kind: "run", id, ...request });
+      this.ready.then(begin, (error) => this.end(id)?.failed(error)); // one that is stopped meanwhile does not begin
     });
   }
 
@@ -88,12 +103,10 @@ export class Runtime {
     for (const run of this.runs.values()) run.timer ??= setTimeout(run.slow, LONG);
   }
 
-  // End the worker. The next run starts another.
+  // End the worker. The next run starts another; files that are on their way still come.
   stop(why = STOPPED) {
-    this.stops += 1;
-    this.frame?.contentWindow?.postMessage({ kind: "stop" }, "*");
+    this.post({ kind: "stop" });
     this.started = false;
-    this.quiet?.();
     for (const id of [...this.runs.keys()]) this.end(id)?.failed(new Error(why));
   }
 
@@ -101,6 +114,18 @@ export class Runtime {
   close() {
     this.quiet?.();
     this.frame?.remove();
+  }
+
+  // After the first result, which it would only delay.
+  keep() {
+    if (this.fetched.length) keepForOffline(this.base, this.version, this.fetched);
+    this.fetched = [];
+  }
+
+  // What was kept does not fit: Python starts from its files.
+  again() {
+    forgetImages();
+    this.fetchAll(this.files.filter(isWheel)).catch((error) => this.stop(error.message));
   }
 
   end(id) {
@@ -114,8 +139,10 @@ export class Runtime {
   hear(data) {
     if (data?.kind === "open") this.opened();
     else if (data?.kind === "ready") this.watch();
-    else if (data?.kind === "failed") this.stop(`Python ended: ${String(data.message).slice(0, 2000)}`);
-    else if (data?.kind === "shown") this.end(data.id)?.shown(data.shown);
+    else if (data?.kind === "image") keepImage(this.version, data.image);
+    else if (data?.kind === "spoiled") this.again();
+    else if (data?.kind === "failed") forgetImages(), this.stop(`Python ended: ${String(data.message).slice(0, 2000)}`);
+    else if (data?.kind === "shown") this.end(data.id)?.shown(data.shown), this.keep();
   }
 }
 

@@ -1,7 +1,7 @@
 // The worker in the sandboxed frame: starts Python, and runs cells in it. The function is passed on
-// as text, so it uses nothing from outside itself.
+// as text, so it uses nothing from outside itself; image.js gives it the ways to take an image and to resume.
 
-export function worker() {
+export function worker({ taken, resumed }) {
   const files = new Map(); // name -> promise of the bytes
   const arrived = new Map(); // name -> what fulfils it
   const file = (name) => {
@@ -19,15 +19,39 @@ export function worker() {
     });
   }
 
-  async function start({ asm, loader, compiled }) {
+  async function start({ asm, loader, compiled, image }) {
     answerFromMemory(compiled);
     const [{ loadPyodide }] = await Promise.all([import(loader), import(asm)]);
-    const python = await loadPyodide({ indexURL: HERE, stdout: () => {}, stderr: () => {} });
+    const settings = { indexURL: HERE, stdout: () => {}, stderr: () => {} };
+    return (image && (await again(image, loadPyodide, settings))) || (await anew(loadPyodide, settings));
+  }
+
+  // An image that does not fit is forgotten, and the rest of the files are asked for.
+  async function again(image, loadPyodide, settings) {
+    try {
+      return await resumed(image, loadPyodide, settings);
+    } catch {
+      self.postMessage({ kind: "spoiled" });
+    }
+  }
+
+  async function anew(loadPyodide, settings) {
+    const python = await loadPyodide({ ...settings, _makeSnapshot: true });
     const site = python.runPython("import site; site.getsitepackages()[0]");
     for (const name of ["numpy", "warpwise"])
       python.unpackArchive(await file(name), "wheel", { extractDir: site });
-    python.runPython("import numpy, warpwise.cells; from warpwise.cuda import as_numba; as_numba.install()");
+    python.runPython("from warpwise.cuda import as_numba; as_numba.install(); from warpwise.playground.first import first_run; first_run()");
+    offer(python);
+    python.runPython("import sys; sys.modules.pop('js', None)"); // a stand-in for the browser, as images need it
+    python.registerJsModule("js", self);
     return python;
+  }
+
+  // Without an image the next start takes longer; nothing else depends on it.
+  function offer(python) {
+    try {
+      self.postMessage({ kind: "image", image: taken(python) });
+    } catch { /* this browser cannot */ }
   }
 
   function answer(python, { id, call, ...request }) {
