@@ -35,7 +35,11 @@ def failure(got, want, **known) -> Failure:
     got, want = np.asarray(got), np.asarray(want)
     fields = {"inputs": {"a": A, "b": B, "x": X}, "tile": (8, 8), "rtol": 1e-5}
     return Failure(
-        "c", got, want, ~np.isclose(got, want, rtol=1e-5, equal_nan=True), **fields | known
+        "c",
+        got,
+        want,
+        ~np.isclose(got, want, rtol=(fields | known)["rtol"], equal_nan=True, atol=0),
+        **fields | known,
     )
 
 
@@ -150,6 +154,14 @@ OTHERS = {
     "seams between blocks": {"tile": (128,)},
     "order within tiles": {"tile": (16, 16)},
 }
+
+
+def test_digits_that_are_lost_are_no_other_sign_and_no_other_place():
+    exact = np.array([0.3, -1.7, 2.9, 0.0625, -0.4])
+    told = seen(exact.astype(np.float32), exact, rtol=1e-9, inputs={})
+    assert told.startswith("no wrong element has more digits than a float32 holds")
+    told = seen(exact * (1 + 3e-7), exact, rtol=1e-9, inputs={}, words=WORDS)
+    assert told.startswith("they are close") and "digits" in told.split("\n")[1]
 
 
 @pytest.mark.parametrize("name", CASES)

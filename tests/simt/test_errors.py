@@ -666,3 +666,10 @@ def test_too_much_shared_memory():
         "lab.py:29: b brings the block to 49,664 bytes of shared memory; a block has 49,152. "
         "Use smaller shapes or fewer arrays"
     )
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_a_type_s_range_are_infinite_without_a_warning_of_numpy_s():
+    out = np.zeros(128, np.float32)
+    run("out[0] = np.float32(1e39)\nout[1] = np.float32(1e300 * i)", out=out)
+    assert out[0] == np.inf

@@ -70,6 +70,11 @@ class Failure:
         return got[self.wrong], want[self.wrong]
 
     @cached_property
+    def is_close(self) -> bool:
+        """True if got and wanted differ by less than what counts as one number here."""
+        return self.got.dtype.kind == "f" and self.same(*self.numbers)
+
+    @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
         """The inputs that are arrays of numbers, as float64."""
         return numbers_of(self.inputs)

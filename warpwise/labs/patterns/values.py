@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +133,7 @@ def offset(f: Failure) -> Pattern | None:
 def sign(f: Failure) -> Pattern | None:
     """Wrong elements have the right size and the other sign."""
     got, want = f.pairs
-    if got.size < 2 or not want.any() or not f.same(np.abs(got), np.abs(want)):
+    if got.size < 2 or not (got * want < 0).all() or not f.same(np.abs(got), np.abs(want)):
         return None
     seen = "the wrong elements have the right size and the other sign"
     if (got >= 0).all():
@@ -145,7 +146,7 @@ def of_a_type(f: Failure) -> Pattern | None:
     got, want = f.pairs
     if not np.isfinite(want).all() or got.size == 0:
         return None
-    looks = (_wrapped, _cut, _whole, _half)
+    looks = (_wrapped, _cut, _whole, _narrow)
     return next((found for look in looks if (found := look(f, got, want))), None)
 
 
@@ -190,16 +191,23 @@ def _whole(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
     return Pattern(seen, (integer, "// stands where / should"))
 
 
-def _half(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
-    if f.got.dtype not in (np.float32, np.float64) or not np.isfinite(got).all() or got.size < 3:
+def _narrow(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
+    """Numbers that a narrower type than theirs, or than the one that is due, holds exactly."""
+    if f.got.dtype.kind != "f" or not np.isfinite(got).all() or not _near(got, want):
         return None
+    for narrow, wide, fewest in ((np.float16, np.float32, 3), (np.float32, np.float64, 1)):
+        if f.want.dtype.type in (wide, np.float64) and np.unique(got).size >= fewest:
+            if _is_exact(got, narrow).all() and not _is_exact(want, narrow).all():
+                name = narrow.__name__
+                seen = f"no wrong element has more digits than a {name} holds"
+                due = f"products and sums in {wide.__name__}, and store those"
+                return Pattern(seen, (f"a number is {name} on the way: make {due}",))
+    return None
+
+
+def _is_exact(values: np.ndarray, narrow: type[np.floating[Any]]) -> np.ndarray:
     with np.errstate(over="ignore"):
-        exact = got.astype(np.float16).astype(np.float64) == got
-    if not exact.all() or np.unique(got).size < 3 or not _near(got, want):
-        return None
-    seen = "no wrong element has more digits than a float16 holds"
-    wide = "a number is float16 on the way: make products and sums in float32, and store those"
-    return Pattern(seen, (wide,))
+        return np.asarray(values.astype(narrow).astype(np.float64) == values)
 
 
 def close(f: Failure) -> Pattern | None:
@@ -213,6 +221,8 @@ def close(f: Failure) -> Pattern | None:
         "a sum or a product is rounded to float16 before it is added: keep it in float32",
         *NEAR_CAUSES[:1],
     )
+    if f.is_close:
+        return Pattern(seen, NEAR_CAUSES[::-1])
     return Pattern(seen, rounded if f.has_halves else f.likely(*NEAR_CAUSES))
 
 
