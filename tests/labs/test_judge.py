@@ -207,7 +207,9 @@ def test_a_budget_names_the_counter_and_the_line():
     verdict = judge_launch(strided, fits)
     assert verdict.reason == "over budget: sectors_per_request_load"
     line = next(n for n, text in verdict.trace.source.items() if "y[8 * i] = x[8 * i]" in text)
-    assert f"most of it, 32, on\n    line {line}: y[8 * i] = x[8 * i]" in verdict.detail
+    assert (
+        f"an average: the highest, 32, on\n    line {line}: y[8 * i] = x[8 * i]" in verdict.detail
+    )
     assert "the budget is at most 5" in verdict.detail
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, place, places
-from warpwise.labs.patterns.failure import MASKED, RESCALED
+from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
 from warpwise.simt import Kernel
@@ -46,10 +46,7 @@ SOME_WRONG = (
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
-FORMULA = (
-    "the indices are right, for it depends on the inputs that it should: compare the formula term "
-    "by term with the exercise's, and the order of its steps"
-)
+FORMULA = f"the indices are right, for it depends on the inputs that it should: {TERMS}"
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
     "which thread writes it, and what does that thread read?"
@@ -159,8 +156,9 @@ def told(
         return one, find(one)
 
     def seen() -> str:
-        pattern = found()[1]
-        return f"\n{pattern.seen}" if pattern and pattern.seen else ""
+        one, pattern = found()
+        known = (pattern.seen if pattern else "", one.right_too)
+        return "".join(f"\n{text}" for text in known if text)
 
     @functools.cache
     def guess() -> str:
@@ -203,9 +201,11 @@ def _by_hand(failure: Failure) -> str:
 
 
 def words_of(tree: ast.AST) -> frozenset[str]:
-    """Return the names that a text uses."""
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return frozenset(names | {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)})
+    """Return the names that a text uses, and / if it divides."""
+    nodes = list(ast.walk(tree))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return frozenset(names | {"/" for node in nodes if isinstance(node, ast.Div)})
 
 
 def _rebinds(kernel: Kernel, name: str) -> bool:

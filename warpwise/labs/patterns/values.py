@@ -18,6 +18,7 @@ NEAR_CAUSES = (
     "is left out or stands elsewhere",
     "a number that has fewer digits than the exercise asks for, or loses them in a difference",
 )
+UNDIVIDED = "nothing is divided: is each {line} divided by the sum of its weights at the end?"
 SUM_CAUSES = (
     "something is counted more than once, or left out: a term, a step of a loop, or the number "
     "that a sum is divided by",
@@ -35,7 +36,7 @@ def one_factor(f: Failure) -> Pattern | None:
     if times == -1:
         swapped = "the operands of a difference, or the two sides of it, are exchanged"
         return Pattern(seen, (swapped, "a sign is wrong"))
-    usual = _causes_of_lines(f, "row") if f.is_softmax else SUM_CAUSES
+    usual = _causes_of_lines(f, "row") if f.is_softmax and f.want.ndim > 1 else SUM_CAUSES
     return Pattern(seen, (*((known[1],) if known else ()), *usual))
 
 
@@ -96,7 +97,11 @@ def _steady(got: np.ndarray, want: np.ndarray, axis: int) -> bool:
 
 
 def _causes_of_lines(f: Failure, line: str) -> tuple[str, ...]:
+    if f.is_softmax and not f.uses("/", "divide", "true_divide", "reciprocal"):
+        return (UNDIVIDED.format(line=line),)
     own = f"the number that a {line} is divided or multiplied by is wrong: is its sum complete?"
+    if f.is_softmax and f.right:
+        return f.likely(own)
     if f.is_softmax:
         return (
             f"the sum of a {line}'s weights is wrong: all parts of it must be measured against one "
@@ -196,12 +201,12 @@ def _narrow(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
     if f.got.dtype.kind != "f" or not np.isfinite(got).all() or not _near(got, want):
         return None
     for narrow, wide, fewest in ((np.float16, np.float32, 3), (np.float32, np.float64, 1)):
-        if f.want.dtype.type in (wide, np.float64) and np.unique(got).size >= fewest:
-            if _is_exact(got, narrow).all() and not _is_exact(want, narrow).all():
-                name = narrow.__name__
-                seen = f"no wrong element has more digits than a {name} holds"
-                due = f"products and sums in {wide.__name__}, and store those"
-                return Pattern(seen, (f"a number is {name} on the way: make {due}",))
+        due = f.want.dtype.type in (wide, np.float64) and np.unique(got).size >= fewest
+        if due and _is_exact(got, narrow).all() and not _is_exact(want, narrow).all():
+            name = narrow.__name__
+            seen = f"no wrong element has more digits than a {name} holds"
+            make = f"make products and sums in {wide.__name__}, and store those"
+            return Pattern(seen, (f"a number is {name} on the way: {make}",))
     return None
 
 
