@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import numpy as np
+
 WANTED = "what should the result be there?"
 BY_ZERO = "line {line} divides by 0 here: " + WANTED
 OF_ZERO = "line {line} takes the logarithm of 0 here: " + WANTED
@@ -63,9 +65,10 @@ def _question(told: str) -> str:
 def unusual_numbers(file: str) -> Iterator[Unusual]:
     """Give what holds, after the block, NumPy's warnings about the lines of ``file``.
 
-    All warnings are shown after the block as they would have been."""
-    found = Unusual()
-    with warnings.catch_warnings(record=True) as caught:
+    All warnings are shown after the block as they would have been, if they would have."""
+    found, before = Unusual(), np.geterr()
+    noticed = np.errstate(divide="warn", over="warn", invalid="warn")
+    with warnings.catch_warnings(record=True) as caught, noticed:
         warnings.simplefilter("always", RuntimeWarning)
         try:
             yield found
@@ -73,5 +76,5 @@ def unusual_numbers(file: str) -> Iterator[Unusual]:
             for one in caught:
                 if one.filename == file:
                     found.lines.setdefault(str(one.message), one.lineno)
-    for one in caught:
+    for one in caught if "warn" in before.values() else ():
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

@@ -129,7 +129,9 @@ class Failure:
 
     @property
     def right_too(self) -> str:
-        """Say which other outputs are right; "" if none is."""
+        """Say which other outputs are right; "" if none is, or the wrong one is a number."""
+        if not self.want.ndim:
+            return ""
         *others, last = self.right or ("",)
         joined = f"{', '.join(others)} and {last}" if others else last
         return joined and f"all of {joined} is right"
