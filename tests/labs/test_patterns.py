@@ -15,7 +15,7 @@ from warpwise.labs.calls import judge_call
 from warpwise.labs.causes import ALL_WRONG, FORMULA, narrowed
 from warpwise.labs.judge import judge, judge_launch
 from warpwise.labs.patterns import Failure, find, place
-from warpwise.labs.patterns.failure import MASKED, RESCALED
+from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.repairs import told
 from warpwise.labs.small_changes import changes
 
@@ -507,6 +507,35 @@ def test_no_rescaling_is_advised_where_the_sums_are_given_and_no_maximum_is_take
     assert failure.likely("a factor") == (MASKED, "a factor")
     assert replace(failure, words=words | {"max"}).likely("a factor") == (RESCALED, MASKED)
     assert replace(failure, inputs={"row": X}).likely("a factor") == (RESCALED, MASKED)
+
+
+def test_a_mask_is_blamed_only_where_a_case_can_leave_something_out():
+    def causes(**inputs):
+        return Failure("y", X, X, X > 0, words=WORDS, inputs=inputs).likely("a factor")
+
+    whole, ragged = np.zeros((16, 40)), np.zeros((16, 41))
+    assert causes(x=whole) == (RESCALED, TERMS) == causes(x=whole, lengths=np.array([40, 16]))
+    assert causes(x=ragged) == (RESCALED, MASKED) == causes(x=whole, lengths=np.array([7, 0]))
+    assert causes(x=whole, labels=np.array([-100, 3])) == (RESCALED, TERMS)
+    assert causes(x=np.where(whole == 0, -inf, 0)) == (RESCALED, MASKED)
+
+
+def test_what_is_made_of_right_weights_is_told_from_them():
+    rows, matrix = np.zeros(16), np.zeros((16, 8))
+    of_rows = Failure("L", rows, rows, rows == 0, words=WORDS, right={"o": matrix})
+    assert of_rows.right_too == "all of o is right"
+    assert "as o shows: compare the formula of L alone" in of_rows.likely()[0]
+    of_matrix = Failure("o", matrix, matrix, matrix == 0, words=WORDS, right={"L": rows})
+    assert "is what o holds multiplied by exp(old - new)" in of_matrix.likely()[0]
+    of_sums = Failure("d", rows, rows, rows == 0, words=WORDS, right={"m": rows})
+    assert of_sums.likely() == (RESCALED, TERMS)  # a maximum says nothing of a sum
+
+
+def test_a_factor_by_row_where_nothing_is_divided():
+    told = seen(C * np.arange(1, 22)[:, None], C, words=WORDS)
+    assert "nothing is divided: is each row divided by the sum of its weights at the end?" in told
+    told = seen(C * np.arange(1, 22)[:, None], C, words=WORDS | {"/"})
+    assert "the sum of a row's weights is wrong" in told
 
 
 # Labels: numbers that name something.
