@@ -501,6 +501,13 @@ def test_what_was_looked_at_rules_causes_out(advice, exact, of_one_maximum, left
     assert narrowed(advice, exact, of_one_maximum) == left
 
 
+def test_inputs_that_are_missing_speak_of_masks_and_edges():
+    assert narrowed(f"{RESCALED}; or {TERMS}", False, True, others=("k", "v")) == MASKED
+    told = narrowed(f"{RESCALED}; or {TERMS}", False, False, others=("v",))
+    assert told.startswith("look at the index with which v is read: ") and RESCALED in told
+    assert narrowed(TERMS, False, True) == TERMS
+
+
 def test_no_rescaling_is_advised_where_the_sums_are_given_and_no_maximum_is_taken():
     words = frozenset({"exp", "inf"})
     failure = Failure("y", X, X, X > 0, words=words, inputs={"L": X})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -47,6 +47,10 @@ SOME_WRONG = (
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
 FORMULA = f"the indices are right, for it depends on the inputs that it should: {TERMS}"
+INDEX = (
+    "look at the index with which {name} is read: elements of it that should count do not, or "
+    "others do"
+)
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
     "which thread writes it, and what does that thread read?"
@@ -170,12 +174,16 @@ def told(
     return message("[[{seen}]]", seen=Later(seen)), remedy
 
 
-def narrowed(advice: str, exact: bool, of_one_maximum: bool) -> str:
+def narrowed(advice: str, exact: bool, of_one_maximum: bool, others: Collection[str] = ()) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
     ``exact``: it depends on the right inputs, so no mask is wrong and no index. ``of_one_maximum``:
-    it is wrong also where no maximum grows, so it is not for want of rescaling alone."""
+    it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
+    the inputs of which it uses too few elements, or too many, so more than a formula is wrong."""
     said, _, places = advice.partition("\n")
+    if others and TERMS in said:
+        told = INDEX.format(name=next(iter(others))) if len(others) == 1 else MASKED
+        said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
     for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
         if out:
             said = _without(cause, said)

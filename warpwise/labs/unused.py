@@ -101,8 +101,9 @@ def _is_infinite(value: ast.expr) -> bool:
 
 def _subtracts(node: ast.AST, name: str) -> bool:
     """True for a difference of the name and something else."""
-    is_difference = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-    return is_difference and name in (ast.unparse(node.left), ast.unparse(node.right))
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)):
+        return False
+    return name in (ast.unparse(node.left), ast.unparse(node.right))
 
 
 def _may_change(node: ast.AST, name: str) -> bool:
