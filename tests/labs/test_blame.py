@@ -53,6 +53,19 @@ def test_a_line_over_the_budget_by_itself_is_named_alone():
     assert "most of it, 2, on\n    line" in detail(copy_and_add, shared_load_requests=0)
 
 
+def test_of_an_average_the_highest_is_no_part_of_it():
+    told = detail(far_and_near, sectors_per_request_load=4)
+    assert "is 6;" in told and "that is an average: the highest, 8, on\n    line" in told
+    assert "most of it" not in told
+
+
+@cuda.jit
+def far_and_near(x, y):
+    i = cuda.grid(1)
+    v = x[(2 * i) % 64]
+    y[i] = x[i] + 0 * v
+
+
 @cuda.jit
 def copy_and_add(x, y):
     s = cuda.shared.array(64, np.float32)

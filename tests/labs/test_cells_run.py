@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from warpwise.labs.cells_run import RUN_ABOVE
+from warpwise.labs.fold import headed
+
 DEFINES = """
 def {name}(n):
     return {value}"""
@@ -39,11 +42,23 @@ def run(tmp_path):
                 state = message["content"].get("execution_state", "")
                 said.append(message["content"].get("data", {}).get("text/plain", ""))
                 said.append(message["content"].get("evalue", ""))
+                said.append(message["content"].get("text", ""))
         return "\n".join(said)
 
     yield ran
     client.stop_channels()
     manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.slow
+def test_a_check_without_the_cells_above_it_says_to_run_them(run):
+    check = headed("check('square', [Call('n', (N,), N * N)])", "square", [("square",)])
+    said = run(("a1", RIGHT), ("a2", check))
+    assert "name 'N' is not defined" in said and RUN_ABOVE in said
+    said = run(("a1", RIGHT), ("a2", f"N = 3\n{check}"))
+    assert PASSED in said and RUN_ABOVE not in said
+    said = run(("a3", "missing"))
+    assert "name 'missing' is not defined" in said and RUN_ABOVE not in said
 
 
 @pytest.mark.slow

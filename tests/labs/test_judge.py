@@ -207,7 +207,9 @@ def test_a_budget_names_the_counter_and_the_line():
     verdict = judge_launch(strided, fits)
     assert verdict.reason == "over budget: sectors_per_request_load"
     line = next(n for n, text in verdict.trace.source.items() if "y[8 * i] = x[8 * i]" in text)
-    assert f"most of it, 32, on\n    line {line}: y[8 * i] = x[8 * i]" in verdict.detail
+    assert (
+        f"an average: the highest, 32, on\n    line {line}: y[8 * i] = x[8 * i]" in verdict.detail
+    )
     assert "the budget is at most 5" in verdict.detail
 
 
@@ -527,6 +529,36 @@ def test_a_division_by_zero_without_an_error_is_named():
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         wrong = judge_call(shares, Call("by nothing", (np.array([4, 0]),), 12))
     assert wrong.advice == f"line {line} divides by 0 here: what should the result be there?"
+
+
+def weights(x):
+    e = np.exp(x)
+    return e / e.sum()
+
+
+def differences(x):
+    return x - x.max()
+
+
+def logarithms(x):
+    return np.log(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "told"),
+    [
+        (weights, [1000.0, 0.0], "as on lines {1} and {2}: subtract the maximum before exp"),
+        (weights, [nan, 0.0], ""),
+        (differences, [-inf, -inf], "line {1} subtracts an infinity from itself here"),
+        (logarithms, [0.0, 1.0], "line {1} takes the logarithm of 0 here"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_makes_nan_or_an_infinity_is_named(function, given, told):
+    first = function.__code__.co_firstlineno
+    wrong = judge_call(function, Call("one", (np.array(given),), np.array([1.0, 0.5])))
+    assert told.format(*range(first, first + 3)) in wrong.advice
+    assert "divides by 0" not in wrong.advice
 
 
 def counted(n):

@@ -15,7 +15,7 @@ from warpwise.labs.calls import judge_call
 from warpwise.labs.causes import ALL_WRONG, FORMULA, narrowed
 from warpwise.labs.judge import judge, judge_launch
 from warpwise.labs.patterns import Failure, find, place
-from warpwise.labs.patterns.failure import MASKED, RESCALED
+from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.repairs import told
 from warpwise.labs.small_changes import changes
 
@@ -35,7 +35,11 @@ def failure(got, want, **known) -> Failure:
     got, want = np.asarray(got), np.asarray(want)
     fields = {"inputs": {"a": A, "b": B, "x": X}, "tile": (8, 8), "rtol": 1e-5}
     return Failure(
-        "c", got, want, ~np.isclose(got, want, rtol=1e-5, equal_nan=True), **fields | known
+        "c",
+        got,
+        want,
+        ~np.isclose(got, want, rtol=(fields | known)["rtol"], equal_nan=True, atol=0),
+        **fields | known,
     )
 
 
@@ -150,6 +154,14 @@ OTHERS = {
     "seams between blocks": {"tile": (128,)},
     "order within tiles": {"tile": (16, 16)},
 }
+
+
+def test_digits_that_are_lost_are_no_other_sign_and_no_other_place():
+    exact = np.array([0.3, -1.7, 2.9, 0.0625, -0.4])
+    told = seen(exact.astype(np.float32), exact, rtol=1e-9, inputs={})
+    assert told.startswith("no wrong element has more digits than a float32 holds")
+    told = seen(exact * (1 + 3e-7), exact, rtol=1e-9, inputs={}, words=WORDS)
+    assert told.startswith("they are close") and "digits" in told.split("\n")[1]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -391,7 +403,8 @@ def test_digits_that_a_difference_loses_are_named():
     want = np.full(2, x.var(dtype=np.float64), np.float32)
     launch = Launch("n", 1, 2, (x, Out(2)), (want,), rtol=3e-3)
     verdict = judge(spread_in_one_pass, (launch,))[-1]
-    assert "are they lost, as in a difference of two large numbers?" in verdict.advice
+    assert "are digits lost where the square of a mean is taken from" in verdict.advice
+    assert "See line" in verdict.advice and "That change is on" not in verdict.advice
 
 
 def test_what_is_wrong_stands_before_long_arguments():
@@ -488,12 +501,48 @@ def test_what_was_looked_at_rules_causes_out(advice, exact, of_one_maximum, left
     assert narrowed(advice, exact, of_one_maximum) == left
 
 
+def test_inputs_that_are_missing_speak_of_masks_and_edges():
+    assert narrowed(f"{RESCALED}; or {TERMS}", False, True, others=("k", "v")) == MASKED
+    told = narrowed(f"{RESCALED}; or {TERMS}", False, False, others=("v",))
+    assert told.startswith("look at the index with which v is read: ") and RESCALED in told
+    assert narrowed(TERMS, False, True) == TERMS
+
+
 def test_no_rescaling_is_advised_where_the_sums_are_given_and_no_maximum_is_taken():
     words = frozenset({"exp", "inf"})
     failure = Failure("y", X, X, X > 0, words=words, inputs={"L": X})
     assert failure.likely("a factor") == (MASKED, "a factor")
     assert replace(failure, words=words | {"max"}).likely("a factor") == (RESCALED, MASKED)
     assert replace(failure, inputs={"row": X}).likely("a factor") == (RESCALED, MASKED)
+
+
+def test_a_mask_is_blamed_only_where_a_case_can_leave_something_out():
+    def causes(**inputs):
+        return Failure("y", X, X, X > 0, words=WORDS, inputs=inputs).likely("a factor")
+
+    whole, ragged = np.zeros((16, 40)), np.zeros((16, 41))
+    assert causes(x=whole) == (RESCALED, TERMS) == causes(x=whole, lengths=np.array([40, 16]))
+    assert causes(x=ragged) == (RESCALED, MASKED) == causes(x=whole, lengths=np.array([7, 0]))
+    assert causes(x=whole, labels=np.array([-100, 3])) == (RESCALED, TERMS)
+    assert causes(x=np.where(whole == 0, -inf, 0)) == (RESCALED, MASKED)
+
+
+def test_what_is_made_of_right_weights_is_told_from_them():
+    rows, matrix = np.zeros(16), np.zeros((16, 8))
+    of_rows = Failure("L", rows, rows, rows == 0, words=WORDS, right={"o": matrix})
+    assert of_rows.right_too == "all of o is right"
+    assert "as o shows: compare the formula of L alone" in of_rows.likely()[0]
+    of_matrix = Failure("o", matrix, matrix, matrix == 0, words=WORDS, right={"L": rows})
+    assert "is what o holds multiplied by exp(old - new)" in of_matrix.likely()[0]
+    of_sums = Failure("d", rows, rows, rows == 0, words=WORDS, right={"m": rows})
+    assert of_sums.likely() == (RESCALED, TERMS)  # a maximum says nothing of a sum
+
+
+def test_a_factor_by_row_where_nothing_is_divided():
+    told = seen(C * np.arange(1, 22)[:, None], C, words=WORDS)
+    assert "nothing is divided: is each row divided by the sum of its weights at the end?" in told
+    told = seen(C * np.arange(1, 22)[:, None], C, words=WORDS | {"/"})
+    assert "the sum of a row's weights is wrong" in told
 
 
 # Labels: numbers that name something.

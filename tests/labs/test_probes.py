@@ -261,6 +261,39 @@ def picky(x):
     return x[1:].sum()
 
 
+def averaged(x, v):
+    return np.float32([undivided(x, v)[0] / np.exp(x).sum()])
+
+
+def undivided(x, v):
+    return np.float32([np.exp(x) @ v])
+
+
+def test_a_weight_that_changes_nothing_here_is_not_one_too_many():
+    """The element that is the average itself moves no average, and yet counts."""
+    x = RNG.normal(size=12)
+    v = RNG.normal(size=12)
+    v[5] = np.delete(np.exp(x) * v, 5).sum() / np.delete(np.exp(x), 5).sum()
+    call = Call("twelve", (x, v), averaged(x, v), rtol=1e-5, reference=averaged)
+    found = difference(undivided, call, ENOUGH)
+    assert found is None or not found.wrong, found.say()
+
+
+def shares(x):
+    return (np.exp(x) / np.exp(x).sum()).astype(np.float32)
+
+
+def tiny_shares(x):
+    return shares(x) / np.float32(1e7)
+
+
+def test_an_element_far_too_small_still_depends_on_its_inputs():
+    x = RNG.normal(size=12)
+    call = Call("twelve", (x,), shares(x), rtol=1e-5, reference=shares)
+    found = difference(tiny_shares, call, ENOUGH)
+    assert found is None or not found.wrong, found.say()
+
+
 def test_inputs_whose_change_raises_are_skipped():
     x = np.array([-1.5, -1, 0.5, 1], np.float32)
     call = Call("four numbers", (x,), float(x.sum()), rtol=1e-5, reference=lambda x: x.sum())

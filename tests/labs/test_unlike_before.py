@@ -58,6 +58,12 @@ def test_a_length_that_is_no_multiple_is_named_by_its_axis():
     assert "as if all had as many" not in told
 
 
+def test_of_one_length_nothing_is_told_of_others():
+    told = found(RNG.normal(size=(5, 300)), RNG.normal(size=(6, 256)))
+    assert "right where x.shape[1] is 256, and wrong here, where it is 300" in told
+    assert "multiple" not in told
+
+
 def test_means_may_be_of_parts_that_differ():
     told = found(RNG.normal(size=(5, 300)), RNG.normal(size=(6, 256)), words=("means",))
     assert "put together as if all had as many" in told

@@ -25,6 +25,17 @@ def asked(text: str, outputs=()) -> str:
     return unused(tree, outputs)
 
 
+RUNNING = """
+def f(a):
+    m, d = {first}, 0.0
+    for x in a:
+        above = max(m, x)
+        d = d * math.exp(m - above) + math.exp(x - above)
+        {last}
+    return d
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "question"),
     [
@@ -41,6 +52,17 @@ def asked(text: str, outputs=()) -> str:
         ("def f(a):\n    _b = a\n    return a", ""),
         ("def f(a):\n    for i in range(3):\n        a[0] += 1", ""),
         ("def f(a, out):\n    out[0] = a[0]", ""),
+        (
+            RUNNING.format(first="np.float32(-math.inf)", last="pass"),
+            "m begins at -inf and is never",
+        ),
+        (RUNNING.format(first="np.full(3, -np.inf)", last="pass"), "m begins at -inf and is never"),
+        (RUNNING.format(first="np.full(3, -np.inf)", last="m[0] = above"), ""),
+        (RUNNING.format(first="-math.inf", last="m = above"), ""),
+        (RUNNING.format(first="-math.inf", last="np.copyto(m, x, out=m)"), ""),
+        (RUNNING.format(first="a[0] if a[0] > -math.inf else 0", last="pass"), ""),
+        (RUNNING.format(first="np.float32(0)", last="pass"), ""),
+        ("def f(a):\n    none = -math.inf\n    for x in a:\n        a[0] = max(none, x)", ""),
         ("def f(a):\n    def inner(b):\n        return a + b\n    return inner(1)", ""),
     ],
 )

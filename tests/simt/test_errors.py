@@ -464,6 +464,16 @@ MISSPELLED = {
     "v = cuda.shared.array(4, flaot32)": "float32",
     "v = cuda.shared.array((4, M), float32)": None,
     "v = nowhere": None,
+    "start = 1\nv = strat": "start",  # codespell:ignore
+    "X[i] = 1": "x",
+    "v = inf": "math.inf",
+    "v = exp(1.0)": "math.exp",
+    "v = lane": None,
+    "v = tot": None,
+    "v = size": None,
+    "v = n": None,
+    "v = dta": None,
+    "v = mok": None,
 }
 
 
@@ -474,6 +484,13 @@ def test_a_misspelled_name_is_told_with_the_one_that_is_meant(body):
         f" is not defined; did you mean {meant}?" if meant else " is not defined"
     )
     assert error.try_this.startswith(f"write {meant}") if meant else error.try_this
+
+
+def test_a_name_without_a_value_is_advised_where_values_come_from():
+    error = caught(UndefinedNameError, "out[i] = lane")
+    assert error.try_this == (
+        "give it a value on a line above, as from x.shape, or define it above the kernel"
+    )
 
 
 def test_a_name_is_told_by_the_name_that_its_module_has_here():
@@ -649,3 +666,10 @@ def test_too_much_shared_memory():
         "lab.py:29: b brings the block to 49,664 bytes of shared memory; a block has 49,152. "
         "Use smaller shapes or fewer arrays"
     )
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_a_type_s_range_are_infinite_without_a_warning_of_numpy_s():
+    out = np.zeros(128, np.float32)
+    run("out[0] = np.float32(1e39)\nout[1] = np.float32(1e300 * i)", out=out)
+    assert out[0] == np.inf

@@ -15,7 +15,7 @@ from warpwise.errors import GradingError
 from warpwise.grading import notebook
 from warpwise.labs.lookup import is_stub_syntax
 from warpwise.simt import Kernel, kernels_in
-from warpwise.simt.compiler.advice import LONGEST, nearest
+from warpwise.simt.compiler.spelling import LONGEST, nearest
 
 MOST_NESTED = 100
 # The cells of one submission: each of its answers asks again.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from warpwise.errors import GradingError
-from warpwise.simt.compiler.advice import nearest
+from warpwise.simt.compiler.spelling import nearest
 
 MOST_BYTES = 10 * (1 << 20)
 # many times those of a lab; each exercise looks at all of them

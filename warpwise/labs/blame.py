@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from warpwise.labs.budgets import OF_A_TRACE, TOTALS, charged, figure
+from warpwise.labs.budgets import OF_A_TRACE, TOTALS, charged, counter_value, figure
 from warpwise.labs.uses import quoted
 from warpwise.messages import NOTHING, Chosen, Datum, Message, message
 from warpwise.metrics import WARP_SIZE, Metrics
@@ -53,6 +53,10 @@ def blame(t: Trace, counter: str, limit: float) -> Message:
     on = Chosen(first.quoted(t))
     if counter == "warp_efficiency":
         return message("[[\nmost of the idle lanes {on}]]", on=on)
+    if _is_ratio(counter) and most > counter_value(t, counter):
+        return message(
+            "[[\nthat is an average: the highest, {most}, {on}]]", most=Datum(figure(most)), on=on
+        )
     if len(found) == 1:
         return message("[[\nmost of it, {most}, {on}]]", most=Datum(figure(most)), on=on)
     listed = (

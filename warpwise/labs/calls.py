@@ -19,11 +19,11 @@ import numpy as np
 from warpwise.labs import advice, causes
 from warpwise.labs.compare import compare
 from warpwise.labs.described import shown_call
-from warpwise.labs.divided import ASKED, divisions_by_zero
 from warpwise.labs.endless import stays
 from warpwise.labs.exercise import Call, Case, Reason, Verdict
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
+from warpwise.labs.unusual import unusual_numbers
 from warpwise.labs.values import Made, copies, failed, verdict_on, with_arguments
 from warpwise.messages import (
     Chosen,
@@ -66,7 +66,7 @@ def _judge_call(made: Made, call: Call) -> Verdict:
     shown = shown_call(call, name)
     try:
         with (
-            divisions_by_zero(_file_of(function)) as zeros,
+            unusual_numbers(_file_of(function)) as unusual,
             Memory(call.most_bytes is not None) as memory,
             at_most(CALL_SECONDS),
         ):
@@ -89,9 +89,8 @@ def _judge_call(made: Made, call: Call) -> Verdict:
             changed = message("{call} changed its argument", call=shown)
             return failed(call, Reason.INPUT_CHANGED, changed)
     verdict = verdict_on(value, call, name, made)
-    if verdict.reason == Reason.WRONG_RESULT and zeros:
-        asked = Datum(ASKED.format(line=zeros[0]))
-        return replace(verdict, remedy=message("[[{advise}]]", advise=asked))
+    if verdict.reason == Reason.WRONG_RESULT and (asked := unusual.asked(_has_nan(value))):
+        return replace(verdict, remedy=message("[[{advise}]]", advise=Datum(asked)))
     if verdict.passed and memory.most_bytes > (call.most_bytes or inf):
         told = message(
             "the result is right, but {call} held [[{held:,} bytes at once; "
@@ -102,6 +101,13 @@ def _judge_call(made: Made, call: Call) -> Verdict:
         )
         return failed(call, Reason.TOO_MUCH_MEMORY, told, plain(advice.ONE_TILE))
     return verdict
+
+
+def _has_nan(value: Any) -> bool:
+    """True if a value, or one of several, is or has nan."""
+    parts = value if isinstance(value, tuple) else (value,)
+    known = (part for part in parts if isinstance(part, float | np.floating | np.ndarray))
+    return any(np.isnan(part).any() for part in known if np.asarray(part).dtype.kind == "f")
 
 
 def _late(call: Call, shown: Message, function: Any, error: TimeIsUp) -> Verdict:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, place, places
-from warpwise.labs.patterns.failure import MASKED, RESCALED
+from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
 from warpwise.simt import Kernel
@@ -46,9 +46,10 @@ SOME_WRONG = (
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
-FORMULA = (
-    "the indices are right, for it depends on the inputs that it should: compare the formula term "
-    "by term with the exercise's, and the order of its steps"
+FORMULA = f"the indices are right, for it depends on the inputs that it should: {TERMS}"
+INDEX = (
+    "look at the index with which {name} is read: elements of it that should count do not, or "
+    "others do"
 )
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
@@ -159,8 +160,9 @@ def told(
         return one, find(one)
 
     def seen() -> str:
-        pattern = found()[1]
-        return f"\n{pattern.seen}" if pattern and pattern.seen else ""
+        one, pattern = found()
+        known = (pattern.seen if pattern else "", one.right_too)
+        return "".join(f"\n{text}" for text in known if text)
 
     @functools.cache
     def guess() -> str:
@@ -172,12 +174,16 @@ def told(
     return message("[[{seen}]]", seen=Later(seen)), remedy
 
 
-def narrowed(advice: str, exact: bool, of_one_maximum: bool) -> str:
+def narrowed(advice: str, exact: bool, of_one_maximum: bool, others: Collection[str] = ()) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
     ``exact``: it depends on the right inputs, so no mask is wrong and no index. ``of_one_maximum``:
-    it is wrong also where no maximum grows, so it is not for want of rescaling alone."""
+    it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
+    the inputs of which it uses too few elements, or too many, so more than a formula is wrong."""
     said, _, places = advice.partition("\n")
+    if others and TERMS in said:
+        told = INDEX.format(name=next(iter(others))) if len(others) == 1 else MASKED
+        said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
     for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
         if out:
             said = _without(cause, said)
@@ -203,9 +209,11 @@ def _by_hand(failure: Failure) -> str:
 
 
 def words_of(tree: ast.AST) -> frozenset[str]:
-    """Return the names that a text uses."""
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return frozenset(names | {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)})
+    """Return the names that a text uses, and / if it divides."""
+    nodes = list(ast.walk(tree))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return frozenset(names | {"/" for node in nodes if isinstance(node, ast.Div)})
 
 
 def _rebinds(kernel: Kernel, name: str) -> bool:

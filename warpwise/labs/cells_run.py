@@ -3,7 +3,10 @@
 Python keeps what an older version of a cell defined: after ``def total`` became ``def my_total``
 the name ``total`` still stands for the old function, and judging that would puzzle its author.
 JupyterLab and VS Code tell the kernel the id of each cell that runs. Where there are no ids, as in
-``nbclient``, nothing is noticed."""
+``nbclient``, nothing is noticed.
+
+A check cell that lacks a name of an earlier cell ends with Python's error, below which a line says
+what to do. Without the lab's first cell, which imports this, there is only the error."""
 
 from __future__ import annotations
 
@@ -11,6 +14,10 @@ import ast
 import re
 import sys
 from typing import Any
+
+from warpwise.labs import fold
+
+RUN_ABOVE = "Run the cells above this one first: Run > Run All Above Selected Cell"
 
 
 class CellsRun:
@@ -26,6 +33,7 @@ class CellsRun:
         shell = ipython.get_ipython() if ipython else None
         if shell is not None and hasattr(shell, "kernel"):
             shell.events.register("pre_run_cell", self.heard)
+            shell.set_custom_exc((NameError,), _on_unknown_name)
 
     def heard(self, info: Any) -> None:
         """Keep the text of a cell that is about to run."""
@@ -44,6 +52,13 @@ class CellsRun:
             if any(name in _functions(text) for text in texts):
                 return _functions(self.now[cell])
         return None
+
+
+def _on_unknown_name(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:
+    """Show an error as ever, and below that of a check cell what to do about it."""
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    if fold.units_in(str(shell.user_ns.get("In", ("",))[-1])):
+        print(RUN_ABOVE, file=sys.stderr)
 
 
 def _binds(name: str, text: str) -> bool:

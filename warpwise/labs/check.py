@@ -112,7 +112,7 @@ def _advised(verdicts: tuple[Verdict, ...], seen: Looked, failed: str) -> tuple[
     if failed and last.reason == Reason.WRONG_RESULT:
         advice = f"it calls {failed}, whose own check does not pass: mend that first"
     else:
-        advice = causes.narrowed(last.advice, seen.exact, seen.of_one_maximum)
+        advice = causes.narrowed(last.advice, seen.exact, seen.of_one_maximum, seen.others)
     if advice == last.advice:
         return verdicts
     better = replace(last, remedy=plain(advice))

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 
 from warpwise.errors import LabError
 from warpwise.labs.get import PLACES
-from warpwise.simt.compiler.advice import nearest
+from warpwise.simt.compiler.spelling import nearest
 
 MISSING = "there is no lab {}"
 SURE = 0.7  #: how alike a misspelled name has to be, to be taken for a lab's

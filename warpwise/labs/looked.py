@@ -12,8 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from warpwise.labs import as_if, plain_inputs, probes
-from warpwise.labs.differences import EXTRA, Difference
+from warpwise.labs.differences import EXTRA, MISSING, Difference
 from warpwise.labs.exercise import Case
 from warpwise.labs.limit import TimeIsUp, at_most
 
@@ -40,6 +42,12 @@ class Looked:
         """True if it is wrong also where no maximum can grow, or depends on too many inputs."""
         too_many = self.difference is not None and bool(self.difference.all(EXTRA))
         return self.right_on_ones is False or too_many
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The inputs of which elements are missing in the first wrong element, or too many."""
+        cells = self.difference.cells if self.difference else {}
+        return tuple(n for n, uses in cells.items() if np.isin(uses, (MISSING, EXTRA)).any())
 
     @property
     def told(self) -> str:

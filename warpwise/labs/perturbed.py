@@ -61,6 +61,11 @@ class Inputs:
         kinds = [np.asarray(value).dtype.kind for value in self.values]
         return np.repeat([kind in "biu" for kind in kinds], self.sizes)
 
+    @cached_property
+    def calm(self) -> Inputs:
+        """These inputs with arrays of at most 1, so that no exponential of them is lost."""
+        return inputs_of(self.names, [_calmed(value) for value in self.values])
+
     def of(self, number: int) -> np.ndarray:
         """Return the cells of an input."""
         first = int(self.starts[number])
@@ -88,6 +93,14 @@ def inputs_of(names: Iterable[str], values: Sequence[Any]) -> Inputs:
     rng = np.random.default_rng(0)
     longest = max((max(np.shape(value), default=0) for value in values), default=0)
     return Inputs(tuple(names), tuple(values), tuple(_tries(rng, v, longest) for v in values))
+
+
+def _calmed(value: Any) -> Any:
+    """Return an array divided by its largest finite number, if that is above 1."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    largest = float(np.abs(value[np.isfinite(value)]).max(initial=0))
+    return value / value.dtype.type(largest) if largest > 1 else value
 
 
 def _tries(rng: np.random.Generator, value: Any, longest: int) -> Any:

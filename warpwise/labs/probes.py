@@ -3,7 +3,8 @@
 The kernel, or the student's function, and the reference of the case run again on changed inputs.
 An element *depends* on an input here if it changes when this input alone changes, in one of two
 tries: up by more than the spread of its array, or down by a part of it. Both sides get the same
-tries, so whatever is told was seen; a dependence that shows in neither try is none. Whole sets of
+tries, so whatever is told was seen. That an element does not depend on an input is told only if it
+rests where all arrays are small, too: elsewhere a softmax may hide that it does. Whole sets of
 inputs are changed first, and halved only where that changes something: that makes it affordable.
 Left out: inputs that ``perturbed`` leaves alone, and those whose change makes one side fail.
 
@@ -228,7 +229,7 @@ def _needed(theirs: Side, cells: np.ndarray) -> str:
 def _missing(mine: Side, theirs: Side, cells: np.ndarray) -> str:
     depends = mine.depends(cells)
     if depends is False and mine.depends(cells[:1]) is False:
-        return MISSING
+        return MISSING if mine.calm.rests(cells) and mine.calm.rests(cells[:1]) else MIXED
     if depends and (cells.size == 1 or alike(mine, theirs, cells)):
         return USED
     return MIXED
@@ -238,8 +239,8 @@ def _too_many(mine: Side, theirs: Side, cells: np.ndarray) -> str:
     depends = mine.depends(cells)
     if depends is False:
         return UNUSED
-    found = depends and cells.size == 1 and theirs.depends(cells) is False
-    return EXTRA if found else MIXED
+    found = depends and cells.size == 1 and theirs.rests(cells, most=0)
+    return EXTRA if found and theirs.calm.rests(cells, most=0) else MIXED
 
 
 def _near(now: float | None, then: Any, case: Case) -> bool:

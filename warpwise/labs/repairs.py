@@ -34,6 +34,8 @@ OWN_WAY = r"[\s()_]"
 #: how a question begins, and the line below it that says where to look
 ASKED = "with one small change all is right: "
 PLACED = "That change is on line {line}"
+WIDER = "with sums in float64 all is right: "
+SHOWN = "See line {line}"
 
 Passes = Callable[[ast.FunctionDef], bool]
 
@@ -58,7 +60,8 @@ def told(change: Change | None, line: int, text: str = "") -> str:
         return ""
     what = change.text.removesuffix(":")
     quoted = _as_it_stands(what, text) if text else what
-    return f"{ASKED}{change.question}\n{PLACED.format(line=line)}{f': {quoted}' if quoted else ''}"
+    asked, placed = (WIDER, SHOWN) if change.shows else (ASKED, PLACED)
+    return f"{asked}{change.question}\n{placed.format(line=line)}{f': {quoted}' if quoted else ''}"
 
 
 def _as_it_stands(what: str, text: str) -> str:

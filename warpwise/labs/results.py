@@ -5,7 +5,7 @@ Left out: running the launch, and all else that can be wrong with it, which ``ju
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -56,7 +56,12 @@ def on_outputs(
         if unwritten.any():
             told = _on_unwritten(kernel, launch, name, unwritten, want, t, others)
             return Reason.NOT_WRITTEN, *told
-        failure = partial(_failure, kernel, launch, names, number, name, wrong, others)
+        right = {
+            other: due
+            for (result, other), due in zip(outs, launch.want, strict=True)
+            if due.size > 1 and compare(result, due, launch.rtol, launch.atol) is None
+        }
+        failure = partial(_failure, kernel, launch, names, number, name, wrong, others, right)
         repaired = partial(_repaired, as_kernel(kernel), launch, others)
         known = causes.BY_HAND.format(name=name)
         seen, remedy = causes.told(failure, repaired, known)
@@ -125,8 +130,9 @@ def _failure(
     name: str,
     wrong: Mismatch,
     others: Sequence[Case],
+    right: Mapping[str, np.ndarray],
 ) -> Failure:
-    """Gather what is known of a wrong output, the ``number``-th."""
+    """Gather what is known of a wrong output, the ``number``-th; ``right`` are others."""
     given = dict(zip(names, launch.args, strict=True))
     starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
     return Failure(
@@ -143,6 +149,7 @@ def _failure(
         before=named_before(launch, others, names),
         readings=read_as(launch, number),
         unused=unused(as_kernel(kernel).tree, outputs(launch, names)),
+        right=right,
     )
 
 

@@ -133,6 +133,24 @@ class Side:
             clear = clear and far is not None and far <= 1
         return False if clear else None
 
+    @cached_property
+    def calm(self) -> Side:
+        """The same side where no array is large, so that no part of a sum hides another.
+
+        There an element that moves at all counts as one that depends."""
+        inputs = self.inputs.calm
+        return Side(self.run, inputs, self.output, self.where, usual=0.0, eps=self.eps)
+
+    def rests(self, cells: np.ndarray, most: float = 1.0) -> bool:
+        """True if the element is finite, and moves by ``most`` at most in both tries, or if the
+        inputs themselves are refused, which tells nothing."""
+        if self.start is None:
+            return True
+        if not math.isfinite(self.start):
+            return False
+        moved = (self.moves(cells, way) for way in (UP, DOWN))
+        return all(far is not None and far <= most for far in moved)
+
 
 def alike(mine: Side, theirs: Side, cells: np.ndarray) -> bool:
     """True if both sides move by the same amount in both tries: they use the same of the cells."""

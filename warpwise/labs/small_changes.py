@@ -15,16 +15,24 @@ from itertools import chain
 from warpwise.labs.more_expressions import lengths, more_alternatives, same_numbers
 from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
 
+CANCELS = (
+    "are digits lost where the square of a mean is taken from a mean of squares? In one pass both "
+    "are large, and cancel: take the mean away first, and square what is left"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """One change: how to make the changed function, what stands there now, and a question."""
+    """One change: how to make the changed function, what stands there now, and a question.
+
+    ``shows`` is True where that place is only where to look, and the change is all over."""
 
     make: Callable[[], ast.FunctionDef]
     line: int
     node: ast.AST
     question: str
     rank: int
+    shows: bool = False
 
     @property
     def text(self) -> str:
@@ -79,7 +87,25 @@ def _wider_sums(tree: ast.FunctionDef) -> Iterator[Change]:
         first = slots[0].node
         assert isinstance(first, ast.Call)
         make = partial(_made, tree, slots, ast.Constant(0.0))
-        yield Change(make, first.lineno, first, without(first.func), 1)
+        if (apart := next(_differences_of_squares(tree), None)) is not None:
+            yield Change(make, apart.lineno, apart, CANCELS, 1, shows=True)
+        else:
+            yield Change(make, first.lineno, first, without(first.func), 1)
+
+
+def _differences_of_squares(tree: ast.FunctionDef) -> Iterator[ast.BinOp]:
+    """Yield differences such as ``squares / n - mean * mean``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_square(node.right):
+            yield node
+
+
+def _is_square(node: ast.expr) -> bool:
+    if not isinstance(node, ast.BinOp):
+        return False
+    if isinstance(node.op, ast.Pow):
+        return text_of(node.right) == "2"
+    return isinstance(node.op, ast.Mult) and text_of(node.left) == text_of(node.right)
 
 
 def _begins_a_sum(node: ast.AST) -> bool:

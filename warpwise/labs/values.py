@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import dedent
@@ -57,17 +57,28 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         detail = told_value(told, "returned", value, call.want)
         return failed(call, Reason.WRONG_TYPE, detail, several)
     known = _returned_names(made.function) if made else ()
-    items = (
+    items = [
         message("[[{item}|an item of {call}]]", item=Source(known[i]), call=told)
         if len(known) == len(value)
         else message("[[item {i} of {call}|an item of {call}]]", i=Size(i), call=told)
         for i in range(len(value))
-    )
+    ]
+    trios = list(zip(value, call.want, items, strict=True))
+    right = partial(_right, trios, call)
     found = (
-        _judge_item(item, want, call, name, made, number)
-        for number, (item, want, name) in enumerate(zip(value, call.want, items, strict=True))
+        _judge_item(item, want, call, name, made, number, right)
+        for number, (item, want, name) in enumerate(trios)
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
+
+
+def _right(trios: Sequence[tuple[Any, Any, Message]], call: Call) -> dict[str, np.ndarray]:
+    """Return the items of a value that are right, by name."""
+    return {
+        told.open(): np.asarray(want)
+        for value, want, told in trios
+        if np.size(want) > 1 and _judge_item(value, want, call, told, None).passed
+    }
 
 
 def _returned_names(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -85,9 +96,17 @@ def _returned_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _judge_item(
-    value: Any, wanted: Any, call: Call, told: Message, made: Made | None, number: int = 0
+    value: Any,
+    wanted: Any,
+    call: Call,
+    told: Message,
+    made: Made | None,
+    number: int = 0,
+    right: Callable[[], Mapping[str, np.ndarray]] = dict,
 ) -> Verdict:
-    """Judge a number or an array, which messages call ``told``: the ``number``-th of a tuple."""
+    """Judge a number or an array, which messages call ``told``: the ``number``-th of a tuple.
+
+    ``right`` names the others that are right."""
     kind, asked = kind_of(value), kind_of(wanted)
     returned = told_value(told, "is" if type(call.want) is tuple else "returned", value, wanted)
     if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
@@ -101,17 +120,22 @@ def _judge_item(
     if wrong is None:
         return _passed(call)
     detail = wrong.say(told) if want.shape else returned
-    seen, remedy = _on_value(wrong, call, told, made, number)
+    seen, remedy = _on_value(wrong, call, told, made, number, right)
     # the hidden rendering is empty: the reason says that the value is wrong
     detail = message("{detail}{seen}", detail=Elsewhere(detail), seen=Elsewhere(seen))
     return failed(call, Reason.WRONG_RESULT, detail, remedy)
 
 
 def _on_value(
-    wrong: Mismatch, call: Call, told: Message, made: Made | None, number: int
+    wrong: Mismatch,
+    call: Call,
+    told: Message,
+    made: Made | None,
+    number: int,
+    right: Callable[[], Mapping[str, np.ndarray]],
 ) -> tuple[Message, Message]:
     """Say what wrong values have in common, and what to do; both can tell of the data."""
-    failure = partial(_failure, wrong, call, told, made, number)
+    failure = partial(_failure, wrong, call, told, made, number, right)
     usual = advice.BY_HAND if wrong.want.shape else "work this case out by hand"
     shaped = wrong.got.shape == wrong.want.shape
     known = advice.SMALL_CASE if shaped else advice.OTHER_SHAPE
@@ -140,7 +164,14 @@ def _repaired(made: Made | None, call: Call) -> str:
     return repairs.told(found, found.line + function.__code__.co_firstlineno - 1, text)
 
 
-def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, number: int) -> Failure:
+def _failure(
+    wrong: Mismatch,
+    call: Call,
+    told: Message,
+    made: Made | None,
+    number: int,
+    right: Callable[[], Mapping[str, np.ndarray]],
+) -> Failure:
     """Gather what is known of a wrong value."""
     tree = _tree_of(made.function) if made else None
     parameters = [arg.arg for arg in tree.args.args] if tree else []
@@ -158,6 +189,7 @@ def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, numb
         readings=read_as(call, number),
         unused=unused(tree) if tree else "",
         labels=number in call.labels or wrong.want.dtype.kind == "b",
+        right=right(),
     )
 
 

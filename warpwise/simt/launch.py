@@ -131,11 +131,12 @@ def _prepared(
     grid, block = dimensions(blocks, "blocks"), dimensions(threads, "threads")
     _check_limits(grid, block, shared_bytes, device)
     copies = Copies()
-    first = Launch(kernel, grid, block, bind(kernel, args, copies), shared_bytes)
-    program = compile_function(kernel, tuple(type_of(value) for value in first.arguments))
-    if program.captured:  # these have addresses now, which arguments can share
-        arguments = bind(kernel, args, copies)
-        first = replace(first, arguments=arguments, captured=program.captured)
+    with np.errstate(all="ignore"):  # np.float32(1e39) is inf, as on a GPU
+        first = Launch(kernel, grid, block, bind(kernel, args, copies), shared_bytes)
+        program = compile_function(kernel, tuple(type_of(value) for value in first.arguments))
+        if program.captured:  # these have addresses now, which arguments can share
+            arguments = bind(kernel, args, copies)
+            first = replace(first, arguments=arguments, captured=program.captured)
     return program, first, copies
 
 

@@ -20,7 +20,7 @@ from warpwise.grading.scoring import sheet
 from warpwise.grading.scoring.sheet import Sheet
 from warpwise.grading.scoring.toml_values import MOST
 from warpwise.labs.source import Lab
-from warpwise.simt.compiler.advice import nearest
+from warpwise.simt.compiler.spelling import nearest
 
 NAME = "overrides.csv"
 COLUMNS = ("student", "lab", "exercise", "points", "reason")

@@ -15,7 +15,7 @@ from pathlib import Path
 from warpwise.errors import GradingError
 from warpwise.grading.scoring import sheet
 from warpwise.grading.scoring.sheet import Sheet
-from warpwise.simt.compiler.advice import nearest
+from warpwise.simt.compiler.spelling import nearest
 
 # Field -> headings. Canvas: Student, ID, SIS User ID, SIS Login ID, Section, and one column for
 # each assignment. Moodle: First name, Last name (before 4.1 Surname), ID number, Email address,

@@ -14,7 +14,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, available_timezones
 
 from warpwise.errors import GradingError
-from warpwise.simt.compiler.advice import nearest
+from warpwise.simt.compiler.spelling import nearest
 
 EXAMPLE = "2026-12-01T23:59:00+01:00"
 MOST = 1_000_000  # of any number

@@ -62,6 +62,8 @@ PATTERNS = (
 
 #: of numbers that name something
 OF_LABELS = (of_inputs.constant, moves.moved, places.some_wrong, labels.another)
+#: where got and wanted differ in their last digits only, so that each looks like the other
+OF_DIGITS = (ties.other_neighbour, values.of_a_type, unlike_before.scaled, values.close)
 
 
 def find(failure: Failure) -> Pattern | None:
@@ -72,7 +74,7 @@ def find(failure: Failure) -> Pattern | None:
         return found
     if failure.got.shape != failure.want.shape:
         return lengths.other_length(failure)
-    patterns = OF_LABELS if failure.labels else PATTERNS
+    patterns = OF_LABELS if failure.labels else OF_DIGITS if failure.is_close else PATTERNS
     with np.errstate(all="ignore"):
         return next((found for look in patterns if (found := look(failure)) is not None), None)
 

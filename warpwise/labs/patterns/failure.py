@@ -17,6 +17,16 @@ RESCALED = (
 )
 MAXIMA = ("max", "maximum", "fmax")
 LOG_SUMS = "L"  #: an input of this name has the log-sum-exp of each row
+TERMS = "compare the formula term by term with the exercise's, and the order of its steps"
+OF_THIS_ONE = (
+    "the weights are right, as {right} shows: compare the formula of {name} alone with the "
+    "exercise's, term by term"
+)
+OF_THE_ACCUMULATED = (
+    "is what {name} holds multiplied by exp(old - new) whenever the sum of the weights is, "
+    "and divided by that sum at the end?"
+)
+TILE = 8  # the least that a tile is long
 MASKED = "elements take part that a mask or the edge leaves out, or some are left out that belong"
 
 
@@ -40,6 +50,7 @@ class Failure:
     names that the text uses. ``rtol`` and ``atol`` are those by which the answer was judged.
     ``before`` are the inputs of the cases that stand before this one, and are right.
     ``labels`` is True where the numbers name something, or are truth values.
+    ``right`` are the other outputs that are right, by name.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
     names of the text that nothing is made of."""
 
@@ -57,6 +68,7 @@ class Failure:
     readings: Mapping[str, np.ndarray] = field(default_factory=dict)
     unused: str = ""
     labels: bool = False
+    right: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
@@ -68,6 +80,11 @@ class Failure:
         """Got and wanted of the wrong elements, as float64 vectors."""
         got, want = self.numbers
         return got[self.wrong], want[self.wrong]
+
+    @cached_property
+    def is_close(self) -> bool:
+        """True if got and wanted differ by less than what counts as one number here."""
+        return self.got.dtype.kind == "f" and self.same(*self.numbers)
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -96,11 +113,45 @@ class Failure:
     def likely(self, *causes: str) -> tuple[str, ...]:
         """Return causes of wrong numbers in general, or those that are usual in a softmax.
 
-        Where a backward pass gets the sums of the rows, no maximum can grow."""
+        Where a backward pass gets the sums of the rows, no maximum can grow. Where what is summed
+        with the weights is right, their masks and maxima are, and what is wrong is the one number
+        that a row has besides."""
         if not self.is_softmax:
             return causes
-        given = LOG_SUMS in self.inputs and not self.uses(*MAXIMA)
-        return (MASKED, *causes[:1]) if given else (RESCALED, MASKED)
+        if LOG_SUMS in self.inputs and not self.uses(*MAXIMA):
+            return (self._of_which, *causes[:1])
+        axes = {array.ndim for array in self.right.values()}
+        if axes and min(axes) > self.want.ndim:
+            return (OF_THIS_ONE.format(name=self.name, right=next(iter(self.right))),)
+        if axes and max(axes) < self.want.ndim:
+            return OF_THE_ACCUMULATED.format(name=self.name), self._of_which
+        return RESCALED, self._of_which
+
+    @property
+    def right_too(self) -> str:
+        """Say which other outputs are right; "" if none is, or the wrong one is a number."""
+        if not self.want.ndim:
+            return ""
+        *others, last = self.right or ("",)
+        joined = f"{', '.join(others)} and {last}" if others else last
+        return joined and f"all of {joined} is right"
+
+    @property
+    def _of_which(self) -> str:
+        """Which elements take part, if this case can leave any out, and else the formula."""
+        return MASKED if self._leaves_out else TERMS
+
+    @property
+    def _leaves_out(self) -> bool:
+        """True if an input has masked elements, or lengths, or an axis that ends within a tile."""
+        arrays = [value for value in self.inputs.values() if isinstance(value, np.ndarray)]
+        sizes = {size for array in arrays for size in array.shape}
+        whole = [array for array in arrays if array.dtype.kind in "iu"]
+        return (
+            any(size > TILE and size % TILE for size in sizes)
+            or any(np.isneginf(array).any() for array in arrays if array.dtype.kind == "f")
+            or any(_are_lengths(array, sizes) for array in whole)
+        )
 
     @property
     def has_halves(self) -> bool:
@@ -121,6 +172,12 @@ class Failure:
     def element(self, index: tuple[int, ...]) -> str:
         """Name an element as the text would."""
         return f"{self.name}[{', '.join(map(str, index))}]" if index else self.name
+
+
+def _are_lengths(array: np.ndarray, sizes: set[int]) -> bool:
+    """True for whole numbers that could be lengths within axes of these sizes, and not all full."""
+    fits = array.size > 0 and array.min() >= 0 and array.max() <= max(sizes)
+    return bool(fits and not np.isin(array, list(sizes)).all())
 
 
 def numbers_of(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:

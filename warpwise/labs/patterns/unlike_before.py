@@ -78,6 +78,8 @@ def ragged(f: Failure) -> Pattern | None:
                     f"the cases where {length} is a multiple of {tile} are right, and this one, "
                     f"where it is {size}, is not"
                 )
+                if len(set(known)) == 1:  # which tells of this length, and of no other
+                    seen = f"right where {length} is {known[0]}, and wrong here, where it is {size}"
                 return Pattern(seen, (RAGGED, ALL_EQUAL if _averages(f) else MASKED))
     return None
 

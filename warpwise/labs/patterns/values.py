@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ NEAR_CAUSES = (
     "is left out or stands elsewhere",
     "a number that has fewer digits than the exercise asks for, or loses them in a difference",
 )
+UNDIVIDED = "nothing is divided: is each {line} divided by the sum of its weights at the end?"
 SUM_CAUSES = (
     "something is counted more than once, or left out: a term, a step of a loop, or the number "
     "that a sum is divided by",
@@ -34,7 +36,7 @@ def one_factor(f: Failure) -> Pattern | None:
     if times == -1:
         swapped = "the operands of a difference, or the two sides of it, are exchanged"
         return Pattern(seen, (swapped, "a sign is wrong"))
-    usual = _causes_of_lines(f, "row") if f.is_softmax else SUM_CAUSES
+    usual = _causes_of_lines(f, "row") if f.is_softmax and f.want.ndim > 1 else SUM_CAUSES
     return Pattern(seen, (*((known[1],) if known else ()), *usual))
 
 
@@ -95,7 +97,11 @@ def _steady(got: np.ndarray, want: np.ndarray, axis: int) -> bool:
 
 
 def _causes_of_lines(f: Failure, line: str) -> tuple[str, ...]:
+    if f.is_softmax and not f.uses("/", "divide", "true_divide", "reciprocal"):
+        return (UNDIVIDED.format(line=line),)
     own = f"the number that a {line} is divided or multiplied by is wrong: is its sum complete?"
+    if f.is_softmax and f.right:
+        return f.likely(own)
     if f.is_softmax:
         return (
             f"the sum of a {line}'s weights is wrong: all parts of it must be measured against one "
@@ -132,7 +138,7 @@ def offset(f: Failure) -> Pattern | None:
 def sign(f: Failure) -> Pattern | None:
     """Wrong elements have the right size and the other sign."""
     got, want = f.pairs
-    if got.size < 2 or not want.any() or not f.same(np.abs(got), np.abs(want)):
+    if got.size < 2 or not (got * want < 0).all() or not f.same(np.abs(got), np.abs(want)):
         return None
     seen = "the wrong elements have the right size and the other sign"
     if (got >= 0).all():
@@ -145,7 +151,7 @@ def of_a_type(f: Failure) -> Pattern | None:
     got, want = f.pairs
     if not np.isfinite(want).all() or got.size == 0:
         return None
-    looks = (_wrapped, _cut, _whole, _half)
+    looks = (_wrapped, _cut, _whole, _narrow)
     return next((found for look in looks if (found := look(f, got, want))), None)
 
 
@@ -190,16 +196,23 @@ def _whole(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
     return Pattern(seen, (integer, "// stands where / should"))
 
 
-def _half(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
-    if f.got.dtype not in (np.float32, np.float64) or not np.isfinite(got).all() or got.size < 3:
+def _narrow(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
+    """Numbers that a narrower type than theirs, or than the one that is due, holds exactly."""
+    if f.got.dtype.kind != "f" or not np.isfinite(got).all() or not _near(got, want):
         return None
+    for narrow, wide, fewest in ((np.float16, np.float32, 3), (np.float32, np.float64, 1)):
+        due = f.want.dtype.type in (wide, np.float64) and np.unique(got).size >= fewest
+        if due and _is_exact(got, narrow).all() and not _is_exact(want, narrow).all():
+            name = narrow.__name__
+            seen = f"no wrong element has more digits than a {name} holds"
+            make = f"make products and sums in {wide.__name__}, and store those"
+            return Pattern(seen, (f"a number is {name} on the way: {make}",))
+    return None
+
+
+def _is_exact(values: np.ndarray, narrow: type[np.floating[Any]]) -> np.ndarray:
     with np.errstate(over="ignore"):
-        exact = got.astype(np.float16).astype(np.float64) == got
-    if not exact.all() or np.unique(got).size < 3 or not _near(got, want):
-        return None
-    seen = "no wrong element has more digits than a float16 holds"
-    wide = "a number is float16 on the way: make products and sums in float32, and store those"
-    return Pattern(seen, (wide,))
+        return np.asarray(values.astype(narrow).astype(np.float64) == values)
 
 
 def close(f: Failure) -> Pattern | None:
@@ -213,6 +226,8 @@ def close(f: Failure) -> Pattern | None:
         "a sum or a product is rounded to float16 before it is added: keep it in float32",
         *NEAR_CAUSES[:1],
     )
+    if f.is_close:
+        return Pattern(seen, NEAR_CAUSES[::-1])
     return Pattern(seen, rounded if f.has_halves else f.likely(*NEAR_CAUSES))
 
 

@@ -1,29 +1,26 @@
 """Advice in error messages: likely spellings and replacements, in the learner's own names.
 
-Nothing here decides whether something is a mistake; it runs only once there is one. Names can come
-from untrusted text, so the number of comparisons is bounded."""
+Nothing here decides whether something is a mistake; it runs only once there is one."""
 
 from __future__ import annotations
 
 import ast
-import difflib
 import math
 from collections.abc import Container, Hashable, Iterable, Mapping
-from itertools import islice
+from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
 import numpy as np
 
 from warpwise.simt.compiler.entries import Vocabulary
+from warpwise.simt.compiler.spelling import OWN, meant
 from warpwise.simt.compiler.value_types import KnownType, VectorType
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.names import CudaName, resolve
+from warpwise.simt.frontend.source import Outside
 from warpwise.simt.machine.structured_records import RecordType
 from warpwise.simt.types import NONE, SCALARS, ArrayType, TupleType, is_float, is_scalar
 
-LONGEST, MOST = 40, 2000  # longest name in characters, and most names, that are compared
-# difflib's ratio from which a name counts as a misspelling of another: two of three letters
-NEAR = 0.65
 PYTHON = (
     "range len min max abs pow round sum divmod enumerate zip print int float bool True False None"
 )
@@ -33,36 +30,43 @@ IMPORTS = {
     "math": "import math",
     "cuda": "from warpwise import cuda",
 }
+#: names of ``math`` that people write without it
+OF_MATH = "inf nan exp expm1 log log1p log2 log10 sqrt sin cos tan tanh erf ceil floor fabs".split()
 MADE = ("array", "empty", "full", "ones", "zeros")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the one of ``known`` that ``name`` looks like a misspelling of, or ""."""
-    if len(name) > LONGEST:
-        return ""
-    lower = {k.lower(): k for k in islice(known, MOST) if len(k) <= LONGEST}
-    found = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=NEAR)
-    return lower[found[0]] if found else ""
+@dataclass(frozen=True)
+class Own:
+    """The names that a kernel has itself: parameters, those that are arrays, and variables."""
+
+    parameters: tuple[str, ...]
+    arrays: tuple[str, ...]
+    variables: tuple[str, ...]
+
+    def nearest(self, name: str) -> str:
+        """Return the one that ``name`` is a misspelling of, or ""."""
+        other_case = [known for known in self.parameters if known.lower() == name.lower()]
+        known = (*self.parameters, *self.variables)
+        return next(iter(other_case), "") or meant(name, known, shortest=OWN)
 
 
 def undefined(
-    name: str, local: Iterable[str], outside: Mapping[str, object], top: Iterable[str]
+    name: str, own: Own, outside: Mapping[str, object], top: Iterable[str]
 ) -> tuple[str, str]:
     """Return the message for an undefined name, and what to try.
 
-    ``outside``: names that the kernel sees, ``local``: its variables, ``top``: CUDA's."""
+    ``own``: the kernel's names, ``outside``: those that it sees, ``top``: CUDA's."""
     what = f"{name} is not defined"
     if name in IMPORTS:
         return what, f"{IMPORTS[name]} at the top of the file, or in an earlier cell"
-    near = _meant(name, local, outside, tuple(top))
+    near = _meant(name, own, outside, tuple(top))
     if near:
         return f"{what}; did you mean {near}?", f"write {near}"
-    return what, "define it before the kernel, or pass it as an argument"
+    shape = f", as from {own.arrays[0]}.shape" if own.arrays else ""
+    return what, f"give it a value on a line above{shape}, or define it above the kernel"
 
 
-def _meant(
-    name: str, local: Iterable[str], outside: Mapping[str, object], top: tuple[str, ...]
-) -> str:
+def _meant(name: str, own: Own, outside: Mapping[str, object], top: tuple[str, ...]) -> str:
     """Return the name that was probably meant, or ""."""
     modules = {k: v for k, v in outside.items() if isinstance(v, (ModuleType, CudaName))}
     cuda = next((k for k, v in modules.items() if resolve(v) == CudaName()), "cuda")
@@ -70,10 +74,22 @@ def _meant(
         return f"{cuda}.{name}"
     if name in {t.name for t in SCALARS}:
         return element_type(outside, name)
-    public = [k for k in outside if not k.startswith("_")]
-    near = nearest(name, local) or nearest(name, (*public, *PYTHON.split()))
-    word = "" if near else nearest(name, top)
+    if name in OF_MATH:
+        return f"{next((k for k, v in outside.items() if v is math), 'math')}.{name}"
+    public = [k for k, v in outside.items() if not k.startswith("_") and _is_for_kernels(v)]
+    near = own.nearest(name) or meant(name, (*public, *PYTHON.split()))
+    word = "" if near else meant(name, top)
     return f"{cuda}.{word}" if word else near
+
+
+def _is_for_kernels(value: object) -> bool:
+    """True if a name outside a kernel may be meant in it: no list, and nothing of a notebook."""
+    if isinstance(value, Outside):
+        return value.is_function
+    if isinstance(value, (ModuleType, CudaName, Kernel)):
+        return True
+    of_package = str(getattr(value, "__module__", "")).partition(".")[0] in ("warpwise", "IPython")
+    return isinstance(value, Hashable) and not (of_package and callable(value))
 
 
 def element_type(outside: Mapping[str, object], name: str = "float32") -> str:
@@ -91,7 +107,7 @@ def unknown_attribute(
 
     ``written``: the text of ``base``; ``functions``: those that a kernel can call."""
     names = vars(base) if isinstance(base, ModuleType) else {}
-    near = nearest(attribute, [k for k, v in names.items() if _can_be_used(v, functions)])
+    near = meant(attribute, [k for k, v in names.items() if _can_be_used(v, functions)])
     what = f"{written}.{attribute} is not defined"
     if near:
         return f"{what}; did you mean {written}.{near}?", f"write {written}.{near}"
@@ -121,7 +137,7 @@ def unknown_cuda(path: str, written: str, words: Vocabulary) -> tuple[str, str, 
         return f"{written} is not defined", f"{prefix}{first}.x, .y or .z", True
     if first in words.refused:
         return f"{written} is not known to the simulator", words.refused[first].instead, False
-    near = nearest(path, (*words.called, *words.read, *words.top))
+    near = meant(path, (*words.called, *words.read, *words.top))
     if near:
         what = f"{written} is not defined; did you mean {prefix}{near}?"
         return what, f"write {prefix}{near}{words.called.get(near, '')}", True

@@ -12,7 +12,7 @@ import numpy as np
 
 from warpwise.errors import KernelTypeError, UndefinedNameError
 from warpwise.simt import types
-from warpwise.simt.compiler import advice, enumerations
+from warpwise.simt.compiler import enumerations
 from warpwise.simt.compiler.arguments import NO_COMPLEX
 from warpwise.simt.compiler.array_calls import dtype_of, element_type
 from warpwise.simt.compiler.closures import (
@@ -26,6 +26,7 @@ from warpwise.simt.compiler.closures import (
 from warpwise.simt.compiler.complex_numbers import part_of_number
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.names import known_value, static_code
+from warpwise.simt.compiler.spelling import meant
 from warpwise.simt.compiler.stores import filling
 from warpwise.simt.compiler.subscripts import MOST_AXES, field, read
 from warpwise.simt.compiler.value_types import KnownType, VectorType
@@ -148,7 +149,7 @@ def _refuse_of_array(c: Context, node: ast.Attribute) -> NoReturn:
     if node.attr == "flat":
         try_this = f"{text}[i], for i in range({array}.size)"
         c.refuse(node, f"{text} needs an index in a kernel", try_this)
-    near = advice.nearest(node.attr, c.language.attributes)
+    near = meant(node.attr, c.language.attributes)
     if near:
         what = f"{text} is not defined; did you mean {array}.{near}?"
         c.refuse(node, what, f"write {array}.{near}", UndefinedNameError)

@@ -120,8 +120,7 @@ class KnownNames:
         try:
             value = resolve(self.kernel.lookup(name))
         except KeyError:
-            local = sorted(self.variables.assigned)
-            unknown = advice.undefined(name, local, self.kernel.names(), self.words.top)
+            unknown = advice.undefined(name, self._own(), self.kernel.names(), self.words.top)
             refuse(self.kernel, node, *unknown, UndefinedNameError)
         if isinstance(value, Outside) and value.is_function:
             try_this = f"write @cuda.jit(device=True) above def {name}"
@@ -134,6 +133,12 @@ class KnownNames:
             what = f"{what}, and a kernel reads nothing else there"
             refuse(self.kernel, node, what, try_this)
         return value
+
+    def _own(self) -> advice.Own:
+        """Return the kernel's names, for messages."""
+        given = self.kernel.parameters
+        arrays = (name for name in given if isinstance(self.variables.env.get(name), ArrayType))
+        return advice.Own(given, tuple(arrays), tuple(sorted(self.variables.assigned)))
 
     def value(self, node: ast.expr) -> object:
         """Return a number, text or member of an enumeration that is known before the launch.

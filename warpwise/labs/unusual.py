@@ -1,0 +1,80 @@
+"""Notice where a function makes an infinity or nan without an error, as NumPy's numbers do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+WANTED = "what should the result be there?"
+BY_ZERO = "line {line} divides by 0 here: " + WANTED
+OF_ZERO = "line {line} takes the logarithm of 0 here: " + WANTED
+NOUGHTS = "line {line} divides 0 by 0 here, or an infinity by an infinity, which is nan: " + WANTED
+ITSELF = (
+    "line {line} subtracts an infinity from itself here, as in -inf - (-inf), which is nan: "
+    "guard that difference"
+)
+OVERFLOW = (
+    "exp of a large number is inf, and inf / inf, inf - inf and 0 * inf are nan, as on {lines}: "
+    "subtract the maximum before exp"
+)
+#: how a warning begins -> a question about it, the more telling first
+QUESTIONS = {
+    "divide by zero encountered in log": OF_ZERO,
+    "divide by zero": BY_ZERO,
+    "invalid value encountered in divide": NOUGHTS,
+    "invalid value encountered in subtract": ITSELF,
+}
+OF_INFINITIES = tuple(f"invalid value encountered in {what}" for what in ("divide", "subtract"))
+
+
+@dataclass
+class Unusual:
+    """NumPy's warnings about the lines of a file: "divide by zero encountered in log", and where.
+
+    Of a warning only the first line is kept."""
+
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def asked(self, is_nan: bool) -> str:
+        """Ask about what was met first of zeros and infinities; "" if nothing was.
+
+        ``is_nan``: whether nan came out. If not, infinities may be right, or never looked at."""
+        overflow = self.lines.get("overflow encountered in exp")
+        invalid = [self.lines[told] for told in OF_INFINITIES if told in self.lines]
+        if is_nan and overflow and invalid:
+            first, last = sorted((overflow, min(invalid)))
+            lines = f"line {last}" if first == last else f"lines {first} and {last}"
+            return OVERFLOW.format(lines=lines)
+        found = [
+            (line, question.format(line=line))
+            for told, line in self.lines.items()
+            if (question := _question(told)) and (is_nan or question is not ITSELF)
+        ]
+        return min(found, default=(0, ""))[1]
+
+
+def _question(told: str) -> str:
+    return next((q for start, q in QUESTIONS.items() if told.startswith(start)), "")
+
+
+@contextmanager
+def unusual_numbers(file: str) -> Iterator[Unusual]:
+    """Give what holds, after the block, NumPy's warnings about the lines of ``file``.
+
+    All warnings are shown after the block as they would have been, if they would have."""
+    found, before = Unusual(), np.geterr()
+    noticed = np.errstate(divide="warn", over="warn", invalid="warn")
+    with warnings.catch_warnings(record=True) as caught, noticed:
+        warnings.simplefilter("always", RuntimeWarning)
+        try:
+            yield found
+        finally:
+            for one in caught:
+                if one.filename == file:
+                    found.lines.setdefault(str(one.message), one.lineno)
+    for one in caught if "warn" in before.values() else ():
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
