@@ -110,6 +110,13 @@ CASES = {
         "c[0, 0] is the sum of the first 32 of the 41 products a[0, k] * b[k, 0]: "
         "the last 9 are missing",
     ),
+    "the first term alone": (
+        A[:, :1] @ B[:1],
+        C,
+        "c[0, 0] is only the first of the 41 products a[0, k] * b[k, 0]: the last 40 are missing",
+    ),
+    "the last term alone": (A[:, 40:] @ B[40:], C, "c[0, 0] is only the last of the 41 products"),
+    "all but the last term": (A[:, :40] @ B[:40], C, "the last one is missing"),
     "last terms": (A[:, 32:] @ B[32:], C, "the last 9 of the 41 products"),
     "+= became =": (A[:, 40:] @ B[40:], C, "= stands where += should"),
     "one term": (C - np.outer(A[:, 3], B[3]), C, "all but product 3 of the 41 products"),
@@ -205,7 +212,7 @@ def test_an_infinity_is_close_to_nothing():
     """L of a row that sees nothing is -inf, and 0 is another number."""
     told = seen([1.0, 0.0], [1.0, -inf], words=WORDS)
     assert "should all be -inf" in told and "close" not in told
-    assert "are infinite\nexp of a large number" in seen([inf, 1, 2], [9.0, 1, 2], words=WORDS)
+    assert "is infinite\nexp of a large number" in seen([inf, 1, 2], [9.0, 1, 2], words=WORDS)
     assert "where 0 is due\na row that sees nothing" in seen([nan, 1], [0.0, 1], words=WORDS)
 
 

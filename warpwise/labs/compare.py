@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warpwise.labs.digits import digits
 from warpwise.messages import Datum, Element, Lengths, Message, Part, Size, Words, message
 
 #: quiet NaNs that arithmetic does not produce by itself
@@ -29,7 +30,7 @@ class Mismatch:
         if self.got.shape != self.want.shape:
             return self._of_shapes(name)
         first = tuple(np.argwhere(self.where)[0].tolist())
-        want, got = (_shown(side[first].item()) for side in (self.want, self.got))
+        want, got = (Datum(digits(side[first])) for side in (self.want, self.got))
         told = message("should be {want} and is {got}", want=want, got=got)
         if was:
             told = message("was {want} and is now {got}", want=want, got=got)
@@ -51,11 +52,6 @@ class Mismatch:
             got=Lengths(self.got.shape),
             want=Lengths(self.want.shape),
         )
-
-
-def _shown(value: object) -> Datum:
-    """A number as messages show it."""
-    return Datum(f"{value:.9g}" if isinstance(value, float) else value)
 
 
 def compare(

@@ -201,7 +201,7 @@ def _numbered(slot: Slot, node: ast.Constant, numbers: list[int | float]) -> Ite
     if not axis:
         near += [0, 1, *numbers]
         if value == 0:
-            yield ast.Constant(float("-inf")), "of what begins at 0: what should it begin with?", 0
+            yield ast.Constant(float("-inf")), "is 0 the right number to begin with?", 0
     if isinstance(value, int):
         near = [int(n) for n in near if n == int(n)]
     for other in dict.fromkeys(near):

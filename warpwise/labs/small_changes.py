@@ -134,7 +134,7 @@ def _other_lines(
     this, before, after = block[i], block[:i], block[i + 1 :]
     moves = ast.Assign | ast.AugAssign | ast.Expr | ast.If
     if isinstance(this, moves) and after and isinstance(after[0], moves):
-        order = "does each line come before what follows it, or does one come after?"
+        order = "do this line and the next one stand in the right order?"
         yield [*before, after[0], this, *after[1:]], order, 2
     match this:
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
@@ -202,7 +202,7 @@ def _kept(
 
 
 def _measured(name: str) -> str:
-    return f"is what {name} holds rescaled first, so that it is measured as what is added?"
+    return f"must what {name} holds so far be rescaled before more is added to it?"
 
 
 def _at(node: ast.stmt, place: ast.stmt) -> ast.stmt:

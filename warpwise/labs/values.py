@@ -29,7 +29,9 @@ from warpwise.labs.exercise import Call, Case, Reason, Verdict, copied, named_be
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.labs.unused import unused
-from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Size, Source, message, plain
+from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Source, message, plain
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,9 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
     items = (
         message("[[{item}|an item of {call}]]", item=Source(known[i]), call=told)
         if len(known) == len(value)
-        else message("[[item {i} of {call}|an item of {call}]]", i=Size(i), call=told)
+        else message(
+            "[[the {nth} result of {call}|a result of {call}]]", nth=Datum(_nth(i)), call=told
+        )
         for i in range(len(value))
     )
     found = (
@@ -68,6 +72,11 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         for number, (item, want, name) in enumerate(zip(value, call.want, items, strict=True))
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
+
+
+def _nth(number: int) -> str:
+    """Name one of several results, counted from 0."""
+    return ORDINALS[number] if number < len(ORDINALS) else f"{number + 1}th"
 
 
 def _returned_names(function: Callable[..., Any]) -> tuple[str, ...]:

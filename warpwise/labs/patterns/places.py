@@ -145,7 +145,7 @@ def _along(marked: np.ndarray, line: str, step: int) -> Place | None:
             return _tail(first, count, lines, line, step)
         if first == 0:
             causes = (BEGINS, OWN.format(line=line))
-            return Place(f"the first {places.size} {lines}, up to {last}", causes)
+            return Place(f"the first {places.size} {lines}, 0 to {last}", causes)
         return Place(f"{lines} {first} to {last} of {count}", (BEGINS, OWN.format(line=line)))
     for period in PERIODS:
         rest = np.unique(places % period)
