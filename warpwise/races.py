@@ -157,6 +157,10 @@ class Race:
         if a.line == b.line:
             return self._try_on_one_line()
         order = self._order
+        if self.space == "global" and a.writes and b.writes and not (a.atomic or b.atomic):
+            return _joined(TWO_STORES.format(array=self.array), f"if it is meant so, {order}")
+        if part := _part_of_several(self.array, a.text, b.text):
+            return _joined(OTHER_PART.format(part=part, array=self.array), f"otherwise {order}")
         if b.precedes(a) and self.scope != "grid":
             order += f"; if {b.there} is in the next trip of a loop, at the end of that loop"
             if self.space == "shared" and b.writes and not a.writes:
@@ -255,6 +259,14 @@ class Race:
         return "\n".join(part for part in parts if part)
 
 
+TWO_STORES = (
+    "two lines store to the same element of {array}: should their indices differ, so that each "
+    "element has one thread that stores it?"
+)
+OTHER_PART = (
+    "both lines take {array}[{part}, ...], without a barrier between them: should one of the two "
+    "take the other part, such as the one that the trip before has filled?"
+)
 _ORDER = {
     "warp": "cuda.syncthreads() between the two, for the lanes of a warp need not keep in step; "
     "cuda.syncwarp() is enough only where no other warp of the block uses these elements",
@@ -288,6 +300,22 @@ def _joined(*texts: str) -> str:
         else:
             said += f"; {text}" if said else text
     return said
+
+
+def _part_of_several(array: str, one: str, other: str) -> str:
+    """Return the first index, such as ``s % 2``, that both lines have for a part of an array of
+    several; "" if they have none, or others."""
+    first, second = _parts(array, one), _parts(array, other)
+    return first if first == second else ""
+
+
+def _parts(array: str, text: str) -> str:
+    for node in ast.walk(_statement(text) or ast.Pass()):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[part, _, *_])):
+                if name == array and any(isinstance(n, ast.Mod) for n in ast.walk(part)):
+                    return ast.unparse(part)
+    return ""
 
 
 def _statement(text: str) -> ast.stmt | None:

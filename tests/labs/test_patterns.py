@@ -19,7 +19,7 @@ from warpwise.labs.patterns.failure import MASKED, RESCALED
 from warpwise.labs.repairs import told
 from warpwise.labs.small_changes import changes
 
-KEPT = "what d holds is lost: does it begin anew, or is it kept and rescaled?"
+KEPT = "what d held so far is lost here: should it be kept, and rescaled?"
 RNG = np.random.default_rng(21)
 N = 70
 X = RNG.normal(size=N).astype(np.float32)
@@ -173,7 +173,7 @@ ARGS = {"heads": 12, "n": 1024, "d": 64, "item_bytes": 2}
     [
         (
             6_316_032,
-            "it is 24576 too small, which is 2 * heads * n\nsomething that there is heads * n of",
+            "it is 24576 too small, which is 2 * heads * n\nan array of heads * n elements",
         ),
         (6_340_608 + 12 * 64, "768 too large, which is heads * d"),
     ],
@@ -183,7 +183,7 @@ def test_a_size_that_is_some_arrays_off_says_of_which_shape(got: int, told: str)
 
 
 def test_a_size_that_is_off_by_no_product_says_nothing_of_arrays():
-    assert "something that there is" not in seen(6_340_608 + 24_577, 6_340_608, inputs=ARGS)
+    assert "an array of" not in seen(6_340_608 + 24_577, 6_340_608, inputs=ARGS)
 
 
 def test_what_rises_along_an_axis_is_told_with_the_input_that_it_rises_by():
@@ -541,7 +541,7 @@ def one_loop_short(n):
     [
         (one_forgotten, 7, "something that counts is forgotten"),
         (one_forgotten, 5, "something is counted that should not be"),
-        (one_loop_short, 5, "a range begins or ends one off"),
+        (one_loop_short, 5, "a range begins or ends one step too early or too late"),
     ],
 )
 def test_one_too_few_is_a_range_only_where_there_is_one(function, want: int, cause: str):

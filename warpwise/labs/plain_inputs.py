@@ -24,8 +24,8 @@ FEWEST = 3  # terms of the longest sum, below which a count tells nothing
 MOST = 4000  # beyond it a float32 tells no count from another number
 NEAR, ROUNDING = 1e-3, 1e-5  # by which, and by which part of it, a count may be no whole number
 ALL_RIGHT = (
-    "with {fill} everywhere {outputs} right: each sum has as many terms as it should, so see which "
-    "elements they are, and in which place each result is stored"
+    "with {fill} everywhere {outputs} right: each sum has as many terms as it should, so check "
+    "which elements they are, and where each result is stored"
 )
 
 

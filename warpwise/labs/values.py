@@ -67,11 +67,21 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         )
         for i in range(len(value))
     )
+    if _are_swapped(value, call.want):
+        detail = told_value(told, "returned", value, call.want)
+        return failed(call, Reason.WRONG_TYPE, detail, plain(advice.SWAPPED))
     found = (
         _judge_item(item, want, call, name, made, number)
         for number, (item, want, name) in enumerate(zip(value, call.want, items, strict=True))
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
+
+
+def _are_swapped(values: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+    """True if results have the types that are due in another order, and not in their own."""
+    got, want = ([(kind_of(one), np.ndim(one)) for one in side] for side in (values, wanted))
+    known = all(kind is not None for kind, _ in got)
+    return known and got != want and sorted(map(str, got)) == sorted(map(str, want))
 
 
 def _nth(number: int) -> str:

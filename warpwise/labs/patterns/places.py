@@ -46,7 +46,8 @@ OWN = (
 OF_A_FUNCTION = (
     "they are a case of their own, which takes the wrong branch or has none: what sets their "
     "inputs apart from those of the right ones?",
-    "an end is counted in or left out: < or <=, and where a range begins and ends",
+    "an end is included that should not be, or left out: < or <=, and where a range begins and "
+    "ends",
 )
 OUTER = (
     "an outer index, such as the number of a head, is left out or is another array's where "
