@@ -81,7 +81,7 @@ def _born(kernel: Kernel, args: Mapping[str, Any], node: ast.expr) -> Iterator[B
         case ast.Name(id=name):
             if isinstance(args.get(name), float):  # a Python float, or np.float64
                 yield node, f"a Python float is one: write np.float32({name})"
-            elif name not in kernel.assigned and name not in args and _is_float(kernel, node):
+            elif _is_float(kernel, node):
                 yield node, f"make it np.float32 where it is defined, or write np.float32({name})"
         case ast.Subscript(value=ast.Name(id=name)):
             if isinstance(array := args.get(name), np.ndarray) and array.dtype == np.float64:
@@ -102,7 +102,17 @@ def _is_float(kernel: Kernel, node: ast.expr) -> bool:
         case ast.Constant(value=value):
             return isinstance(value, float)
         case ast.Attribute(value=ast.Name(id=module), attr=name):
-            return isinstance(getattr(kernel.lookup(module), name, None), float)
+            return isinstance(getattr(_outside(kernel, module), name, None), float)
         case ast.Name(id=name):
-            return isinstance(kernel.lookup(name), float)
+            return isinstance(_outside(kernel, name), float)
     return False
+
+
+def _outside(kernel: Kernel, name: str) -> object:
+    """Return what a name means outside a kernel; None for its own names and unknown ones."""
+    if name in kernel.assigned or name in kernel.parameters:
+        return None
+    try:
+        return kernel.lookup(name)
+    except KeyError:
+        return None

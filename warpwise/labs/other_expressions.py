@@ -53,10 +53,13 @@ EXCHANGED = {
     "blockIdx": ("threadIdx",),
     "blockDim": ("gridDim",),
     "laneid": (),
-    "shfl_up_sync": ("shfl_down_sync",),
-    "shfl_down_sync": ("shfl_up_sync",),
+    "shfl_up_sync": ("shfl_down_sync", "shfl_xor_sync"),
+    "shfl_down_sync": ("shfl_xor_sync", "shfl_up_sync"),
 }
-WHICH_LANES = "from which lanes should values come: from higher ones (down) or lower ones (up)?"
+WHICH_LANES = (
+    "which lanes need the result, and from which do values come: higher ones (down), lower ones "
+    "(up), or both ways (xor)?"
+)
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Lt: "<",
     ast.LtE: "<=",

@@ -28,6 +28,7 @@ from warpwise.labs.described import (
 from warpwise.labs.exercise import Call, Case, Reason, Verdict, copied, named_before, read_as
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
+from warpwise.labs.reductions import over_all
 from warpwise.labs.unused import unused
 from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Source, message, plain
 
@@ -176,6 +177,7 @@ def _failure(wrong: Mismatch, call: Call, told: Message, made: Made | None, numb
         before=named_before(call, made.cases, names) if made else (),
         readings=read_as(call, number),
         unused=unused(tree) if tree else "",
+        over_all=over_all(tree) if tree else "",
         labels=number in call.labels or wrong.want.dtype.kind == "b",
     )
 

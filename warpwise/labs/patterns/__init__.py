@@ -40,6 +40,7 @@ PATTERNS = (
     of_inputs.function_of_inputs,
     values.one_step,
     along_axes.reduced,
+    along_axes.reduction_missing,
     relations.factor_or_term,
     relations.two_factors,
     sizes.product_apart,

@@ -41,7 +41,7 @@ class Failure:
     ``before`` are the inputs of the cases that stand before this one, and are right.
     ``labels`` is True where the numbers name something, or are truth values.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
-    names of the text that nothing is made of."""
+    names of the text that nothing is made of, ``over_all`` about a reduction of a whole array."""
 
     name: str
     got: np.ndarray
@@ -57,6 +57,7 @@ class Failure:
     readings: Mapping[str, np.ndarray] = field(default_factory=dict)
     unused: str = ""
     labels: bool = False
+    over_all: str = ""
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:

@@ -71,6 +71,7 @@ def some_wrong(f: Failure) -> Pattern | None:
     if found is None:
         return None
     causes = found.causes if f.tile else OF_A_FUNCTION
+    causes = (f.over_all, *causes) if f.over_all else causes
     if found.causes[0] not in (EDGE, OUTER, SEAM):
         causes = f.likely(*causes)
     return Pattern(f"wrong: {found.told}; all others are right", causes)
