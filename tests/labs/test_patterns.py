@@ -57,6 +57,7 @@ LONG = RNG.normal(size=512)
 EDGE = changed(C, (slice(None), slice(32, None)))
 TURNED = RNG.normal(size=(32, 32))
 IN_TILES = TURNED.reshape(2, 16, 2, 16).transpose(0, 3, 2, 1).reshape(32, 32)
+ROWS, COLS = RNG.normal(size=21), RNG.normal(size=34)
 CASES = {
     "one factor": (0.25 * C, C, "each is 0.25 times what it should be"),
     "a size as the factor": (41 * C, C, "a.shape[1]"),
@@ -104,6 +105,21 @@ CASES = {
     "a constant": (np.full(N, 2.0), X, "every element of c is 2"),
     "a missing factor": (X, X * SQUARES, "it were multiplied by s\nthe factor s is left out"),
     "a missing term": (C, C + 3 * B[:21, :34], "s is missing from each wrong one"),
+    "two factors": (
+        C * ROWS[:, None] * COLS,
+        C,
+        "r times s times what it should be\nthe factors r and s are there once too often",
+    ),
+    "a maximum left out": (
+        A.sum(1) - A.max(1),
+        A.sum(1),
+        "the maximum of a along axis 1 is missing from each wrong one\nit is left out of a sum",
+    ),
+    "bits cut off": (
+        np.array([0x10000, 0x18000], np.uint32),
+        np.array([0x12000, 0x18000], np.uint32),
+        "one step of 0x2000 too small, the lowest bit that is kept\nthe bits that are dropped",
+    ),
     "first terms": (
         A[:, :32] @ B[:32],
         C,
@@ -152,6 +168,7 @@ CASES = {
 OTHERS = {
     "another operator": {"inputs": {"a": A, "v": A[0]}},
     "a missing factor": {"inputs": {"s": SQUARES}},
+    "two factors": {"inputs": {"r": ROWS, "s": COLS}},
     "ties upwards": {"inputs": {"h": HALVES}},
     "a missing term": {"inputs": {"s": 3 * B[:21, :34]}},
     "seams between blocks": {"tile": (128,)},

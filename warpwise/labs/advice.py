@@ -6,7 +6,7 @@ from warpwise.labs.exercise import Launch
 from warpwise.labs.first_float64 import first_float64
 from warpwise.labs.kept_in_memory import kept_in_memory
 from warpwise.labs.lookup import names_of_arguments
-from warpwise.messages import Chosen, Message, Name, Words, message, plain
+from warpwise.messages import Chosen, Message, Words, message, plain
 from warpwise.metrics import ABOUT
 from warpwise.simt import Kernel
 from warpwise.traces import Trace
@@ -147,7 +147,7 @@ def less_of(kernel: Kernel, launch: Launch, counter: str, t: Trace) -> Message:
     if counter == "warp_instructions":
         mostly = Chosen(_mostly(t))
         return message("[[{mostly}|{any}]]", mostly=mostly, any=Words(INSTRUCTIONS))
-    return message("{counter}: {it}", counter=Name(counter), it=Words(ABOUT[counter].meaning))
+    return plain(f"{counter}: {ABOUT[counter].meaning}")
 
 
 def _of_memory(counter: str) -> bool:

@@ -21,6 +21,11 @@ from warpwise.simt.machine.memory import Array
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import Value
 
+ROUNDED_UP = (
+    ". The launch is rounded up to whole blocks, so that threads of the last ones have no element. "
+    "If that is not it: {cause}"
+)
+
 
 def explained(
     error: OutOfBoundsError,
@@ -35,17 +40,13 @@ def explained(
     cause = _swapped(array, indices, texts, mask) or _long_loop(array, indices, texts, site, kernel)
     if not cause:
         return error
-    if _rounded_up(array, indices, mask):
-        try_this = message(
-            "{guard}[[. The launch is rounded up to whole blocks, so that threads of the last ones "
-            "have no element. If that is not it: {cause}]]",
-            guard=error.remedy,
-            cause=Chosen(cause),
-        )
-    else:
-        try_this = message(
-            "[[{cause}; if that is not it, ]]{guard}", cause=Chosen(cause), guard=error.remedy
-        )
+    guard_first = _rounded_up(array, indices, mask)
+    try_this = message(
+        "[[{before}]]{guard}[[{after}]]",
+        before=Chosen("" if guard_first else f"{cause}; if that is not it, "),
+        guard=error.remedy,
+        after=Chosen(ROUNDED_UP.format(cause=cause) if guard_first else ""),
+    )
     return OutOfBoundsError(error.message, error.where, try_this)
 
 
