@@ -678,7 +678,7 @@ def test_a_list_or_another_shape_where_an_array_is_asked_for():
     assert "np.array" in judge_value([1, 2, 3], call).advice
     assert "shape" in judge_value(np.array([[1, 2]]), call).advice
     shorter = judge_value(np.array([1, 2]), call)
-    assert shorter.detail.endswith("\nmissing: 3") and "an end is counted" in shorter.advice
+    assert shorter.detail.endswith("\nmissing: 3") and "an end is included" in shorter.advice
     assert "by hand" in judge_value(np.array([7, -5, 4]), call).advice
     assert judge_value(np.array([1, 2, 4]), call).detail.endswith(
         "wrong: the last element only; all others are right"
