@@ -19,7 +19,7 @@ NO_MAXIMUM = (
 )
 VANISHED = (
     "exp of a number far below 0 is 0: subtract the row's own maximum, which begins at -inf, not "
-    "0, and in which a hidden key does not count as a 0"
+    "0, and leaves out the keys that a mask hides"
 )
 
 
