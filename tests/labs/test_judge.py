@@ -548,6 +548,8 @@ def test_each_item_of_a_tuple_is_judged():
     assert second[0] == "the second result of the function(3) is the int 4, expected the int 3"
     assert second[1] == "it is 1 too large"
     assert judge_value((np.array([0.0, 1.0, 4.0]), 3.0), PAIR).reason == "wrong type"
+    exchanged = judge_value((3, np.array([0.0, 1.0, 4.0])), PAIR)
+    assert exchanged.reason == "wrong type" and "in another order" in exchanged.advice
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from warpwise import trace
+from warpwise.errors import StepLimitError
 from warpwise.races import Race
 from warpwise.simt import kernels_in
 
@@ -79,6 +80,25 @@ ADVICE = {
         r"where all of cuda\.grid\(2\) are 0;",
     ),
 }
+
+
+def test_two_lines_of_one_part_of_several_are_asked_for_the_other():
+    body = """
+        s = cuda.shared.array((2, 32), "float32")
+        t = cuda.threadIdx.x
+        for k in range(4):
+            s[k % 2, t] = x[t]
+            out[t] = s[k % 2, 31 - t]
+    """
+    asked = "both lines take s[k % 2, ...], without a barrier between them: should one"
+    assert race(body, 1, 32).try_this.startswith(asked)
+
+
+def test_one_thread_that_does_it_all_is_told_of_the_others():
+    text = "from numba import cuda\n@cuda.jit\ndef k(x):\n    if cuda.grid(1) == 0:\n"
+    text += "        for i in range(x.size * 100):\n            x[i % 64] += 1\n"
+    with pytest.raises(StepLimitError, match="the launch has 64 threads, and one alone is in"):
+        trace(kernels_in(text)["k"], 2, 32, np.zeros(64, np.float32), max_steps=500)
 
 
 @pytest.mark.parametrize("name", ADVICE)
