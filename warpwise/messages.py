@@ -226,15 +226,19 @@ class Lengths(Private):
 
 @dataclass(frozen=True)
 class Element:
-    """An element: the name of its array, which is public, and its index."""
+    """An element: the name of its array, which is public, and its index.
+
+    An array may have words for a name, such as "the first result of f"."""
 
     array: Part
     index: tuple[int, ...]
     private: ClassVar[bool] = True
 
     def open(self, spec: str = "") -> str:
-        index = f"[{', '.join(map(str, self.index))}]" if self.index else ""
-        return self.array.open() + index
+        array, index = self.array.open(), f"[{', '.join(map(str, self.index))}]"
+        if not self.index:
+            return array
+        return f"element {index} of {array}" if " result of " in array else array + index
 
     def hidden(self, spec: str = "") -> str:
         return f"an element of {self.array.hidden()}"

@@ -153,11 +153,14 @@ class Race:
         a, b = self.first, self.second
         if self.same and not _as_atomic(b.text):
             promise = "memory ends up the same in any order here, but CUDA promises no result"
-            tries = [self._ask, self._let_one, f"{promise} where threads race"]
-            return "; ".join(text for text in tries if text)
+            return _joined(self._ask, self._let_one, f"{promise} where threads race")
         if a.line == b.line:
             return self._try_on_one_line()
         order = self._order
+        if self.space == "global" and a.writes and b.writes and not (a.atomic or b.atomic):
+            return _joined(TWO_STORES.format(array=self.array), f"if it is meant so, {order}")
+        if part := _part_of_several(self.array, a.text, b.text):
+            return _joined(OTHER_PART.format(part=part, array=self.array), f"otherwise {order}")
         if b.precedes(a) and self.scope != "grid":
             order += f"; if {b.there} is in the next trip of a loop, at the end of that loop"
             if self.space == "shared" and b.writes and not a.writes:
@@ -182,7 +185,7 @@ class Race:
                 f"let only one thread write each element of {self.array}; "
                 "to combine the values of several threads, use cuda.atomic.add"
             )
-            return f"{self._ask}; if they are to share it, {only}" if self._ask else only
+            return _joined(self._ask, f"if they are to share it, {only}") if self._ask else only
         apart = f"otherwise {order}"
         if self.scope == "grid":
             apart = "if they read what others write, write to another array"
@@ -220,7 +223,10 @@ class Race:
             return f"{differ}, which the index does not use: should it?"
         if self.scope != "grid" and self._let_one and used.isdisjoint({"x", "y", "z"}):
             return ""
-        return f"several threads take one element: is the index, like {self._grid}, unique?"
+        return (
+            "several threads come to the same index here: should each have an index of its own, "
+            "or only one of them store?"
+        )
 
     @property
     def _grid(self) -> str:
@@ -253,9 +259,17 @@ class Race:
         return "\n".join(part for part in parts if part)
 
 
+TWO_STORES = (
+    "two lines store to the same element of {array}: should their indices differ, so that each "
+    "element has one thread that stores it?"
+)
+OTHER_PART = (
+    "both lines take {array}[{part}, ...], without a barrier between them: should one of the two "
+    "take the other part, such as the one that the trip before has filled?"
+)
 _ORDER = {
-    "warp": "cuda.syncthreads() between the two; cuda.syncwarp() is enough if only lanes of one "
-    "warp meet here: they need not keep in step",
+    "warp": "cuda.syncthreads() between the two, for the lanes of a warp need not keep in step; "
+    "cuda.syncwarp() is enough only where no other warp of the block uses these elements",
     "block": "cuda.syncthreads() between the two, where all threads of the block pass",
     "grid": "blocks run in any order, and syncthreads does not reach across them: do the later "
     "part in a second launch, or after cuda.cg.this_grid().sync(); where an atomic counter finds "
@@ -275,6 +289,33 @@ _ANY_ORDER = {
 }
 
 _ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
+
+
+def _joined(*texts: str) -> str:
+    """Join advice with semicolons; what follows a question is a sentence of its own."""
+    said = ""
+    for text in filter(None, texts):
+        if said.endswith("?"):
+            said += f" {text[0].upper()}{text[1:]}"
+        else:
+            said += f"; {text}" if said else text
+    return said
+
+
+def _part_of_several(array: str, one: str, other: str) -> str:
+    """Return the first index, such as ``s % 2``, that both lines have for a part of an array of
+    several; "" if they have none, or others."""
+    first, second = _parts(array, one), _parts(array, other)
+    return first if first == second else ""
+
+
+def _parts(array: str, text: str) -> str:
+    for node in ast.walk(_statement(text) or ast.Pass()):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[part, _, *_])):
+                if name == array and any(isinstance(n, ast.Mod) for n in ast.walk(part)):
+                    return ast.unparse(part)
+    return ""
 
 
 def _statement(text: str) -> ast.stmt | None:

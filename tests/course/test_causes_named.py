@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 
 import pytest
-from support.causes_named import is_named, looked_at, of_wrong_numbers, told, verdict
+from support.causes_named import OF_NUMBERS, is_named, looked_at, of_wrong_numbers, told, verdict
 from support.lab_cases import STEMS
+from support.wrong_answers import wrong_answers
 
 LONG = 5.0  #: seconds of processor time
 NAMED = [answer for stem in STEMS for answer in of_wrong_numbers(stem) if answer.names]
+OTHERS = [
+    answer
+    for stem in STEMS
+    for answer in wrong_answers(stem)
+    if answer.names and answer.reason not in OF_NUMBERS
+]
 
 
 @pytest.mark.slow
@@ -27,6 +34,14 @@ def test_the_cause_of_a_wrong_number_is_named(answer, monkeypatch):
         monkeypatch.setattr("warpwise.labs.repairs.SECONDS", math.inf)  # on whatever machine
         seen = told(verdict(answer))
     assert is_named(answer, seen), seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", OTHERS, ids=lambda answer: f"{answer.lab}-{answer.name}")
+def test_the_cause_of_any_other_mistake_is_named(answer):
+    found = verdict(answer)
+    assert found.reason == answer.reason
+    assert is_named(answer, told(found)), told(found)
 
 
 def test_a_message_is_searched_whatever_the_case_of_letters():

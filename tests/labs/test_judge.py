@@ -574,13 +574,14 @@ def test_each_item_of_a_tuple_is_judged():
     assert judge_value((np.array([0.0, 1.0, 4.0]), 3), PAIR).passed
     wrong = judge_value((np.array([0.0, 1.0, 5.0]), 3), PAIR)
     assert wrong.reason == "wrong result" and wrong.detail.startswith(
-        "item 0 of the function(3)[2] should be 4 and is 5"
+        "element [2] of the first result of the function(3) should be 4 and is 5"
     )
-    assert (
-        judge_value((np.array([0.0, 1.0, 4.0]), 4), PAIR).detail
-        == "item 1 of the function(3) is the int 4, expected the int 3\nit is 1 too large"
-    )
+    second = judge_value((np.array([0.0, 1.0, 4.0]), 4), PAIR).detail.split("\n")
+    assert second[0] == "the second result of the function(3) is the int 4, expected the int 3"
+    assert second[1] == "it is 1 too large"
     assert judge_value((np.array([0.0, 1.0, 4.0]), 3.0), PAIR).reason == "wrong type"
+    exchanged = judge_value((3, np.array([0.0, 1.0, 4.0])), PAIR)
+    assert exchanged.reason == "wrong type" and "in another order" in exchanged.advice
 
 
 @pytest.mark.parametrize(
@@ -711,7 +712,7 @@ def test_a_list_or_another_shape_where_an_array_is_asked_for():
     assert "np.array" in judge_value([1, 2, 3], call).advice
     assert "shape" in judge_value(np.array([[1, 2]]), call).advice
     shorter = judge_value(np.array([1, 2]), call)
-    assert shorter.detail.endswith("\nmissing: 3") and "an end is counted" in shorter.advice
+    assert shorter.detail.endswith("\nmissing: 3") and "an end is included" in shorter.advice
     assert "by hand" in judge_value(np.array([7, -5, 4]), call).advice
     assert judge_value(np.array([1, 2, 4]), call).detail.endswith(
         "wrong: the last element only; all others are right"

@@ -29,7 +29,7 @@ CASES = [
     (
         "return a if b else c",
         "return -a if b else c",
-        "x if c else y: have both of them the right sign?",
+        "x if c else y: do both have the right sign?",
     ),
     ("half = 16", "half = 64", "is 16 the right number?"),
     ("distance = 0", "distance = 16", "is 0 the right number?"),

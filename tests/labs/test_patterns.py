@@ -19,7 +19,7 @@ from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.repairs import told
 from warpwise.labs.small_changes import changes
 
-KEPT = "what d holds is lost: does it begin anew, or is it kept and rescaled?"
+KEPT = "what d held so far is lost here: should it be kept, and rescaled?"
 RNG = np.random.default_rng(21)
 N = 70
 X = RNG.normal(size=N).astype(np.float32)
@@ -61,6 +61,7 @@ LONG = RNG.normal(size=512)
 EDGE = changed(C, (slice(None), slice(32, None)))
 TURNED = RNG.normal(size=(32, 32))
 IN_TILES = TURNED.reshape(2, 16, 2, 16).transpose(0, 3, 2, 1).reshape(32, 32)
+ROWS, COLS = RNG.normal(size=21), RNG.normal(size=34)
 CASES = {
     "one factor": (0.25 * C, C, "each is 0.25 times what it should be"),
     "a size as the factor": (41 * C, C, "a.shape[1]"),
@@ -108,12 +109,34 @@ CASES = {
     "a constant": (np.full(N, 2.0), X, "every element of c is 2"),
     "a missing factor": (X, X * SQUARES, "it were multiplied by s\nthe factor s is left out"),
     "a missing term": (C, C + 3 * B[:21, :34], "s is missing from each wrong one"),
+    "two factors": (
+        C * ROWS[:, None] * COLS,
+        C,
+        "r times s times what it should be\nthe factors r and s are there once too often",
+    ),
+    "a maximum left out": (
+        A.sum(1) - A.max(1),
+        A.sum(1),
+        "the maximum of a along axis 1 is missing from each wrong one\nit is left out of a sum",
+    ),
+    "bits cut off": (
+        np.array([0x10000, 0x18000], np.uint32),
+        np.array([0x12000, 0x18000], np.uint32),
+        "one step of 0x2000 too small, the lowest bit that is kept\nthe bits that are dropped",
+    ),
     "first terms": (
         A[:, :32] @ B[:32],
         C,
         "c[0, 0] is the sum of the first 32 of the 41 products a[0, k] * b[k, 0]: "
         "the last 9 are missing",
     ),
+    "the first term alone": (
+        A[:, :1] @ B[:1],
+        C,
+        "c[0, 0] is only the first of the 41 products a[0, k] * b[k, 0]: the last 40 are missing",
+    ),
+    "the last term alone": (A[:, 40:] @ B[40:], C, "c[0, 0] is only the last of the 41 products"),
+    "all but the last term": (A[:, :40] @ B[:40], C, "the last one is missing"),
     "last terms": (A[:, 32:] @ B[32:], C, "the last 9 of the 41 products"),
     "+= became =": (A[:, 40:] @ B[40:], C, "= stands where += should"),
     "one term": (C - np.outer(A[:, 3], B[3]), C, "all but product 3 of the 41 products"),
@@ -149,6 +172,7 @@ CASES = {
 OTHERS = {
     "another operator": {"inputs": {"a": A, "v": A[0]}},
     "a missing factor": {"inputs": {"s": SQUARES}},
+    "two factors": {"inputs": {"r": ROWS, "s": COLS}},
     "ties upwards": {"inputs": {"h": HALVES}},
     "a missing term": {"inputs": {"s": 3 * B[:21, :34]}},
     "seams between blocks": {"tile": (128,)},
@@ -178,7 +202,7 @@ ARGS = {"heads": 12, "n": 1024, "d": 64, "item_bytes": 2}
     [
         (
             6_316_032,
-            "it is 24576 too small, which is 2 * heads * n\nsomething that there is heads * n of",
+            "it is 24576 too small, which is 2 * heads * n\nan array of heads * n elements",
         ),
         (6_340_608 + 12 * 64, "768 too large, which is heads * d"),
     ],
@@ -188,7 +212,7 @@ def test_a_size_that_is_some_arrays_off_says_of_which_shape(got: int, told: str)
 
 
 def test_a_size_that_is_off_by_no_product_says_nothing_of_arrays():
-    assert "something that there is" not in seen(6_340_608 + 24_577, 6_340_608, inputs=ARGS)
+    assert "an array of" not in seen(6_340_608 + 24_577, 6_340_608, inputs=ARGS)
 
 
 def test_what_rises_along_an_axis_is_told_with_the_input_that_it_rises_by():
@@ -217,7 +241,7 @@ def test_an_infinity_is_close_to_nothing():
     """L of a row that sees nothing is -inf, and 0 is another number."""
     told = seen([1.0, 0.0], [1.0, -inf], words=WORDS)
     assert "should all be -inf" in told and "close" not in told
-    assert "are infinite\nexp of a large number" in seen([inf, 1, 2], [9.0, 1, 2], words=WORDS)
+    assert "is infinite\nexp of a large number" in seen([inf, 1, 2], [9.0, 1, 2], words=WORDS)
     assert "where 0 is due\na row that sees nothing" in seen([nan, 1], [0.0, 1], words=WORDS)
 
 
@@ -583,7 +607,7 @@ def one_loop_short(n):
     [
         (one_forgotten, 7, "something that counts is forgotten"),
         (one_forgotten, 5, "something is counted that should not be"),
-        (one_loop_short, 5, "a range begins or ends one off"),
+        (one_loop_short, 5, "a range begins or ends one step too early or too late"),
     ],
 )
 def test_one_too_few_is_a_range_only_where_there_is_one(function, want: int, cause: str):

@@ -384,7 +384,7 @@ UNSUPPORTED = {
     "v = cuda.threadIdx.x()": ("cuda.threadIdx.x is a number", "without ()"),
     "v = cuda.grid + 1": ("cuda.grid is a function", "cuda.grid(1)"),
     "v = cuda.shared((4, 4), float32)": (
-        "cuda.shared is no function",
+        "cuda.shared is neither a function",
         "cuda.shared.array(shape, dtype)",
     ),
     "cuda.barrier()": ("cuda.barrier is not known", "syncthreads"),
@@ -421,8 +421,8 @@ UNSUPPORTED = {
     "v = 2 * i(t + 1)": ("i cannot be called", "operator such as *"),
     "v = i[0]": ("i is a number (int64) and cannot be indexed", "without [ ]"),
     "v = x.shape[1]": ("a constant within its length", "an index from 0 to 0"),
-    "v = data": ("data is no plain constant outside the kernel", "pass data as an argument"),
-    "v = data[i]": ("data is no plain constant outside the kernel", "pass data as an argument"),
+    "v = data": ("data is not a plain constant outside the kernel", "pass data as an argument"),
+    "v = data[i]": ("data is not a plain constant outside the kernel", "pass data as an argument"),
     "v = plain(i)": ("plain is not a device function", "@cuda.jit(device=True) above def plain"),
     "v = sometimes(i, t)": ("sometimes(n) is called with 2 arguments", "call it as sometimes(n)"),
 }

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from warpwise import trace
+from warpwise.errors import StepLimitError
 from warpwise.races import Race
 from warpwise.simt import kernels_in
 
@@ -19,6 +20,7 @@ def race(body: str, blocks, threads) -> Race:
     ]
 
 
+SAME_INDEX = "^several threads come to the same index here: should each have an index of its own"
 REPEAT = "^thread numbers repeat from block to block: .* as {} does"
 ADVICE = {
     "a loop over all elements": (
@@ -44,12 +46,12 @@ ADVICE = {
     "blocks that are not multiplied": (
         "i = cuda.blockIdx.x + cuda.threadIdx.x\nout[i] = x[i]",
         (4, 16),
-        r"several threads take one element: is the index, like cuda\.grid\(1\), unique\?",
+        SAME_INDEX,
     ),
     "a step that is too short": (
         "for i in range(cuda.grid(1), x.size, cuda.blockDim.x):\n    out[i] = x[i]",
         (2, 16),
-        r"several threads take one element: is the index, like cuda\.grid\(1\), unique\?",
+        SAME_INDEX,
     ),
     "one axis of two": (
         "i = cuda.grid(1)\nout[i] = x[i]",
@@ -80,16 +82,35 @@ ADVICE = {
 }
 
 
+def test_two_lines_of_one_part_of_several_are_asked_for_the_other():
+    body = """
+        s = cuda.shared.array((2, 32), "float32")
+        t = cuda.threadIdx.x
+        for k in range(4):
+            s[k % 2, t] = x[t]
+            out[t] = s[k % 2, 31 - t]
+    """
+    asked = "both lines take s[k % 2, ...], without a barrier between them: should one"
+    assert race(body, 1, 32).try_this.startswith(asked)
+
+
+def test_one_thread_that_does_it_all_is_told_of_the_others():
+    text = "from numba import cuda\n@cuda.jit\ndef k(x):\n    if cuda.grid(1) == 0:\n"
+    text += "        for i in range(x.size * 100):\n            x[i % 64] += 1\n"
+    with pytest.raises(StepLimitError, match="the launch has 64 threads, and one alone is in"):
+        trace(kernels_in(text)["k"], 2, 32, np.zeros(64, np.float32), max_steps=500)
+
+
 @pytest.mark.parametrize("name", ADVICE)
 def test_what_to_try_is_taken_from_the_index(name):
     body, size, expected = ADVICE[name]
     advice = race(body, *size).try_this
     assert re.search(expected, advice), advice
-    if "unique" in expected or "repeat" in expected or "every thread" in expected:
+    if expected == SAME_INDEX or "repeat" in expected or "every thread" in expected:
         assert "let one thread" not in advice
 
 
 def test_a_row_from_the_grid_does_not_repeat_from_block_to_block():
     found = race("x_, y = cuda.grid(2)\nout[4 * y + x_] = 8 * y + x_", (2, 2), (4, 1))
-    assert found.try_this.startswith("several threads take one element")
+    assert found.try_this.startswith("several threads come to the same index")
     assert "repeat" not in found.try_this

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from warpwise.labs.exercise import Launch
-from warpwise.messages import Message, Name, message, plain
+from warpwise.labs.first_float64 import first_float64
+from warpwise.labs.kept_in_memory import kept_in_memory
+from warpwise.labs.lookup import names_of_arguments
+from warpwise.messages import Chosen, Message, Words, message, plain
+from warpwise.metrics import ABOUT
+from warpwise.simt import Kernel
 from warpwise.traces import Trace
 
 AN_ARRAY = "return an array: np.array([...])"
@@ -14,6 +19,7 @@ INTEGER_ARRAY = (
     "which an empty array needs too"
 )
 SEVERAL = "return {} values, with a comma between them"
+SWAPPED = "the results stand in another order than is asked for: exchange them in the return"
 BY_HAND = "work this element out by hand, step by step as the exercise states it"
 SMALL_CASE = "work a small case out by hand, step by step as the exercise states it"
 OTHER_SHAPE = "look again at the shape that the exercise asks for"
@@ -48,6 +54,8 @@ OVER_BUDGET = {
     "let neighbouring threads store neighbours, and store each once",
     "global_atomic_requests": "atomics on shared memory stay on the chip: "
     "gather there first, and add to global memory once, at the end",
+    "atomics": "fewer atomics: add up within a thread, a warp or a block first, and let one thread "
+    "add the sum",
     "global_bytes_distinct": "more of global memory is touched than the answer needs: "
     "which array need not be read or written at all?",
     "global_bytes_moved": "more is moved than is needed: "
@@ -67,7 +75,7 @@ OVER_BUDGET = {
     "warp_efficiency": "lanes of one warp should take the same path, "
     "and every warp should be full of work",
     "divergent_branches": "a condition that differs between the lanes of a warp makes it take both "
-    "paths: test something that all its lanes share",
+    "paths: test something that is the same for all its lanes",
     "branches": "each if and each iteration of a loop is a branch: "
     "can one expression, such as min or max, take its place?",
     "barriers": "a barrier is needed between writing a tile and reading it, "
@@ -76,9 +84,32 @@ OVER_BUDGET = {
     "slopes often follow from the result",
     "flops_fp32": "compute each number once, in one thread, and only where it is used: "
     "is something computed and thrown away?",
-    "op_fp32": "** and comparisons count too, and so does each step that is made twice",
+    "op_fp32": "** and comparisons count too, and so does each step that is done twice",
     "op_fp64": FLOAT64,
     "flops_fp64": FLOAT64,
+}
+FLOAT64_COUNTERS = ("op_fp64", "flops_fp64", "fp64_share")
+INSTRUCTIONS = (
+    "every warp is charged for each instruction that one of its lanes runs: take out of loops what "
+    "stays the same there, and let the lanes of a warp go the same way"
+)
+FEW_LANES = 0.75  # share of the lanes that are active, below which warps part
+APART = (
+    "the lanes of its warps go different ways, and a warp is charged for both: let those that do "
+    "the same work sit in one warp"
+)
+#: by the counter of a kind of work: what to do about it where it is most of all
+OF_A_KIND = {
+    "op_integer": "most of the work is arithmetic of whole numbers, such as indices: work out what "
+    "stays the same once, before the loop",
+    "op_control": "most of the work is branches and the ends of loops: let a trip do more, or let "
+    "one expression, such as min or max, take the place of an if",
+    "op_memory": "most of the work is loads and stores: load a value once, into a variable",
+    "op_fp32": "most of the work is float32 arithmetic: is something computed twice, or computed "
+    "and thrown away?",
+    "op_conversion": "most of the work is conversions of types: convert once, before the loop",
+    "op_communication": "most of the work is shuffles and votes of warps: is each step needed?",
+    "op_special": "most of the work is exp, sqrt and the like: compute each once and keep it",
 }
 #: counters of what global memory is asked for, which tiles in shared memory bring down
 OF_LOADS = (
@@ -98,17 +129,42 @@ HIDDEN_TILES = (
 )
 
 
-def less_of(launch: Launch, counter: str, t: Trace) -> Message:
+def less_of(kernel: Kernel, launch: Launch, counter: str, t: Trace) -> Message:
     """Suggest how to keep the budget of a counter, by the exercise's own advice if it has some.
 
-    What it says follows from the exercise, the counter and the kernel's text alone."""
+    What it says follows from the exercise, the counter, the kernel's text and the types of its
+    arguments alone; but for warp instructions, of which the owner reads what most of them do."""
+    if counter in FLOAT64_COUNTERS and (begins := _first_float64(kernel, launch, t)):
+        return plain(begins)
+    if _of_memory(counter) and (kept := kept_in_memory(kernel, counter)):
+        return plain(kept)
     if counter in launch.advice:
         return plain(launch.advice[counter])
     if counter in OF_LOADS and _asks_for_tiles(launch) and not _shares(t):
         return plain(NOT_SHARED)
     if counter in OVER_BUDGET:
         return plain(OVER_BUDGET[counter])
-    return message("bring {counter} down where most of it comes from", counter=Name(counter))
+    if counter == "warp_instructions":
+        mostly = Chosen(_mostly(t))
+        return message("[[{mostly}|{any}]]", mostly=mostly, any=Words(INSTRUCTIONS))
+    return plain(f"{counter}: {ABOUT[counter].meaning}")
+
+
+def _of_memory(counter: str) -> bool:
+    return counter.startswith(("global_", "shared_", "sectors_per", "most_bytes"))
+
+
+def _first_float64(kernel: Kernel, launch: Launch, t: Trace) -> str:
+    names = names_of_arguments(kernel.parameters, len(launch.args))
+    return first_float64(kernel, dict(zip(names, launch.args, strict=True)), t)
+
+
+def _mostly(t: Trace) -> str:
+    """Say which kind of work most of a launch's instructions are."""
+    if t.metrics.warp_efficiency < FEW_LANES:
+        return APART
+    kind = max(OF_A_KIND, key=lambda name: getattr(t.metrics, name))
+    return OF_A_KIND[kind]
 
 
 def _asks_for_tiles(launch: Launch) -> bool:

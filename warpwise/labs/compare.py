@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.messages import Datum, Element, Lengths, Message, Part, Size, Words, message
+from warpwise.labs.digits import digits
+from warpwise.messages import NOTHING, Datum, Element, Lengths, Message, Part, Size, Words, message
 
 #: quiet NaNs that arithmetic does not produce by itself
 NAN_BITS = {2: 0x7E57, 4: 0x7FC57A1E, 8: 0x7FF857A1E57A1E57}
@@ -28,20 +29,31 @@ class Mismatch:
         """Describe the first wrong element, and how many there are; ``was`` for a changed input."""
         if self.got.shape != self.want.shape:
             return self._of_shapes(name)
+        state = "changed" if was else "wrong"
         first = tuple(np.argwhere(self.where)[0].tolist())
-        want, got = (_shown(side[first].item()) for side in (self.want, self.got))
+        want, got = (Datum(digits(side[first])) for side in (self.want, self.got))
         told = message("should be {want} and is {got}", want=want, got=got)
         if was:
             told = message("was {want} and is now {got}", want=want, got=got)
         return message(
-            "[[{element} {told}; {wrong} of {size} elements {are} {state}|{array} is {state}]]",
+            "[[{element} {told}{of_all}|{array} is {state}]]",
             element=Element(name, first),
             told=told,
+            of_all=self._of_all(state),
+            state=Words(state),
+            array=name,
+        )
+
+    def _of_all(self, state: str) -> Message:
+        """Say how many elements are wrong, unless there is one alone."""
+        if self.where.size == 1:
+            return NOTHING
+        return message(
+            "; {wrong} of {size} elements {are} {state}",
             wrong=Size(int(self.where.sum())),
             size=Size(self.where.size),
             are=Words("is" if self.where.sum() == 1 else "are"),
-            state=Words("changed" if was else "wrong"),
-            array=name,
+            state=Words(state),
         )
 
     def _of_shapes(self, name: Part) -> Message:
@@ -51,11 +63,6 @@ class Mismatch:
             got=Lengths(self.got.shape),
             want=Lengths(self.want.shape),
         )
-
-
-def _shown(value: object) -> Datum:
-    """A number as messages show it."""
-    return Datum(f"{value:.9g}" if isinstance(value, float) else value)
 
 
 def compare(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.labs import advice
+from warpwise.labs.digits import all_digits, digits
 from warpwise.labs.exercise import Call
 from warpwise.messages import (
     Datum,
@@ -76,8 +77,16 @@ def described(value: Any) -> Message:
         return message("an {kind}[[ of {bits} bits]]", kind=kind, bits=bits)
     article = Words("an" if kind.open()[0] in "aeiou" else "a")
     return message(
-        "[[the {kind} {value}|{article} {kind}]]", kind=kind, value=Datum(value), article=article
+        "[[the {kind} {value}|{article} {kind}]]",
+        kind=kind,
+        value=Datum(_number(value)),
+        article=article,
     )
+
+
+def _number(value: Any) -> str:
+    """A number, of Python's with all its digits and of NumPy's with those of its type."""
+    return digits(value) if isinstance(value, np.float32 | np.float16) else str(value)
 
 
 def _described_array(array: np.ndarray) -> Message:
@@ -86,7 +95,7 @@ def _described_array(array: np.ndarray) -> Message:
         "an array of {dtype} with [[shape {shape}{values}|{shape}]]",
         dtype=TypeName(array.dtype),
         shape=Lengths(array.shape),
-        values=Datum(f" {array.tolist()}" if short else ""),
+        values=Datum(f" {all_digits(array)}" if short else ""),
     )
 
 

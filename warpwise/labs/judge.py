@@ -23,7 +23,7 @@ from warpwise.labs.results import Mistake, on_outputs
 from warpwise.labs.uses import uses
 from warpwise.messages import NOTHING, Datum, Name, Size, Words, message, plain
 from warpwise.metrics import MORE_IS_BETTER
-from warpwise.simt import as_kernel
+from warpwise.simt import Kernel, as_kernel
 from warpwise.traces import Trace
 
 # loop steps of one launch: a few seconds, and many times what a lab's kernel needs
@@ -141,7 +141,7 @@ def judge_launch(
         _race(kernel, t)
         or _inputs(launch, args, names)
         or on_outputs(kernel, launch, args, names, t, others)
-        or _budget(launch, t)
+        or _budget(as_kernel(kernel), launch, t)
     )
     if found is None:
         return Verdict(True, Reason.PASSED, case=launch.label, metrics=t.metrics, trace=t)
@@ -174,7 +174,7 @@ def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> Mistake 
     return None
 
 
-def _budget(launch: Launch, t: Trace) -> Mistake | None:
+def _budget(kernel: Kernel, launch: Launch, t: Trace) -> Mistake | None:
     for counter, limit in launch.budget.items():
         value = counter_value(t, counter)
         if not within(counter, value, limit):
@@ -190,5 +190,5 @@ def _budget(launch: Launch, t: Trace) -> Mistake | None:
                 missed=Words(missed),
                 blame=blame(t, counter, limit),
             )
-            return Reason.OVER_BUDGET + counter, detail, less_of(launch, counter, t)
+            return Reason.OVER_BUDGET + counter, detail, less_of(kernel, launch, counter, t)
     return None

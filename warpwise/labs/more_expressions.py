@@ -133,3 +133,29 @@ def lengths(tree: ast.FunctionDef) -> list[ast.expr]:
         and node.value.attr == "shape"
     }
     return list(found.values())
+
+
+def values_of(tree: ast.FunctionDef) -> dict[str, int]:
+    """Return the variables that hold a quotient, such as a mean, and the line of the first."""
+    found: dict[str, int] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Div() | ast.Mult())
+            ):
+                found.setdefault(name, node.lineno)
+    return found
+
+
+def less_a_value(
+    slot: Slot, node: ast.AST, values: dict[str, int], line: int
+) -> Iterator[Alternative]:
+    """``x[i] - mean`` for ``x[i]``, on a line below that of the mean."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+        return
+    if isinstance(node.value, ast.Attribute) or isinstance(slot.parent, ast.Subscript):
+        return  # a length, or an index
+    for name, first in values.items():
+        if first < line:
+            less = ast.BinOp(node, ast.Sub(), ast.Name(name, ast.Load()))
+            yield less, f"is something subtracted from {text_of(node)} first, as a mean is?", 3

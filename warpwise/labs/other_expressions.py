@@ -53,7 +53,13 @@ EXCHANGED = {
     "blockIdx": ("threadIdx",),
     "blockDim": ("gridDim",),
     "laneid": (),
+    "shfl_up_sync": ("shfl_down_sync", "shfl_xor_sync"),
+    "shfl_down_sync": ("shfl_xor_sync", "shfl_up_sync"),
 }
+WHICH_LANES = (
+    "which lanes need the result, and from which do values come: higher ones (down), lower ones "
+    "(up), or both ways (xor)?"
+)
 SYMBOLS: dict[type[ast.AST], str] = {
     ast.Lt: "<",
     ast.LtE: "<=",
@@ -115,13 +121,13 @@ def alternatives(
         case ast.IfExp(body=body, orelse=orelse):
             either = "x if c else y: which of the two belongs where the condition holds?"
             yield ast.IfExp(node.test, orelse, body), either, 0
-            signs = "x if c else y: have both of them the right sign?"
+            signs = "x if c else y: do both have the right sign?"
             yield ast.IfExp(node.test, ast.UnaryOp(ast.USub(), body), orelse), signs, 3
             yield ast.IfExp(node.test, body, ast.UnaryOp(ast.USub(), orelse)), signs, 3
             yield body, "x if c else y: is the choice needed?", 4
             yield orelse, "x if c else y: is the choice needed?", 4
         case ast.Constant(value=bool()):
-            yield ast.Constant(not node.value), "True, or False?", 3
+            yield ast.Constant(not node.value), "should it be True or False?", 3
         case ast.Constant(value=int() | float()):
             yield from _numbered(slot, node, numbers)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -133,7 +139,7 @@ def alternatives(
             yield size, "the length of an axis, or the number of all elements?", 2
         case ast.Attribute(attr=attr):
             for other_name in EXCHANGED.get(attr, ()):
-                question = f"is {attr} the right one?"
+                question = WHICH_LANES if attr.startswith("shfl") else f"is {attr} the right one?"
                 yield ast.Attribute(node.value, other_name, node.ctx), question, 2
             yield from _of_threads(node)
         case ast.Tuple(elts=[first, second], ctx=context):
@@ -178,9 +184,13 @@ def _operated(node: ast.BinOp) -> Iterator[Alternative]:
         yield exchanged, "in a difference or a quotient, which side comes first?", 2
     one_more = isinstance(node.op, ast.Add) and text_of(node.right) == "1"
     if one_more and isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.FloorDiv):
-        yield _upwards(node.left), "should a quotient be one more where nothing is left over?", 1
+        yield (
+            _upwards(node.left),
+            "should the quotient be one larger even where nothing is left over?",
+            1,
+        )
     if isinstance(node.op, ast.FloorDiv):
-        yield _upwards(node), "should a quotient be rounded down, or up?", 2
+        yield _upwards(node), "should the quotient be rounded down or up?", 2
     for kept, gone in ((node.left, node.right), (node.right, node.left)):
         yield kept, f"does {text_of(gone)} belong where it stands?", 3
 
@@ -201,7 +211,7 @@ def _numbered(slot: Slot, node: ast.Constant, numbers: list[int | float]) -> Ite
     if not axis:
         near += [0, 1, *numbers]
         if value == 0:
-            yield ast.Constant(float("-inf")), "of what begins at 0: what should it begin with?", 0
+            yield ast.Constant(float("-inf")), "is 0 the right number to begin with?", 0
     if isinstance(value, int):
         near = [int(n) for n in near if n == int(n)]
     for other in dict.fromkeys(near):
@@ -223,8 +233,8 @@ def _named(slot: Slot, node: ast.Name, names: list[str]) -> Iterator[Alternative
     more = ast.BinOp(node, ast.Add(), ast.Constant(1))
     less = ast.BinOp(node, ast.Sub(), ast.Constant(1))
     if isinstance(slot.parent, ast.Call) and text_of(slot.parent).startswith("range("):
-        yield more, "where does the loop end: is its last step there?", 0
-        yield less, "where does the loop begin and end?", 2
+        yield more, "where should the loop end: is its last step missing, or one too many?", 0
+        yield less, "where should the loop begin and end?", 2
 
 
 def _of_threads(node: ast.Attribute) -> Iterator[Alternative]:
@@ -232,9 +242,9 @@ def _of_threads(node: ast.Attribute) -> Iterator[Alternative]:
     text = ast.unparse(node)
     if text.endswith("threadIdx.x"):
         lane = ast.Attribute(node.value.value, "laneid", ast.Load())  # type: ignore[attr-defined]
-        yield lane, "the thread of a block, or the lane of a warp?", 2
+        yield lane, "should it be the thread's number in its block, or its lane in a warp?", 2
     if text.endswith("blockDim.x"):
-        yield ast.Constant(32), "the threads of a block, or those of a warp?", 2
+        yield ast.Constant(32), "should it be the number of threads in a block, or in a warp?", 2
 
 
 def _called(node: ast.Call) -> Iterator[Alternative]:
@@ -245,7 +255,7 @@ def _called(node: ast.Call) -> Iterator[Alternative]:
             args = list(node.args)
             args[place] = ast.BinOp(args[place], op, ast.Constant(1))
             made = ast.Call(node.func, args, node.keywords)
-            yield made, "where does the loop end: is its last step there?", 0
+            yield made, "where should the loop end: is its last step missing, or one too many?", 0
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
         rint = ast.Attribute(ast.Name("np", ast.Load()), "rint", ast.Load())
         inner = ast.Call(rint, [node.func.value], [])

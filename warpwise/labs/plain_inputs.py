@@ -24,14 +24,15 @@ FEWEST = 3  # terms of the longest sum, below which a count tells nothing
 MOST = 4000  # beyond it a float32 tells no count from another number
 NEAR, ROUNDING = 1e-3, 1e-5  # by which, and by which part of it, a count may be no whole number
 ALL_RIGHT = (
-    "with {fill} everywhere {outputs} right: each sum has as many terms as it should, so see which "
-    "elements they are, and in which place each result is stored"
+    "with {fill} everywhere {outputs} right: each sum has as many terms as it should, so check "
+    "which elements they are, and where each result is stored"
 )
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a count from a result: from all inputs being ``fill``, and what to call it."""
+    """How to read a count from a result: from all inputs being ``fill``; and how the result is
+    written with its count."""
 
     fill: str
     value: float
@@ -40,9 +41,9 @@ class Reading:
 
 
 READINGS = (
-    Reading("ones", 1.0, "{element}", lambda values: values),
-    Reading("ones", 1.0, "1 / {element}", np.reciprocal),
-    Reading("zeros", 0.0, "exp({element})", np.exp),
+    Reading("ones", 1.0, "{count}", lambda values: values),
+    Reading("ones", 1.0, "1 / {count}", np.reciprocal),
+    Reading("zeros", 0.0, "log({count})", np.exp),
 )
 
 
@@ -126,9 +127,9 @@ def _told(reading: Reading, element: str, got: int, want: int) -> str:
     by = abs(got - want)
     terms = "1 term" if by == 1 else f"{by} terms"
     are = "is" if by == 1 else "are"
-    what = reading.told.format(element=element)
     way = f"{terms} {are} missing" if got < want else f"{terms} too many"
-    return f"with {reading.fill} everywhere {what} should be {want} and is {got}: {way}"
+    due, found = (reading.told.format(count=count) for count in (want, got))
+    return f"with {reading.fill} everywhere {element} should be {due} and is {found}: {way}"
 
 
 def _all_right(

@@ -12,6 +12,7 @@ ALONG = {"max", "min", "sum", "mean", "prod", "any", "all", "argmax", "argmin"}
 BY_SIZE = {"max", "min", "argmax", "argmin"}
 AXES = (1, 0)
 RANK = 2
+OVER_ALL = "{} is one number for the whole array: is one for each row or column due (axis=...)?"
 
 
 def reduced(node: ast.Call) -> Iterator[tuple[ast.expr, str, int]]:
@@ -30,6 +31,14 @@ def reduced(node: ast.Call) -> Iterator[tuple[ast.expr, str, int]]:
             for kept in (True, False):
                 made = ast.Call(node.func, node.args, _along(axis, kept))
                 yield made, f"{name}: over all elements, or for each row or column by itself?", RANK
+
+
+def over_all(tree: ast.AST) -> str:
+    """Ask about the first reduction of a whole array in a text; "" if there is none."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and any("each row" in asked for _, asked, _ in reduced(node)):
+            return OVER_ALL.format(ast.unparse(node))
+    return ""
 
 
 def _of(node: ast.Call, array: ast.expr) -> ast.Call:

@@ -32,6 +32,7 @@ from warpwise.labs.unused import unused
 from warpwise.labs.uses import uses
 from warpwise.messages import NOTHING, Element, Later, Message, Name, Size, Words, message
 from warpwise.simt import Kernel, as_kernel
+from warpwise.simt.frontend.set_by_one import set_by_one
 from warpwise.traces import KINDS, Trace
 
 #: of an output whose text reads it, or hands it on
@@ -148,7 +149,8 @@ def _failure(
         atol=launch.atol,
         before=named_before(launch, others, names),
         readings=read_as(launch, number),
-        unused=unused(as_kernel(kernel).tree, outputs(launch, names)),
+        unused=set_by_one(as_kernel(kernel).tree)
+        or unused(as_kernel(kernel).tree, outputs(launch, names)),
         right=right,
     )
 

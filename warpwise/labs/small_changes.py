@@ -10,10 +10,22 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 
-from warpwise.labs.more_expressions import lengths, more_alternatives, same_numbers
+from warpwise.labs.more_expressions import (
+    lengths,
+    less_a_value,
+    more_alternatives,
+    same_numbers,
+    values_of,
+)
 from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
+from warpwise.labs.other_indices import index_alternatives, indices_of
+
+MISSING: dict[type[ast.operator], str] = {
+    ast.Mult: "is a factor missing?",
+    ast.Div: "should {} be divided by something, such as a number of elements?",
+}
 
 CANCELS = (
     "are digits lost where the square of a mean is taken from a mean of squares? In one pass both "
@@ -49,11 +61,16 @@ def changes(tree: ast.FunctionDef) -> list[Change]:
 
 def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
     names = _names(tree)
-    numbers = _numbers(tree)
+    numbers, indices, values = _numbers(tree), indices_of(tree), values_of(tree)
     for slot in list(_slots(tree)):
         node = slot.node
         line = getattr(node, "lineno", getattr(slot.parent, "lineno", tree.lineno))
-        found = chain(alternatives(slot, node, names, numbers), more_alternatives(slot, node))
+        found = chain(
+            alternatives(slot, node, names, numbers),
+            more_alternatives(slot, node),
+            index_alternatives(node, indices),
+            less_a_value(slot, node, values, line),
+        )
         for other, question, rank in found:
             make = partial(_made, tree, [slot], ast.copy_location(other, node))
             yield Change(make, line, node, question, rank)
@@ -160,7 +177,7 @@ def _other_lines(
     this, before, after = block[i], block[:i], block[i + 1 :]
     moves = ast.Assign | ast.AugAssign | ast.Expr | ast.If
     if isinstance(this, moves) and after and isinstance(after[0], moves):
-        order = "does each line come before what follows it, or does one come after?"
+        order = "do this line and the next one stand in the right order?"
         yield [*before, after[0], this, *after[1:]], order, 2
     match this:
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
@@ -168,10 +185,12 @@ def _other_lines(
             replace = "does a line replace what is there (=), or add to it (+=)?"
             if isinstance(target, ast.Subscript) or target.id in again:
                 yield [*before, _at(added, this), *after], replace, 1
-            for other in factors:
-                times = ast.BinOp(value, ast.Mult(), ast.Name(other, ast.Load()))
+            for other, op in product(factors, (ast.Mult, ast.Div)):
+                times = ast.BinOp(value, op(), ast.Name(other, ast.Load()))
                 new = ast.Assign([target], times)
-                yield [*before, _at(new, this), *after], "is a factor missing?", 4
+                asked = MISSING[op].format(text_of(target))
+                likely = op is ast.Div and isinstance(value, ast.Name)
+                yield [*before, _at(new, this), *after], asked, 2 if likely else 4
             if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
                 yield from _rescaled(before, this, after, target, value, factors)
                 if isinstance(target, ast.Name) and target.id in again:
@@ -223,12 +242,12 @@ def _kept(
         return
     held = ast.BinOp(ast.Name(target.id, ast.Load()), ast.Mult(), value.left)
     new = ast.Assign([target], ast.BinOp(held, ast.Add(), value.right))
-    asked = f"what {target.id} holds is lost: does it begin anew, or is it kept and rescaled?"
+    asked = f"what {target.id} held so far is lost here: should it be kept, and rescaled?"
     yield [*before, _at(new, this), *after], asked, 2
 
 
 def _measured(name: str) -> str:
-    return f"is what {name} holds rescaled first, so that it is measured as what is added?"
+    return f"must what {name} holds so far be rescaled before more is added to it?"
 
 
 def _at(node: ast.stmt, place: ast.stmt) -> ast.stmt:
@@ -255,7 +274,8 @@ def _factors(tree: ast.FunctionDef) -> list[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.value, ast.Name)
     }
-    return [name for name in _names(tree) if name not in indexed]
+    known = indexed | indices_of(tree).all
+    return [name for name in _names(tree) if name not in known]
 
 
 def _numbers(tree: ast.FunctionDef) -> list[int | float]:

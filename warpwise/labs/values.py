@@ -28,8 +28,11 @@ from warpwise.labs.described import (
 from warpwise.labs.exercise import Call, Case, Reason, Verdict, copied, named_before, read_as
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
+from warpwise.labs.reductions import over_all
 from warpwise.labs.unused import unused
-from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Size, Source, message, plain
+from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Source, message, plain
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +63,14 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
     items = [
         message("[[{item}|an item of {call}]]", item=Source(known[i]), call=told)
         if len(known) == len(value)
-        else message("[[item {i} of {call}|an item of {call}]]", i=Size(i), call=told)
+        else message(
+            "[[the {nth} result of {call}|a result of {call}]]", nth=Datum(_nth(i)), call=told
+        )
         for i in range(len(value))
     ]
+    if _are_swapped(value, call.want):
+        detail = told_value(told, "returned", value, call.want)
+        return failed(call, Reason.WRONG_TYPE, detail, plain(advice.SWAPPED))
     trios = list(zip(value, call.want, items, strict=True))
     right = partial(_right, trios, call)
     found = (
@@ -79,6 +87,18 @@ def _right(trios: Sequence[tuple[Any, Any, Message]], call: Call) -> dict[str, n
         for value, want, told in trios
         if np.size(want) > 1 and _judge_item(value, want, call, told, None).passed
     }
+
+
+def _are_swapped(values: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+    """True if results have the types that are due in another order, and not in their own."""
+    got, want = ([(kind_of(one), np.ndim(one)) for one in side] for side in (values, wanted))
+    known = all(kind is not None for kind, _ in got)
+    return known and got != want and sorted(map(str, got)) == sorted(map(str, want))
+
+
+def _nth(number: int) -> str:
+    """Name one of several results, counted from 0."""
+    return ORDINALS[number] if number < len(ORDINALS) else f"{number + 1}th"
 
 
 def _returned_names(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -188,6 +208,7 @@ def _failure(
         before=named_before(call, made.cases, names) if made else (),
         readings=read_as(call, number),
         unused=unused(tree) if tree else "",
+        over_all=over_all(tree) if tree else "",
         labels=number in call.labels or wrong.want.dtype.kind == "b",
         right=right(),
     )

@@ -111,7 +111,7 @@ def _float64(m: Metrics, total: Metrics) -> Iterator[tuple[float, str]]:
 
 def _idle_lanes(m: Metrics, total: Metrics) -> Iterator[tuple[float, str]]:
     idle = m.warp_instructions - m.thread_instructions / WARP_SIZE
-    remedy = "let whole warps take the same way, and fill each warp"
+    remedy = "let whole warps take the same path, and fill each warp"
     cost = f"{100 * m.warp_efficiency:.0f} % of the lanes are active"
     yield idle / max(total.warp_instructions, 1), f"{cost}; {remedy}."
 

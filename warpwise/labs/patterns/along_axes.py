@@ -14,6 +14,10 @@ UNWEIGHTED = (
     "maximum before they are added?"
 )
 REST = "what has to be added to it, such as a logarithm, is left out, or the wrong value is stored"
+ADD_BACK = (
+    "it is left out of a sum: what was subtracted earlier, such as a maximum before exp, has to be "
+    "added to the logarithm at the end"
+)
 Reduction = Callable[[np.ndarray, int], np.ndarray]
 
 
@@ -45,6 +49,30 @@ def reduced(f: Failure) -> Pattern | None:
                 if f.same(got[f.wrong], value[f.wrong]) and not f.same(want, value):
                     seen = f"{f.name} is {noun} of {name} along axis {axis}"
                     return Pattern(seen, (cause, "another function of the inputs is computed"))
+    return None
+
+
+def reduction_missing(f: Failure) -> Pattern | None:
+    """What is missing from each element, or is too much, is an input reduced along one axis."""
+    got, want = f.numbers
+    if f.got.dtype.kind != "f" or f.wrong.sum() < FEWEST or f.wrong.mean() < 0.5:
+        return None
+    gap = (want - got)[f.wrong]
+    if not np.isfinite(gap).all() or np.ptp(gap) == 0:
+        return None
+    for name, array in f.arrays.items():
+        for axis in range(array.ndim):
+            if array.shape[:axis] + array.shape[axis + 1 :] != got.shape or array.shape[axis] < 2:
+                continue
+            for noun, reduce, _ in REDUCTIONS[:-1]:
+                value = reduce(array, axis)[f.wrong]
+                what = f"{noun} of {name} along axis {axis}"
+                near = 1e-5 * float(np.abs(want[f.wrong]).max()) + f.atol
+                if (np.abs(gap - value) <= near).all():
+                    return Pattern(f"{what} is missing from each wrong one", (ADD_BACK,))
+                if (np.abs(gap + value) <= near).all():
+                    seen = f"{what} is in each wrong one and should not be"
+                    return Pattern(seen, ("it is added, and should not be", "a sign is wrong"))
     return None
 
 

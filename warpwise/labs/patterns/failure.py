@@ -52,7 +52,7 @@ class Failure:
     ``labels`` is True where the numbers name something, or are truth values.
     ``right`` are the other outputs that are right, by name.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
-    names of the text that nothing is made of."""
+    names of the text that nothing is made of, ``over_all`` about a reduction of a whole array."""
 
     name: str
     got: np.ndarray
@@ -69,6 +69,7 @@ class Failure:
     unused: str = ""
     labels: bool = False
     right: Mapping[str, np.ndarray] = field(default_factory=dict)
+    over_all: str = ""
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ MOST_LISTED = 4
 OTHER_SHAPE = "look again at the shape that the exercise asks for"
 ONE_FOR_ALL = "one number is made where one for each row is due: name the axis, as in axis=1"
 ENDS = (
-    "an end is counted in or left out: where does a range begin and end, "
+    "an end is included that should not be, or left out: where does a range begin and end, "
     "and is it < or <= where both sides are equal?"
 )
 TESTED = "what is tested is another quantity than the one asked for, or a value is found twice"

@@ -18,8 +18,8 @@ NO_MAXIMUM = (
     "a logarithm"
 )
 VANISHED = (
-    "exp of numbers far below 0 is 0: subtract the row's own maximum, which begins at -inf, not 0, "
-    "and has no 0 in it of a key that a mask leaves out"
+    "exp of a number far below 0 is 0: subtract the row's own maximum, which begins at -inf, not "
+    "0, and leaves out the keys that a mask hides"
 )
 
 
@@ -32,7 +32,7 @@ def not_a_number(f: Failure) -> Pattern | None:
         return None
     count = int(nan.sum())
     where = _only_where(f, nan)
-    seen = f"{count} of {f.got.size} elements are nan" + where
+    seen = _so_many(count, f.got.size, "nan") + where
     if f.uses("sqrt") and not f.uses("exp"):
         root = "the root of a number below 0, as of a difference that lost its digits"
         return Pattern(seen, (root, NAN))
@@ -48,6 +48,10 @@ def not_a_number(f: Failure) -> Pattern | None:
         none = "a row that sees nothing has the sum 0: test for it, and do not divide by it"
         return Pattern(seen, (none, EXP_NAN, overflow))
     return Pattern(seen, (EXP_NAN, f"{overflow}: {zero}"))
+
+
+def _so_many(count: int, size: int, what: str) -> str:
+    return f"{count} of {size} elements {'is' if count == 1 else 'are'} {what}"
 
 
 def _only_where(f: Failure, nan: np.ndarray) -> str:
@@ -69,7 +73,7 @@ def infinite(f: Failure) -> Pattern | None:
     found = np.isinf(f.got) & ~np.isinf(f.want)
     if not found.any():
         return None
-    seen = f"{int(found.sum())} of {f.got.size} elements are infinite"
+    seen = _so_many(int(found.sum()), f.got.size, "infinite")
     if f.uses("exp"):
         return Pattern(seen, (NO_MAXIMUM, "a division by a sum of 0"))
     many = "a number beyond the range of its type: float16 ends at 65504"

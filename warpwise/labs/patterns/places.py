@@ -46,7 +46,8 @@ OWN = (
 OF_A_FUNCTION = (
     "they are a case of their own, which takes the wrong branch or has none: what sets their "
     "inputs apart from those of the right ones?",
-    "an end is counted in or left out: < or <=, and where a range begins and ends",
+    "an end is included that should not be, or left out: < or <=, and where a range begins and "
+    "ends",
 )
 OUTER = (
     "an outer index, such as the number of a head, is left out or is another array's where "
@@ -70,6 +71,7 @@ def some_wrong(f: Failure) -> Pattern | None:
     if found is None:
         return None
     causes = found.causes if f.tile else OF_A_FUNCTION
+    causes = (f.over_all, *causes) if f.over_all else causes
     if found.causes[0] not in (EDGE, OUTER, SEAM):
         causes = f.likely(*causes)
     return Pattern(f"wrong: {found.told}; all others are right", causes)
@@ -145,7 +147,7 @@ def _along(marked: np.ndarray, line: str, step: int) -> Place | None:
             return _tail(first, count, lines, line, step)
         if first == 0:
             causes = (BEGINS, OWN.format(line=line))
-            return Place(f"the first {places.size} {lines}, up to {last}", causes)
+            return Place(f"the first {places.size} {lines}, 0 to {last}", causes)
         return Place(f"{lines} {first} to {last} of {count}", (BEGINS, OWN.format(line=line)))
     for period in PERIODS:
         rest = np.unique(places % period)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from warpwise.labs.patterns.failure import MASKED, Failure, Pattern, figure
@@ -16,7 +18,7 @@ SOME_COUNTED = (
     "only some of the inputs are counted, as where there are more elements than threads and no loop"
 )
 TWICE_COUNTED = "some inputs are counted more than once, or are counted and should not be"
-ENDS = "a range begins or ends one off"
+ENDS = "a range begins or ends one step too early or too late"
 ONE_TOO_MANY = "something is counted that should not be, or twice"
 ONE_TOO_FEW = "something that counts is forgotten"
 ROUNDED = "a quotient is rounded the other way, or < stands for <="
@@ -35,10 +37,10 @@ def factor_or_term(f: Failure) -> Pattern | None:
             x = value[used]
             if not (np.isfinite(x).all() and x.any()) or (np.ptp(x) == 0 and name not in f.scalars):
                 continue
-            if f.same(a * x, b):
+            if _alike(f, a * x, b):
                 seen = f"each wrong one would be right if it were multiplied by {name}{how}"
                 return Pattern(seen, (f"the factor {name} is left out", "a step is left out"))
-            if f.same(a, b * x):
+            if _alike(f, a, b * x):
                 seen = f"each wrong one is {name}{how} times what it should be"
                 return Pattern(seen, (f"the factor {name} is there once too often", WHOLE))
             if _differ_by(f, b - a, x, a, b):
@@ -48,6 +50,36 @@ def factor_or_term(f: Failure) -> Pattern | None:
                 seen = f"{name}{how} is in each wrong one and should not be"
                 return Pattern(seen, (f"the term {name} is added and should not be", WHOLE))
     return None
+
+
+def two_factors(f: Failure) -> Pattern | None:
+    """Got is wanted times two inputs, or divided by them: one that goes by the row, say, and one
+    that goes by the column."""
+    got, want = f.numbers
+    used = f.wrong
+    if used.sum() < FEWEST or not (np.isfinite(got[used]).all() and np.isfinite(want[used]).all()):
+        return None
+    a, b = got[used], want[used]
+    with np.errstate(all="ignore"):
+        for (name, value, _), (other, second, _) in combinations(operands(f), 2):
+            x = (value * second)[used]
+            if name == other or not (np.isfinite(x).all() and x.any()) or np.ptp(x) == 0:
+                continue
+            both = f"{name} and {other}"
+            if _alike(f, a, b * x):
+                seen = f"each wrong one is {name} times {other} times what it should be"
+                return Pattern(seen, (f"the factors {both} are there once too often", WHOLE))
+            if _alike(f, a * x, b):
+                seen = f"each wrong one would be right if it were multiplied by {both}"
+                return Pattern(seen, (f"the factors {both} are left out", "a step is left out"))
+    return None
+
+
+def _alike(f: Failure, a: np.ndarray, b: np.ndarray) -> bool:
+    """True if two are the same but for rounding, as of sums whose terms cancel."""
+    if f.got.dtype.kind != "f":
+        return f.same(a, b)
+    return bool(np.allclose(a, b, rtol=1e-4, atol=1e-5 * float(np.abs(b).max())))
 
 
 def _differ_by(f: Failure, gap: np.ndarray, x: np.ndarray, a: np.ndarray, b: np.ndarray) -> bool:

@@ -10,8 +10,8 @@ from warpwise.labs.patterns.failure import Failure, Pattern
 
 MOST_TIMES = 8  # a difference is told as so many times a product at most
 COUNTED = (
-    "something that there is {what} of is left out, is counted twice, or has another number of "
-    "bytes each than the one taken"
+    "an array of {what} elements is left out or counted twice, or its elements have another number "
+    "of bytes"
 )
 
 
@@ -26,7 +26,7 @@ def product_apart(f: Failure) -> Pattern | None:
     times, what = found
     many = f"{times} * {what}" if times > 1 else what
     seen = f"it is {abs(gap)} too {'large' if gap > 0 else 'small'}, which is {many}"
-    return Pattern(seen, (COUNTED.format(what=what), "one of the factors is another one"))
+    return Pattern(seen, (COUNTED.format(what=what), "one of the factors is the wrong one"))
 
 
 def _products(f: Failure, gap: int) -> Iterator[tuple[int, str]]:

@@ -175,11 +175,10 @@ def _pattern(f: Failure, index: tuple[int, ...], terms: Terms, held: Held) -> Pa
     element, noun = f.element(index), terms.noun
     whole = f"the {count} {noun}s {terms.told}"
     if last - first + 1 == kept and first == 0:
-        missing = f"the last {count - kept} {'is' if count - kept == 1 else 'are'} missing"
-        seen = f"{element} is the sum of the first {kept} of {whole}: {missing}"
+        seen = f"{element} is {_first_of(kept, whole)}: {_missing(count - kept)}"
         return Pattern(seen, (LEFT_OUT, STRIDE))
     if last - first + 1 == kept and last == count - 1:
-        seen = f"{element} is the sum of the last {kept} of {whole} alone"
+        seen = f"{element} is {_last_of(kept, whole)}"
         causes = (LEFT_OUT, REPLACED) if first < kept else (REPLACED, LEFT_OUT)
         return Pattern(seen, causes)
     if count - kept == 1:
@@ -189,3 +188,16 @@ def _pattern(f: Failure, index: tuple[int, ...], terms: Terms, held: Held) -> Pa
     if last - first + 1 == kept:
         return Pattern(seen, (REPLACED, LEFT_OUT))
     return Pattern(f"{element} is the sum of {kept} of {whole}, not of all", (STRIDE, LEFT_OUT))
+
+
+def _first_of(kept: int, whole: str) -> str:
+    return f"only the first of {whole}" if kept == 1 else f"the sum of the first {kept} of {whole}"
+
+
+def _missing(count: int) -> str:
+    return "the last one is missing" if count == 1 else f"the last {count} are missing"
+
+
+def _last_of(kept: int, whole: str) -> str:
+    several = f"the sum of only the last {kept} of {whole}"
+    return f"only the last of {whole}" if kept == 1 else several

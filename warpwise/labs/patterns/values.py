@@ -111,6 +111,25 @@ def _causes_of_lines(f: Failure, line: str) -> tuple[str, ...]:
     return own, f"a factor that belongs to each {line} is left out, or is another {line}'s"
 
 
+def one_step(f: Failure) -> Pattern | None:
+    """Bit patterns that are too small, or too large, by one in the lowest bit that is kept."""
+    if f.got.dtype.kind != "u" or f.got.shape != f.want.shape or not f.wrong.any():
+        return None
+    got, want = (side[f.wrong].astype(np.int64) for side in (f.got, f.want))
+    gap = want - got
+    step = int(abs(gap[0]))
+    if step < 2 or step & (step - 1) or not (gap == gap[0]).all() or (want % step).any():
+        return None
+    way = "small" if gap[0] > 0 else "large"
+    seen = f"each wrong one is one step of {step:#x} too {way}, the lowest bit that is kept"
+    rounded = (
+        "the bits that are dropped are more than half a step there: are they cut off, not rounded?",
+        "where exactly half a step is dropped, the even neighbour is due",
+    )
+    added = "half a step is added before the rest is cut off: is it too much where less is dropped?"
+    return Pattern(seen, rounded if gap[0] > 0 else (added, *rounded[1:]))
+
+
 def offset(f: Failure) -> Pattern | None:
     """Every wrong element is too large, or too small, by one number."""
     got, want = f.pairs
@@ -125,13 +144,14 @@ def offset(f: Failure) -> Pattern | None:
         return Pattern(
             seen,
             (
-                "a count from 0 for one from 1, or an end that is counted in or left out",
-                "rounding: down for up, or half a step the other way",
+                "it is counted from 0 instead of from 1, or an end is included that should not be, "
+                "or left out",
+                "it is rounded the other way: down instead of up, or the reverse",
             ),
         )
     seen = f"each wrong one is {figure(abs(by))} too {'large' if by > 0 else 'small'}"
     added = "a number is added once too often" if by > 0 else "a number is left out of a sum"
-    causes = f.likely(f"{added}, or it is added with the other sign", "an index one off")
+    causes = f.likely(f"{added}, or it is added with the other sign", "an index is off by one")
     return Pattern(seen, causes)
 
 

@@ -132,7 +132,7 @@ def unknown_cuda(path: str, written: str, words: Vocabulary) -> tuple[str, str, 
         what = f"{written} has three parts; a number is needed here"
         return what, f"{written}.x, .y or .z", False
     if member := words.member(path):
-        return f"{written} is no function and no value", f"{written}.{member}", False
+        return f"{written} is neither a function nor a value", f"{written}.{member}", False
     if first in words.axes:
         return f"{written} is not defined", f"{prefix}{first}.x, .y or .z", True
     if first in words.refused:
@@ -153,7 +153,7 @@ def on_call(
     if function is NotImplemented:
         return _on_call_of_a_value(node, types_of.get(name))
     if function is range:
-        return "range(...) belongs into for i in range(n):"
+        return "range(...) belongs in a loop: for i in range(n):"
     if getattr(np, name, None) is function and name in MADE:
         return _instead_of_array(node, name, types_of, outside)
     if isinstance(function, FunctionType) and not function.__module__.startswith("numpy"):
@@ -204,8 +204,21 @@ def _on_call_of_a_value(node: ast.Call, t: object) -> str:
         index = ", ".join(map(ast.unparse, node.args)) or "i"
         return f"square brackets take an element: {text}[{index}]"
     if isinstance(node.func, ast.Attribute):
-        return "an array has no methods in a kernel: write a loop over its elements"
-    return f"{text} is no function: is an operator such as * missing before the bracket?"
+        return _on_method(node, node.func)
+    return f"{text} is not a function: is an operator such as * missing before the bracket?"
+
+
+def _on_method(node: ast.Call, function: ast.Attribute) -> str:
+    """Suggest what to write for ``x.size()``, ``x[i].astype(np.float32)`` and other methods."""
+    value, name = ast.unparse(function.value), function.attr
+    if name in ("size", "shape", "ndim"):
+        of_an_axis = f", and {value}.shape[0] is the length of its first axis"
+        return f"it is not a function: write {value}.{name} without brackets{of_an_axis}"
+    if name == "astype" and node.args:
+        return f"call the type: {ast.unparse(node.args[0])}({value})"
+    if name in ("item", "copy") and isinstance(function.value, ast.Subscript):
+        return f"an element is a number already: {value}"
+    return "an array has no methods in a kernel: write a loop over its elements"
 
 
 def on_unused(node: ast.expr, function: object, called: Mapping[str, str]) -> str:

@@ -126,7 +126,7 @@ class KnownNames:
             try_this = f"write @cuda.jit(device=True) above def {name}"
             refuse(self.kernel, node, f"{name} is not a device function", try_this)
         if isinstance(value, Outside):
-            what = f"{name} is no plain constant outside the kernel"
+            what = f"{name} is not a plain constant outside the kernel"
             of_class = "write its constants at the top, such as N = 4"
             plain = f"pass {name} as an argument, or set it to a number"
             try_this = of_class if value.is_class else plain

@@ -52,7 +52,12 @@ class Frame:
                     name=Name(name),
                 ),
                 site.where(**mask.group.first_of(missing)),
-                message("give {name} a value before the branch or loop", name=Name(name)),
+                message(
+                    "give {name} a value before the branch or loop. What one thread gives it the "
+                    "others never see, for a variable is each thread's own: such a value goes "
+                    "through shared memory, and a barrier",
+                    name=Name(name),
+                ),
             )
         return self.values[slot]
 

@@ -13,12 +13,18 @@ import numpy as np
 
 from warpwise.errors import OutOfBoundsError
 from warpwise.messages import Chosen, message
+from warpwise.metrics import WARP_SIZE
 from warpwise.simt.frontend.called import called_by
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Array
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import Value
+
+ROUNDED_UP = (
+    ". The launch is rounded up to whole blocks, so that threads of the last ones have no element. "
+    "If that is not it: {cause}"
+)
 
 
 def explained(
@@ -34,8 +40,12 @@ def explained(
     cause = _swapped(array, indices, texts, mask) or _long_loop(array, indices, texts, site, kernel)
     if not cause:
         return error
+    guard_first = _rounded_up(array, indices, mask)
     try_this = message(
-        "[[{cause}; if that is not it, ]]{guard}", cause=Chosen(cause), guard=error.remedy
+        "[[{before}]]{guard}[[{after}]]",
+        before=Chosen("" if guard_first else f"{cause}; if that is not it, "),
+        guard=error.remedy,
+        after=Chosen(ROUNDED_UP.format(cause=cause) if guard_first else ""),
     )
     return OutOfBoundsError(error.message, error.where, try_this)
 
@@ -72,6 +82,23 @@ def _swapped(array: Array, indices: list[Value], texts: tuple[str, ...], mask: M
             "(rows come first in an index, and x first in cuda.grid(2))"
         )
     return ""
+
+
+def _rounded_up(array: Array, indices: list[Value], mask: Mask) -> bool:
+    """Return whether an index counts the threads, or warps, of a launch that is rounded up to whole
+    blocks: it leaves the array by less than a block's."""
+    group = mask.group
+    warps = -(-group.block_threads // WARP_SIZE)
+    units = [*zip(group.grid, group.block, strict=True), (group.grid[0], warps)]
+    for index, size in zip(indices, array.shape, strict=False):
+        if not isinstance(index, np.ndarray) or isinstance(size, np.ndarray):
+            continue
+        last = int(np.where(mask.grid(), index, 0).max())
+        if any(
+            size <= last < blocks * of_a_block < size + of_a_block for blocks, of_a_block in units
+        ):
+            return True
+    return False
 
 
 def _inside(index: Value, size: Value, mask: Mask) -> bool:

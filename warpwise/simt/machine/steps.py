@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -36,6 +37,10 @@ from warpwise.simt.machine.waits import Arrival, Poll, Wait
 from warpwise.simt.types import Lanes
 
 _CLOSER = "check that every path through the loop comes closer to its end"
+_ALONE = (
+    "the launch has {threads:,} threads, and one alone is in this loop: if it does the work of "
+    "all, let each thread take a part of it. Otherwise "
+)
 _UNCHANGED = "change, in every trip, something that the loop's condition reads"
 _WAITING = (
     "a loop that waits needs another thread that can go on: find the one that should change what "
@@ -93,7 +98,12 @@ def endless(most: int, site: Site, mask: Mask, waits: bool) -> StepLimitError:
     )
     if site.endless:
         return EndlessError(what, site.where(**who), _UNCHANGED)
-    return StepLimitError(what, site.where(**who), _WAITING if waits else _CLOSER)
+    if waits:
+        return StepLimitError(what, site.where(**who), _WAITING)
+    all_threads = mask.group.block_threads * prod(mask.group.grid)
+    alone = _ALONE.format(threads=all_threads) if mask.threads == 1 < all_threads else ""
+    try_this = message("[[{alone}]]{closer}", alone=Chosen(alone), closer=Words(_CLOSER))
+    return StepLimitError(what, site.where(**who), try_this)
 
 
 def unthreaded(site: Site, mask: Mask, parted: bool) -> StepLimitError:

@@ -268,9 +268,14 @@ def unwritten(
         space=Words(array.space),
     )
     others = "; or did the thread that should have written it return early?"
+    own = (
+        "local memory is each thread's own, and no thread sees what others write there: "
+        "what a block shares is made by cuda.shared.array. If it is meant to be the thread's own: "
+    )
     try_this = message(
-        "should this thread read at all? Check its guard and its index. "
+        "{own}should this thread read at all? Check its guard and its index. "
         "If it should, write [[{element}|that element of {array}]] first{others}",
+        own=Words(own if array.space == "local" else ""),
         element=element,
         array=name,
         others=Words(others if array.space == "shared" else ""),
