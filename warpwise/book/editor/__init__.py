@@ -44,7 +44,7 @@ def add_files(
 
 def lay_service(app: Sphinx, error: Exception | None) -> None:
     """Copy the script that keeps visited pages for when there is no network to the site's root."""
-    if error is None and Manifest.read(Path(app.outdir) / RUNTIME):
+    if error is None and Manifest.of(app.outdir):
         shutil.copyfile(HERE / SERVICE, Path(app.outdir) / SERVICE)
 
 
