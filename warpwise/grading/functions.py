@@ -17,7 +17,9 @@ import numpy as np
 
 from warpwise.grading import parts, sandbox, watch
 from warpwise.grading.behaviour import Probe
-from warpwise.grading.inside import functions as inside
+from warpwise.grading.inside.functions import KINDS as WIDE
+from warpwise.grading.inside.functions import NAME_BYTES
+from warpwise.grading.inside.functions import TYPES as LETTERS
 from warpwise.grading.record import ENDED, STOPPED, Finding
 from warpwise.grading.simulate import summary
 from warpwise.grading.warm import Warm
@@ -45,7 +47,7 @@ from warpwise.messages import (
 )
 
 PYTHON_BYTES = 72 << 20  # twice the memory of Python, NumPy and the arguments
-DTYPES = {letter: np.dtype(name) for name, letter in inside.TYPES.items()}
+DTYPES = {letter: np.dtype(name) for name, letter in LETTERS.items()}
 KINDS = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
 ERRORS = {kind.__name__ for kind in KINDS if issubclass(kind, BaseException)}
 TYPES = "NoneType str bytes list tuple dict set range generator function complex ndarray".split()
@@ -157,9 +159,9 @@ def _verdict(
     None instead of these if the process ended in this call: ``endless`` is True if it could never
     have ended by itself. For frames see ``inside/functions.py``."""
     kind, rest = frames[:1], frames[1:]
-    if kind in (b"e", b"t", b"s") and len(rest) >= inside.NAME_BYTES:
-        name = rest[: inside.NAME_BYTES].decode("utf-8", "replace").rstrip()
-        return _named(kind, name, call), rest[inside.NAME_BYTES :]
+    if kind in (b"e", b"t", b"s") and len(rest) >= NAME_BYTES:
+        name = rest[:NAME_BYTES].decode("utf-8", "replace").rstrip()
+        return _named(kind, name, call), rest[NAME_BYTES:]
     values, rest = _values(frames, call)
     if values:
         value = values if type(call.want) is tuple else values[0]
@@ -244,7 +246,7 @@ def _values(frames: bytes, call: Call) -> tuple[tuple[Any, ...], bytes]:
 def _value(kind: bytes, content: bytes, shape: tuple[int, ...]) -> Any:
     """Read a frame: a plain Python number if it is a single one, an array otherwise."""
     dtype = DTYPES[kind]
-    numbers = np.frombuffer(content, inside.KINDS[dtype.kind]).reshape(shape)
+    numbers = np.frombuffer(content, WIDE[dtype.kind]).reshape(shape)
     with np.errstate(over="ignore", invalid="ignore"):  # where student code wrote the frame
         numbers = numbers.astype(dtype)
     return numbers if shape else numbers.item()
