@@ -1,27 +1,21 @@
-"""What a student reads of a wrong number names the mistake that was made."""
+"""What a student reads of a wrong answer names the mistake that was made."""
 
 from __future__ import annotations
 
 import math
 
 import pytest
-from support.causes_named import OF_NUMBERS, is_named, looked_at, of_wrong_numbers, told, verdict
+from support.causes_named import is_named, looked_at, told, verdict
 from support.lab_cases import STEMS
 from support.wrong_answers import wrong_answers
 
 LONG = 5.0  #: seconds of processor time
-NAMED = [answer for stem in STEMS for answer in of_wrong_numbers(stem) if answer.names]
-OTHERS = [
-    answer
-    for stem in STEMS
-    for answer in wrong_answers(stem)
-    if answer.names and answer.reason not in OF_NUMBERS
-]
+NAMED = [answer for stem in STEMS for answer in wrong_answers(stem) if answer.names]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", NAMED, ids=lambda answer: f"{answer.lab}-{answer.name}")
-def test_the_cause_of_a_wrong_number_is_named(answer, monkeypatch):
+def test_the_cause_of_a_wrong_answer_is_named(answer, monkeypatch):
     """By what is seen in the numbers, or by running it again, or by a change that is tried."""
     with monkeypatch.context() as untried:
         untried.setattr("warpwise.labs.repairs.repair", lambda *given: None)
@@ -34,14 +28,6 @@ def test_the_cause_of_a_wrong_number_is_named(answer, monkeypatch):
         monkeypatch.setattr("warpwise.labs.repairs.SECONDS", math.inf)  # on whatever machine
         seen = told(verdict(answer))
     assert is_named(answer, seen), seen
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("answer", OTHERS, ids=lambda answer: f"{answer.lab}-{answer.name}")
-def test_the_cause_of_any_other_mistake_is_named(answer):
-    found = verdict(answer)
-    assert found.reason == answer.reason
-    assert is_named(answer, told(found)), told(found)
 
 
 def test_a_message_is_searched_whatever_the_case_of_letters():

@@ -132,6 +132,7 @@ SHOWN = [
         "first_col, first_row = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x",
     ),
     ("12_flash_attention", "flash_numpy", "for first in range(0, n):"),
+    ("12_flash_attention", "flash_rows", "(cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x)"),
     ("13_flash_backward", "flash_backward", "if end <= 1:"),
     ("13_flash_backward", "backward", "q.shape[1] + 1, TILE):"),
 ]

@@ -43,12 +43,12 @@ def place(request, sandbox) -> str:
     return request.param
 
 
-def value(body: str, place: str, args: tuple = (), want: float = 0) -> str:
+def value(body: str, place: str, args: tuple = (), want: object = 0, typed: tuple = ()) -> str:
     """Return the verdict's reason on a function: "passed" if it returns ``want``."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     names = ", ".join(f"x{i}" for i in range(len(args)))
     return judge_function(
-        f"def f({names}):\n{lines}\n", "f", [Call("one", args, want)], *rooms.of(place)
+        f"def f({names}):\n{lines}\n", "f", [Call("one", args, want, typed=typed)], *rooms.of(place)
     ).reason
 
 
@@ -92,6 +92,14 @@ def test_numbers_and_arrays_go_in_and_come_out(place: str):
     )
     assert value("return x0", place, (3,), want=4) == "wrong result"
     assert value("return [x0]", place, (3,), want=3) == "wrong type"
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.int8, np.float16, np.float32, np.bool_])
+def test_an_array_comes_out_with_its_type(place: str, dtype: type):
+    want = np.array([0, 1, 3], dtype)
+    assert value("return x0", place, (want,), want=want, typed=(0,)) == "passed"
+    wide = "return x0.astype('int64' if x0.dtype.kind in 'biu' else 'float64')"
+    assert value(wide, place, (want,), want=want, typed=(0,)) == "wrong type"
 
 
 @pytest.mark.parametrize(

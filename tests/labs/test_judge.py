@@ -598,6 +598,24 @@ def test_what_is_no_tuple_of_that_many_is_refused(value):
     assert "expected a tuple of an array of float64 with shape (3,)" in verdict.detail
 
 
+TYPED = Call("words", (2,), np.zeros(2, np.uint32), typed=(0,))
+
+
+def test_a_call_can_ask_for_the_very_type():
+    assert judge_value(np.zeros(2, np.uint32), TYPED).passed
+    wide = judge_value(np.zeros(2, np.int64), TYPED)
+    assert wide.reason == "wrong type"
+    assert "an array of int64" in wide.detail and "an array of uint32" in wide.detail
+    assert wide.advice.startswith("uint32 is asked for") and ".astype(np.uint32)" in wide.advice
+    assert judge_value(np.zeros(2, np.int64), replace(TYPED, typed=())).passed
+
+
+def test_a_call_can_ask_for_the_type_of_one_item():
+    one = replace(PAIR, want=(PAIR.want[0].astype(np.float32), 3), typed=(0,))
+    assert judge_value((np.array([0, 1, 4], np.float32), 3), one).passed
+    assert judge_value((np.array([0.0, 1.0, 4.0]), 3), one).reason == "wrong type"
+
+
 def scores_at_once(n):
     return np.float64(np.ones((n, n), np.float32).sum())
 

@@ -17,7 +17,9 @@ import numpy as np
 
 from warpwise.grading import parts, sandbox, watch
 from warpwise.grading.behaviour import Probe
+from warpwise.grading.inside.functions import KINDS as WIDE
 from warpwise.grading.inside.functions import NAME_BYTES
+from warpwise.grading.inside.functions import TYPES as LETTERS
 from warpwise.grading.record import ENDED, STOPPED, Finding
 from warpwise.grading.simulate import summary
 from warpwise.grading.warm import Warm
@@ -45,7 +47,7 @@ from warpwise.messages import (
 )
 
 PYTHON_BYTES = 72 << 20  # twice the memory of Python, NumPy and the arguments
-DTYPES = {b"q": np.int64, b"d": np.float64, b"?": np.int64}
+DTYPES = {letter: np.dtype(name) for name, letter in LETTERS.items()}
 KINDS = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
 ERRORS = {kind.__name__ for kind in KINDS if issubclass(kind, BaseException)}
 TYPES = "NoneType str bytes list tuple dict set range generator function complex ndarray".split()
@@ -243,6 +245,8 @@ def _values(frames: bytes, call: Call) -> tuple[tuple[Any, ...], bytes]:
 
 def _value(kind: bytes, content: bytes, shape: tuple[int, ...]) -> Any:
     """Read a frame: a plain Python number if it is a single one, an array otherwise."""
-    numbers = np.frombuffer(content, DTYPES[kind]).reshape(shape)
-    numbers = numbers != 0 if kind == b"?" else numbers
+    dtype = DTYPES[kind]
+    numbers = np.frombuffer(content, WIDE[dtype.kind]).reshape(shape)
+    with np.errstate(over="ignore", invalid="ignore"):  # where student code wrote the frame
+        numbers = numbers.astype(dtype)
     return numbers if shape else numbers.item()

@@ -23,6 +23,10 @@ SWAPPED = "the results stand in another order than is asked for: exchange them i
 BY_HAND = "work this element out by hand, step by step as the exercise states it"
 SMALL_CASE = "work a small case out by hand, step by step as the exercise states it"
 OTHER_SHAPE = "look again at the shape that the exercise asks for"
+OF_TYPE = (
+    "{0} is asked for: name it where the array begins, as in np.zeros(3, np.{0}), "
+    "or convert at the end, with .astype(np.{0})"
+)
 ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
 ENDLESS = "change, in every trip of that loop, something that its condition reads"
 TOO_SLOW = (

@@ -120,7 +120,8 @@ class Call:
     call is about, and ``view`` a picture for it (a ``View`` of ``warpwise.views``) that shows no
     launch. ``reference`` works out what is wanted of other arguments, and ``readings`` say what
     comes out if the exercise is misread, as a launch's do. ``labels`` number the outputs
-    that name something, such as the fastest of some devices: none is more or less than another."""
+    that name something, such as the fastest of some devices: none is more or less than another.
+    ``typed`` number those that need the very dtype of ``want``; others may be of another width."""
 
     label: str
     args: tuple[Any, ...]
@@ -133,6 +134,7 @@ class Call:
     reference: Reference | None = field(default=None, repr=False, compare=False)
     readings: Readings = field(default_factory=dict, repr=False, compare=False)
     labels: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    typed: tuple[int, ...] = ()
 
 
 #: of hidden calls: below, the grader could not tell an answer's memory from Python's

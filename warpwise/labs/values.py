@@ -133,6 +133,8 @@ def _judge_item(
         try_this = plain(advice_on_type(value, asked, np.shape(wanted)))
         return failed(call, Reason.WRONG_TYPE, returned, try_this)
     got, want = np.asarray(value), np.asarray(wanted)
+    if number in call.typed and got.dtype != want.dtype:
+        return failed(call, Reason.WRONG_TYPE, returned, plain(advice.OF_TYPE.format(want.dtype)))
     if got.dtype.kind == "O":  # an integer of more than 64 bits
         wrong: Mismatch | None = Mismatch(got, want, np.ones(want.shape, bool))
     else:

@@ -113,7 +113,7 @@ def settle(rng: np.random.Generator) -> Iterator[Launch]:
         for _ in range(steps):
             v -= rate * v * v
         yield Launch(
-            f"{n} elements, {up} and {down}, {steps} steps",
+            f"{n} elements, rates {up:g} and {down:g}, rounds: {steps}",
             ceil(n / 256),
             256,
             args=(x, Out(n), up, down, steps),

@@ -52,11 +52,12 @@ def rounded_bits(rng: np.random.Generator) -> Iterator[Call]:
     for drop in (13, 16, int(rng.choice([1, 2, 5, 20, 22]))):
         for kind, bits in patterns(rng, drop):
             want = np.array([rounded(int(pattern), drop) for pattern in bits], np.uint32)
-            yield Call(f"{kind}, drop {drop}", (bits, drop), want=want)
+            yield Call(f"{kind}, drop {drop}", (bits, drop), want=want, typed=(0,))
     yield Call(
         "one number, drop 16",
         (np.array([0x3F818000], np.uint32), 16),
         want=np.array([0x3F820000], np.uint32),
+        typed=(0,),
     )
 
 
@@ -196,7 +197,7 @@ def quantise(rng: np.random.Generator) -> Iterator[Call]:
             x = without_near_halves(x.astype(np.float32))
             whole, scales = zip(*map(quantised, x), strict=True)
             want = np.array(whole, np.int8), np.array(scales)
-            yield Call(f"{rows} x {K}, {kind}", (x,), want, rtol=1e-6)
+            yield Call(f"{rows} x {K}, {kind}", (x,), want, rtol=1e-6, typed=(0,))
 
 
 def quantised_matmul(rng: np.random.Generator) -> Iterator[Launch]:

@@ -140,6 +140,7 @@ def matmul_rectangular(rng: np.random.Generator) -> Iterator[Launch]:
             shared_bank_conflicts=0,
             shared_load_requests=2 * 16 * 8 * count,
             shared_store_requests=2 * 24 * count,
+            most_bytes_loaded_by_a_warp=1024 * ceil(size[1] / 16),
         )
 
 

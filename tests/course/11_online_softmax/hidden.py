@@ -167,7 +167,9 @@ def softmax_once(rng: np.random.Generator) -> Iterator[Launch]:
 
 
 def labelled(rng: np.random.Generator, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw labels that name no masked word; return them with log-sum-exps and losses."""
+    """Draw labels that name no masked word; return them with log-sum-exps and losses.
+
+    The first and the last word are among them, where some row has them."""
     labels = np.array(
         [
             rng.choice(words) if (words := np.flatnonzero(row > -np.inf)).size else IGNORED
@@ -176,6 +178,8 @@ def labelled(rng: np.random.Generator, x: np.ndarray) -> tuple[np.ndarray, np.nd
         np.int32,
     )
     labels[rng.random(len(x)) < 0.2] = IGNORED
+    for word, which in ((0, slice(1)), (x.shape[1] - 1, slice(-1, None))):
+        labels[np.flatnonzero(x[:, word] > -np.inf)[which]] = word
     states = [state(row.astype(np.float64)) for row in x]
     lse = np.array([m + math.log(d) if d else -math.inf for m, d in states])
     loss = [

@@ -132,6 +132,7 @@ def numpy_call(q, k, v, scale, tile: int, kind: str, most_bytes: int | None = No
         (q, k, v, scale, tile),
         want=attention(q, k, v, scale),
         most_bytes=most_bytes,
+        typed=(0, 1),
         **CLOSE,
     )
 

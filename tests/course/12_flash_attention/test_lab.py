@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from support.lab_cases import visible_cases
+from support.lab_cases import names_of, visible_cases
 
 from warpwise.labs.exercise import Reason
 from warpwise.labs.judge import judge
@@ -28,3 +28,14 @@ def test_the_scores_of_one_query_with_all_keys_are_too_many():
     *before, last = judge(flash_numpy, calls)
     assert all(verdict.passed for verdict in before) and len(before) == len(calls) - 1
     assert last.reason == Reason.TOO_MUCH_MEMORY, last.message
+
+
+def with_tiles_of_64(q, k, v, scale, tile):
+    """Do what the solution does, whatever tile it is asked for."""
+    return names_of(STEM)["flash_numpy"](q, k, v, scale, 64)
+
+
+def test_a_tile_of_ones_own_takes_more_than_a_small_one():
+    calls = visible_cases(STEM)["flash_numpy"]
+    last = judge(with_tiles_of_64, calls)[-1]
+    assert last.reason == Reason.TOO_MUCH_MEMORY and "tile 2" in last.case, last.message

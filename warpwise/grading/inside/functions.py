@@ -1,11 +1,11 @@
 """Call a student's host function on given inputs and send back raw numbers.
 
 Nothing has to be believed or unpickled. Each number or array that a call returns makes one frame: a
-byte for the kind, then exactly eight bytes per number that the grader asked for (``q`` int64, ``d``
-float64, ``?`` bool as int64). Otherwise there is one frame for the whole call, with exactly
-NAME_BYTES that hold a name: of the error that was raised (``e``), or of the type that was returned
-instead (``t``; ``s`` if only the shape is another). The grader knows the length of every frame
-beforehand. Expected values never come here."""
+byte for the type, of TYPES, then exactly eight bytes per number that the grader asked for, as int64
+or float64. Otherwise there is one frame for the whole call, with exactly NAME_BYTES that hold a
+name: of the error that was raised (``e``), or of the type that was returned instead (``t``; ``s``
+if only the shape is another). The grader knows the length of every frame beforehand. Expected
+values never come here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,22 @@ import numpy as np
 
 NAME_BYTES = 40
 NUMBERS = (np.ndarray, np.generic, int, float)
-KINDS = {"b": (b"?", "int64"), "i": (b"q", "int64"), "u": (b"q", "int64"), "f": (b"d", "float64")}
+KINDS = {"b": "int64", "i": "int64", "u": "int64", "f": "float64"}  #: as what numbers travel
+#: a dtype -> its byte, none of which is a letter of another frame
+TYPES = {
+    "bool": b"?",
+    "int8": b"b",
+    "int16": b"h",
+    "int32": b"i",
+    "int64": b"q",
+    "uint8": b"B",
+    "uint16": b"H",
+    "uint32": b"I",
+    "uint64": b"Q",
+    "float16": b"E",
+    "float32": b"f",
+    "float64": b"d",
+}
 
 
 def answer(job: dict[str, Any], result: FileIO) -> None:
@@ -60,8 +75,9 @@ def frames(
                 return _named(b"t", type(item))
             if numbers.shape != shape:
                 return _named(b"s", type(item))
-            kind, dtype = KINDS[numbers.dtype.kind]
-            found.append(kind + numbers.astype(dtype).tobytes())
+            wide = KINDS[numbers.dtype.kind]
+            letter = TYPES.get(numbers.dtype.name, TYPES[wide])
+            found.append(letter + numbers.astype(wide).tobytes())
         return b"".join(found)
     except BaseException as error:
         return _named(b"e", type(error))

@@ -8,7 +8,8 @@ from warpwise import cuda
 
 def flash_numpy(q, k, v, scale, tile):
     parts = [_rows(q[i : i + tile], k, v, scale, tile) for i in range(0, len(q), tile)]
-    return np.concatenate([o for o, _ in parts]), np.concatenate([lse for _, lse in parts])
+    o, lse = (np.concatenate(rows) for rows in zip(*parts, strict=True))
+    return o.astype(np.float32), lse.astype(np.float32)
 
 
 def _rows(q, k, v, scale, tile):
