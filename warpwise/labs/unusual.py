@@ -52,7 +52,7 @@ class Unusual:
         found = [
             (line, question.format(line=line))
             for told, line in self.lines.items()
-            if (question := _question(told)) and (is_nan or question is not ITSELF)
+            if (question := _question(told)) and (is_nan or question not in (ITSELF, NOUGHTS))
         ]
         return min(found, default=(0, ""))[1]
 
