@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.pages import Watch, box, load_metrics, move
+from support.pages import OPEN_MORE, Watch, box, load_metrics, move
 
 PAGE = "chapters/08_coalescing.html"
 
@@ -43,6 +43,7 @@ def sectors(widget) -> str:
 
 def test_widgets_are_moved_by_keyboard_and_mouse_and_equal_metrics(chapter):
     page = chapter()
+    page.evaluate(OPEN_MORE)
     assert explorers(page)
     for widget in explorers(page):
         widget.get_by_label("memory").select_option("real")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 from support.pages import read, violations
@@ -27,8 +29,8 @@ def test_results_come_while_one_types_and_keys_lead_to_them(dialog):
     dialog.press_sequentially("how do I count bank conflicts")
     first = page.locator(".ww-found a").first
     expect(first).to_be_visible()
-    marked = {word.lower() for word in page.locator(".ww-found mark").all_inner_texts()}
-    assert marked and all(word.startswith(("count", "bank", "conflict")) for word in marked)
+    marked = page.locator(".ww-found mark").all_inner_texts()
+    assert marked and all(re.search("count|bank|conflict", word, re.I) for word in marked), marked
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     address = first.get_attribute("href")
     page.keyboard.press("ArrowDown")
@@ -37,11 +39,6 @@ def test_results_come_while_one_types_and_keys_lead_to_them(dialog):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**{address}")
-
-
-def test_what_fits_nothing_is_said(dialog):
-    dialog.press_sequentially("qwertzuiop")
-    expect(dialog.page.locator(".ww-found-said")).to_have_text("Nothing fits “qwertzuiop”.")
 
 
 def test_axe_finds_nothing_in_the_dialog(dialog, watch):

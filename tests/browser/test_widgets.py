@@ -11,7 +11,7 @@ import re
 
 import pytest
 from support.gallery import GALLERY, MOVE, NAMES, hosts, places
-from support.pages import Watch, box, violations
+from support.pages import OPEN_MORE, Watch, box, violations
 
 from warpwise.views import html
 
@@ -62,6 +62,7 @@ def gallery(site, browser):
             page = browser.new_context(**settings).new_page()
             watch = Watch().over(page)
             page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
+            page.evaluate(OPEN_MORE)
             opened[key] = page, watch
         return opened[key][0]
 

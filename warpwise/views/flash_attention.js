@@ -1,7 +1,7 @@
 // The FlashAttention widget: a block's tile of queries against tiles of keys, its memory on the
 // chip, and the bytes that all blocks move. Tiles and bytes follow model/attention.py.
 import { binary, thousands } from "./core.js";
-import { legend, n, path, press, rect, svg, text } from "./draw.js";
+import { legend, letters, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 const figures = (x) => x.toPrecision(3);
@@ -60,8 +60,11 @@ function grid(meets, across, query, key, side) {
 function bars([title, parts, most, limit], x, y, left, width) {
   const scale = (width - left - 2) / Math.max(most, limit);
   let from = x + left;
+  const head = text("strong", x, y, title);
+  // A title that says "too much" is drawn narrower where there is little room.
+  const squeezed = `<text textLength="${width}" lengthAdjust="spacingAndGlyphs"`;
   return [
-    text("strong", x, y, title),
+    letters(title, 16) > width ? head.replace("<text", squeezed) : head,
     limit ? rect("empty", from, y + 8, limit * scale, parts.length * 18 + 4) : "",
     parts.map(([name, bytes, look], i) => {
       const top = y + 12 + 18 * i;

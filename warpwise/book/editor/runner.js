@@ -10,9 +10,10 @@ const SHARED = "Stopped together with another editor: all on a page share one Py
 const runners = new Set();
 let runtime;
 
-const progress = ({ loaded, all, seconds }) => {
+const progress = ({ started, loaded, all, seconds }) => {
   const what = loaded < all ? `Loading Python: ${loaded.toFixed(1)} of ${all.toFixed(1)} MB` : "Starting Python";
-  for (const runner of runners) if (runner.waiting) runner.say(`${what}, ${seconds.toFixed(0)} s.`, true);
+  const told = started ? RUNNING : `${what}, ${seconds.toFixed(0)} s.`;
+  for (const runner of runners) if (runner.waiting) runner.say(told, !started);
 };
 
 // The page's Python, started when it is first asked for.

@@ -17,7 +17,8 @@ const called = (name) => /^(numpy|warpwise)-.*\.whl$/.exec(name)?.[1] ?? name.sp
 const isWheel = ({ url }) => url.endsWith(".whl");
 
 export class Runtime {
-  // tell({ loaded, all, seconds }) hears of the progress of the start; bytes and seconds.
+  // tell({ loaded, all, seconds }) hears of the progress of the start, in megabytes, and
+  // tell({ started }) of its end.
   constructor(base, tell) {
     this.base = base;
     this.tell = tell;
@@ -99,6 +100,7 @@ export class Runtime {
   // From now on the time of the runs counts: Python has started.
   watch() {
     this.quiet?.();
+    if (!this.started) this.tell({ started: true });
     this.started = true;
     for (const run of this.runs.values()) run.timer ??= setTimeout(run.slow, LONG);
   }
