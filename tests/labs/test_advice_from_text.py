@@ -47,6 +47,15 @@ def of_negative_infinity(x, scale, y):
 
 
 @cuda.jit
+def of_a_whole_sum(x, scale, y):
+    col = cuda.threadIdx.x
+    total = 0
+    for row in range(x.shape[0]):
+        total += x[row, col]
+    y[col] = total
+
+
+@cuda.jit
 def kept_in_y(x, scale, y):
     col = cuda.threadIdx.x
     y[col] = np.float32(0)
@@ -75,6 +84,7 @@ def advice_on(kernel, counter: str) -> str:
         (of_a_constant, "x[0, col] * HALF", "HALF: make it np.float32 where it is defined"),
         (of_an_argument, "best = x[0, col] * scale", "scale: a Python float is one"),
         (of_whole_numbers, "share = x", "x[0, col] / x.shape[0]: float32 / int64"),
+        (of_a_whole_sum, "total = 0", "begin with np.float32(0)"),
         (of_negative_infinity, "m = -math.inf", "-math.inf: write np.float32(-math.inf)"),
     ],
 )

@@ -124,6 +124,11 @@ CASES = {
         np.array([0x12000, 0x18000], np.uint32),
         "one step of 0x2000 too small, the lowest bit that is kept\nthe bits that are dropped",
     ),
+    "another bit": (
+        np.array([0x7F800000, 0x18000], np.uint32),
+        np.array([0x7FC00000, 0x18000], np.uint32),
+        "each wrong one is 0x400000 too small, which is one bit\nwhich condition",
+    ),
     "first terms": (
         A[:, :32] @ B[:32],
         C,

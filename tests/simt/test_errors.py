@@ -83,7 +83,7 @@ def test_out_of_bounds_names_index_array_size_line_block_and_thread():
         "index 128 is outside out, whose size there is 128\n"
         "  at lab.py:28, block (1, 0, 0), thread (63, 0, 0)\n"
         "    out[i + 1] = x[i]\n"
-        "  Try: guard the access, or mend the index: here it must be below 128 for every thread"
+        "  Try: guard the access, or correct the index: here it must be below 128 for every thread"
     )
 
 

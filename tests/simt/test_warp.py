@@ -752,6 +752,12 @@ def made(body: str):
             "a mask of lanes is an integer, and 0.5 is float64",
         ),
         (
+            "out[i] = cuda.shfl_down_sync(0xffffffff, 1, x[i])",
+            np.float32,
+            KernelTypeError,
+            "takes a mask, a value and delta, in this order",
+        ),
+        (
             "out[i] = cuda.ballot_sync(0xffffffff, x[i])",
             np.float32,
             KernelTypeError,

@@ -15,8 +15,8 @@ AN_ARRAY = "return an array: np.array([...])"
 A_NUMBER = "return one number"
 INTEGERS = "whole numbers are asked for: use //, len() or int()"
 INTEGER_ARRAY = (
-    "an array of whole numbers is asked for: name the dtype, as in np.array([...], dtype=int), "
-    "which an empty array needs too"
+    "an array of whole numbers is asked for: give it the dtype that the exercise names, where it "
+    "begins or with .astype(...) at the end; an empty array needs it too"
 )
 SEVERAL = "return {} values, with a comma between them"
 SWAPPED = "the results stand in another order than is asked for: exchange them in the return"
@@ -40,8 +40,8 @@ NEIGHBOURS = (
     "which of the indices does threadIdx.x move?"
 )
 FLOAT64 = (
-    "2.0 is a float64, and a float32 combined with a 32- or 64-bit integer becomes one: "
-    "write np.float32(2), np.float32(n); it may have begun on a line above"
+    "a literal such as 2.0 is a float64, and a float32 combined with a whole number becomes one, "
+    "here or on a line above: write np.float32(2), np.float32(n)"
 )
 OVER_BUDGET = {
     "sectors_per_request_load": NEIGHBOURS,
@@ -51,7 +51,7 @@ OVER_BUDGET = {
     "global_load_bytes": "load each value once, into a variable, before the loop that uses it, "
     "and nothing that no thread needs",
     "global_store_bytes": "write each result once, when it is finished, "
-    "and nothing that can be made again where it is needed",
+    "and store nothing that is easily computed again where it is needed",
     "global_load_requests": "lanes that load together share one request: "
     "let neighbouring threads load neighbours, and load each once",
     "global_store_requests": "lanes that store together share one request: "
@@ -62,14 +62,14 @@ OVER_BUDGET = {
     "add the sum",
     "global_bytes_distinct": "more of global memory is touched than the answer needs: "
     "which array need not be read or written at all?",
-    "global_bytes_moved": "more is moved than is needed: "
-    "is each element touched once, by a warp whose lanes are all at work?",
+    "global_bytes_moved": "more is moved than is needed: is each element touched once, "
+    "by a warp whose neighbouring lanes touch neighbouring elements?",
     "shared_load_requests": "load a value of shared memory once, into a variable, "
     "and use it several times",
     "shared_store_requests": "write to shared memory only what other threads will read",
     "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
     "write down the banks of lanes 0, 1 and 2 there",
-    "shared_bytes_per_block": "shared memory should hold one tile at a time, not all of them",
+    "shared_bytes_per_block": "shared memory should hold the tiles that one step needs, not more",
     "local_bytes_per_thread": "an array of one thread should hold one row or one tile of numbers, "
     "however long the whole is",
     "most_bytes_loaded_by_a_warp": "a warp loads more than its share: "

@@ -101,7 +101,7 @@ def _others(cells: list[Cell]) -> str:
     if len(cells) == 1:
         return f" (nor on {runs[0]})"
     named = ", ".join(runs[:MOST_RUNS])
-    return f" (nor on {len(cells)} others: {named}{', ...' if len(runs) > MOST_RUNS else ''})"
+    return f" (nor on others: {named}{', ...' if len(runs) > MOST_RUNS else ''})"
 
 
 def _runs(cells: list[Cell]) -> Iterator[list[Cell]]:

@@ -3,7 +3,8 @@
 The lines that a counter of float64 blames are those that compute; most of them inherit the type. It
 begins where a value is made: a literal such as 0.5 or -math.inf, an argument that is a Python
 float, an array of float64, or whole numbers that meet a float32, of which the simulator takes
-notes. Left out: device functions, and what is converted to float32 on the spot."""
+notes, or a sum that begins as one. Left out: device functions, and what is converted to float32 on
+the spot."""
 
 from __future__ import annotations
 
@@ -34,9 +35,29 @@ def first_float64(kernel: Kernel, args: Mapping[str, Any], t: Trace) -> str:
         what = notes[0].what.removesuffix(" is computed in float64")
         return BEGINS.format(line=notes[0].line, what=what, mend=f"write {notes[0].try_this}")
     if made is None:
-        return ""
+        return _begun_whole(kernel)
     line, (node, mend) = made
     return BEGINS.format(line=line, what=ast.unparse(node), mend=mend)
+
+
+def _begun_whole(kernel: Kernel) -> str:
+    """Say on which line a sum begins as a whole number, to which others are added; else ""."""
+    statements = list(ast.walk(kernel.tree))
+    grown = {
+        one.target.id
+        for one in statements
+        if isinstance(one, ast.AugAssign)
+        and isinstance(one.target, ast.Name)
+        and not isinstance(one.value, ast.Constant)
+    }
+    for one in statements:
+        match one:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number))):
+                if name in grown:
+                    line, what = kernel.where(one).line, ast.unparse(one)
+                    mend = f"a whole number meets a float32 there: begin with np.float32({number})"
+                    return BEGINS.format(line=line, what=what, mend=mend)
+    return ""
 
 
 def _of_integers(note: Note) -> bool:

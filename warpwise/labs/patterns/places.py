@@ -74,7 +74,7 @@ def some_wrong(f: Failure) -> Pattern | None:
     causes = (f.over_all, *causes) if f.over_all else causes
     if found.causes[0] not in (EDGE, OUTER, SEAM):
         causes = f.likely(*causes)
-    return Pattern(f"wrong: {found.told}; all others are right", causes)
+    return Pattern(_wrong(found.told), causes)
 
 
 def at_the_edge(f: Failure) -> Pattern | None:
@@ -82,7 +82,11 @@ def at_the_edge(f: Failure) -> Pattern | None:
     found = place(f.wrong, f.tile)
     if not f.tile or found is None or found.causes[0] not in (EDGE, HALO):
         return None
-    return Pattern(f"wrong: {found.told}; all others are right", found.causes)
+    return Pattern(_wrong(found.told), found.causes)
+
+
+def _wrong(told: str) -> str:
+    return f"wrong: {told}" + ("" if "are right" in told else "; all others are right")
 
 
 def place(marked: np.ndarray, tile: tuple[int, ...] = ()) -> Place | None:

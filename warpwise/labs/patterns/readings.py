@@ -13,7 +13,7 @@ from warpwise.labs.compare import compare
 from warpwise.labs.patterns.failure import Failure, Pattern
 
 MOST_TOLD = 2
-ASKED = "compare that with what the exercise says of it, word by word"
+ASKED = "read again what the exercise says of it"
 
 
 @dataclass(frozen=True)

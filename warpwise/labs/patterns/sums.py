@@ -18,7 +18,10 @@ LEFT_OUT = (
     "a loop ends too soon or begins too late: the last step, or the partial tile at the end, is "
     "left out"
 )
-REPLACED = "= stands where += should, so only the last step of a loop remains"
+REPLACED = (
+    "= stands where += should, or the sum begins anew in each step, so only the last step of a "
+    "loop remains"
+)
 STRIDE = "the step of a loop is too long, or the parts of several threads are not added up"
 
 

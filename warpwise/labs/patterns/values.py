@@ -12,6 +12,7 @@ from warpwise.labs.patterns.failure import CLOSE, Failure, Pattern, figure
 SAME = 1e-4  # relative difference below which two ratios are one
 NEAR = 0.01  # relative error below which a number is close
 EXTREMES = {np.iinfo(kind).max: kind for kind in (np.int8, np.uint8, np.int16, np.int32)}
+FRACTIONS = 2**23  # from here on a float32 has none
 HALF_MOST = 65504.0  # the largest float16
 NEAR_CAUSES = (
     "close, but not close enough: where does a formula differ a little, as a small constant that "
@@ -111,6 +112,12 @@ def _causes_of_lines(f: Failure, line: str) -> tuple[str, ...]:
     return own, f"a factor that belongs to each {line} is left out, or is another {line}'s"
 
 
+def lowest_bit(values: np.ndarray) -> int:
+    """Return the lowest bit that is set in any of the values; 0 if none is."""
+    bits = int(np.bitwise_or.reduce(values, axis=None))
+    return bits & -bits
+
+
 def one_step(f: Failure) -> Pattern | None:
     """Bit patterns that are too small, or too large, by one in the lowest bit that is kept."""
     if f.got.dtype.kind != "u" or f.got.shape != f.want.shape or not f.wrong.any():
@@ -121,12 +128,15 @@ def one_step(f: Failure) -> Pattern | None:
     if step < 2 or step & (step - 1) or not (gap == gap[0]).all() or (want % step).any():
         return None
     way = "small" if gap[0] > 0 else "large"
+    if step != lowest_bit(f.want):
+        seen = f"each wrong one is {step:#x} too {way}, which is one bit"
+        return Pattern(seen, ("which condition, or which constant, decides about that bit?",))
     seen = f"each wrong one is one step of {step:#x} too {way}, the lowest bit that is kept"
     rounded = (
         "the bits that are dropped are more than half a step there: are they cut off, not rounded?",
-        "where exactly half a step is dropped, the even neighbour is due",
+        "where exactly half a step is dropped, it should be the even neighbour",
     )
-    added = "half a step is added before the rest is cut off: is it too much where less is dropped?"
+    added = "are numbers rounded up whose dropped bits are less than half a step?"
     return Pattern(seen, rounded if gap[0] > 0 else (added, *rounded[1:]))
 
 
@@ -206,7 +216,7 @@ def _whole(f: Failure, got: np.ndarray, want: np.ndarray) -> Pattern | None:
     whole = (got == np.trunc(got)).all()
     if f.got.dtype.kind != "f" or not whole or (want == np.trunc(want)).mean() > 0.5:
         return None
-    if not got.any() or np.unique(got).size < 3:
+    if not got.any() or np.unique(got).size < 3 or np.abs(got).max() >= FRACTIONS:
         return None
     integer = (
         "a sum, a tile or a variable is of an integer type, and cuts what is added: "

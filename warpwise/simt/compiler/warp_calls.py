@@ -20,12 +20,16 @@ from warpwise.simt.machine.members import ALL_LANES
 from warpwise.simt.types import BOOL, GRID, INT32, NONE, TupleType, Type, is_integer
 
 UINT32 = np.dtype(np.uint32)
+FLOAT32 = np.dtype(np.float32)
 SHUFFLED = tuple(np.dtype(name) for name in "int32 int64 float32 float64".split())
 _MATCHED = one_of("i4(i4,i4) i4(i4,i8) i4(i4,f4) i4(i4,f8)")
 
 
 def _whole_number(c: Context, node: ast.expr, what: str) -> Number:
-    code = c.scalar(node)
+    return _as_whole(c, node, what, c.scalar(node))
+
+
+def _as_whole(c: Context, node: ast.expr, what: str, code: Number) -> Number:
     if not is_integer(code.type):
         text = ast.unparse(node)
         what = f"{what} is an integer, and {text} is {code.type}"
@@ -34,8 +38,11 @@ def _whole_number(c: Context, node: ast.expr, what: str) -> Number:
 
 
 def _lane_mask(c: Context, node: ast.expr) -> Run:
-    code = _whole_number(c, node, "a mask of lanes")
-    if code.type == BOOL:  # Numba's typing refuses it too
+    return _as_mask(c, node, c.scalar(node))
+
+
+def _as_mask(c: Context, node: ast.expr, code: Number) -> Run:
+    if _as_whole(c, node, "a mask of lanes", code).type == BOOL:  # Numba's typing refuses it too
         text = ast.unparse(node)
         what = f"a mask of lanes is an integer, and {text} is a bool"
         c.refuse(node, what, f"cuda.ballot_sync(0xffffffff, {text})", KernelTypeError)
@@ -60,8 +67,13 @@ def syncwarp(c: Context, node: ast.Call) -> Code:
 def shuffle(c: Context, node: ast.Call, kind: str, third: str) -> Code:
     """Compile ``cuda.shfl_sync(mask, value, src_lane)`` and its kin; ``third``: their last part."""
     parts = exactly(c, node, "mask", "value", third)
-    named, value = _lane_mask(c, parts[0]), c.scalar(parts[1])
-    lane, site, t = _whole_number(c, parts[2], third), c.site(node), value.type
+    lanes, value, place = (c.scalar(part) for part in parts)
+    if is_integer(value.type) and FLOAT32 in (lanes.type, place.type):
+        word = ast.unparse(node.func)
+        what = f"{word} takes a mask, a value and {third}, in this order"
+        c.refuse(node, what, f"{word}(mask, value, {third})", KernelTypeError)
+    named = _as_mask(c, parts[0], lanes)
+    lane, site, t = _as_whole(c, parts[2], third, place), c.site(node), value.type
     if t not in SHUFFLED:
         text = ast.unparse(parts[1])
         what = f"{text} is {t}, and a shuffle takes {', '.join(map(str, SHUFFLED))}"

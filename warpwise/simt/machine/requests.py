@@ -189,7 +189,7 @@ class Requests:
             size=Size(size),
         )
         try_this = message(
-            "guard the access, or mend the index: here it must be {needed} for every thread",
+            "guard the access, or correct the index: here it must be {needed} for every thread",
             needed=Within(f"below {size}" if value >= 0 else "0 or more"),
         )
         return OutOfBoundsError(what, site.where(**mask.group.first_of(bad)), try_this)

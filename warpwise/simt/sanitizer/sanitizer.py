@@ -267,7 +267,10 @@ def unwritten(
         through=message(" through {view}", view=Name(view)) if view else Words(""),
         space=Words(array.space),
     )
-    others = "; or did the thread that should have written it return early?"
+    others = (
+        ": do the stores before the barrier fill the whole array, "
+        "or did the thread that should have written it return early?"
+    )
     own = (
         "local memory is each thread's own, and no thread sees what others write there: "
         "what a block shares is made by cuda.shared.array. If it is meant to be the thread's own: "
