@@ -76,9 +76,11 @@ export function strip(
   const right = (u) => x(u) + 3 + letters(name(u));
   let by = 1;
   while (able.some((u, i) => i % by === 0 && right(u) + 12 > x(able[i + by]))) by *= 2;
-  // Numbers of the touched units: of all, or of every 2nd, 4th, ...
-  const close = (u, next) => x(u) + letters(u) / 2 + 6 > x(next) - letters(next) / 2;
-  const tight = touched.some((u) => letters(u) + 4 > cell);
+  // Numbers of the touched units, or their places: of all, or of every 2nd, 4th, ...
+  const number = (u) => (bare ? touched.indexOf(u) : u);
+  const half = (u) => letters(number(u)) / 2;
+  const close = (u, next) => x(u) + half(u) + 6 > x(next) - half(next);
+  const tight = touched.some((u) => 2 * half(u) + 4 > cell);
   let every = 1;
   while (touched.some((u, i) => i % every === 0 && close(u, touched[i + every]))) every *= 2;
   const shapes = [
@@ -106,7 +108,7 @@ export function strip(
       .sort((i, j) => (i === lane) - (j === lane))
       .map(line),
     touched.map((u, i) =>
-      i % every ? "" : text("middle strong", x(u) + cell / 2, TOP + TALL + 15, u),
+      i % every ? "" : text("middle strong", x(u) + cell / 2, TOP + TALL + 15, number(u)),
     ),
     // Numbers are wider than narrow cells: there the tick leaves room for them.
     able.map((u, i) =>

@@ -18,4 +18,4 @@ def flash_numpy(q, k, v, scale, tile):
     s -= m
     np.exp(s, out=s)
     total = s.sum(axis=1, keepdims=True)
-    return s @ v / total, (m + np.log(total))[:, 0]
+    return (s @ v / total).astype(np.float32), (m + np.log(total))[:, 0].astype(np.float32)

@@ -9,7 +9,7 @@ from warpwise import cuda
 def flash_numpy(q, k, v, scale, tile):
     parts = [_rows(q[i : i + tile], k, v, scale, tile) for i in range(0, len(q), tile)]
     o, lse = (np.concatenate(rows) for rows in zip(*parts, strict=True))
-    return o.astype(np.float32), lse.astype(np.float32)
+    return o, lse
 
 
 def _rows(q, k, v, scale, tile):
@@ -26,7 +26,8 @@ def _rows(q, k, v, scale, tile):
     total = sums[:, -1:]
     with np.errstate(divide="ignore", invalid="ignore"):
         o = np.where(total > 0, sums[:, :-1] / total, 0)
-        return o, np.where(total[:, 0] > 0, math.log(2) * m + np.log(total[:, 0]), -np.inf)
+        lse = np.where(total[:, 0] > 0, math.log(2) * m + np.log(total[:, 0]), -np.inf)
+    return o.astype(np.float32), lse.astype(np.float32)
 
 
 @cuda.jit
