@@ -513,7 +513,8 @@ SOFTMAX = f"{RESCALED}; or {MASKED}"
     [
         (SOFTMAX, False, False, SOFTMAX),
         (SOFTMAX, True, False, RESCALED),
-        (SOFTMAX, False, True, MASKED),
+        (SOFTMAX, False, True, f"{MASKED}; or {TERMS}"),
+        (MASKED, False, True, MASKED),
         (SOFTMAX, True, True, FORMULA),
         (RESCALED, False, True, RESCALED),  # nothing better is known
         (

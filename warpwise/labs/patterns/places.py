@@ -41,7 +41,7 @@ FEW_THREADS = (
 )
 OWN = (
     "what each {line} has of its own is wrong, such as its sum, maximum or scale: "
-    "what sets the wrong {line}s apart?"
+    "what sets the wrong ones apart?"
 )
 OF_A_FUNCTION = (
     "they are a case of their own, which takes the wrong branch or has none: what sets their "
