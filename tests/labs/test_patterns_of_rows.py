@@ -54,9 +54,9 @@ def test_a_sum_without_its_logarithm_and_one_with_another():
 
 def test_only_rows_that_are_not_counted():
     got = np.where(MARKS < 0, 3 + X[:, 0], LOSS)
-    assert seen(got, LOSS).startswith("only elements whose labels is -100 are wrong, and all of")
+    assert seen(got, LOSS).startswith("only elements where labels is -100 are wrong, and all of")
     got[4] = 0
-    assert seen(got, LOSS).startswith("only elements whose labels is -100 are wrong, and some of")
+    assert seen(got, LOSS).startswith("only elements where labels is -100 are wrong, and some of")
     got[0] += 1
     assert "-100" not in seen(got, LOSS)
 
@@ -117,3 +117,28 @@ def test_lanes_are_asked_about_first_where_a_kernel_is_of_lanes():
     assert narrowed(f"{RESCALED}; or {TERMS}", False, True, ("x",), True) == LANES
     small = f"is it?\nThat change is on line 3; or {MASKED}"
     assert narrowed(small, False, True, ("x",), True) != LANES
+
+
+def test_of_indices_that_were_left_alone_nothing_is_claimed():
+    used = {"x": np.array([USED, USED])}
+    assert "exactly the inputs that" in Difference("y[0]", used).say()
+    assert "exactly the elements of x that" in Difference("y[0]", used, left_alone=True).say()
+    told = narrowed(MASKED, True, False, tried="elements of x")
+    assert told.startswith("it depends on the elements of x that it should and on no others: ")
+
+
+def test_an_infinite_logarithm_is_one_of_a_sum_that_is_0():
+    got = np.where(MARKS < 0, -np.inf, LSE)
+    told = seen(got, LSE, "lse", inputs={})
+    assert "the logarithm of 0 is -inf" in told and "division" not in told
+    words = frozenset({"exp"})
+    told = seen(-got, LSE, "lse", inputs={}, words=words)
+    assert "is what is subtracted before exp the largest" in told and "division" not in told
+    assert "a division by a sum of 0" in seen(-got, LSE, "lse", inputs={}, words=words | {"/"})
+
+
+def test_zeros_before_the_last_element_ask_where_the_store_stands():
+    got = np.where(np.arange(9) < 8, 0, LSE)
+    assert "in the loop, or after it?" in seen(got, LSE, "m", inputs={})
+    got[5] = LSE[5]
+    assert "after it" not in seen(got, LSE, "m", inputs={})

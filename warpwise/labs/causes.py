@@ -49,7 +49,7 @@ SOME_WRONG = (
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
 FORMULA = (
-    "it depends on the inputs that it should and on no others: is each counted once? If so, "
+    "it depends on the {tried} that it should and on no others: is each counted once? If so, "
     f"{TERMS}"
 )
 LANES = "do the lanes of a warp exchange their parts, at every distance 16, 8, 4, 2 and 1?"
@@ -186,6 +186,7 @@ def narrowed(
     of_one_maximum: bool,
     others: Collection[str] = (),
     other_lanes: bool = False,
+    tried: str = "inputs",
 ) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
@@ -193,7 +194,7 @@ def narrowed(
     it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
     the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
     ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
-    unless a small change helps."""
+    unless a small change helps. ``tried``: what ``exact`` is said of."""
     said, _, places = advice.partition("\n")
     if other_lanes and not places:
         return LANES
@@ -206,7 +207,7 @@ def narrowed(
     if said == MASKED != advice and not others:
         said = f"{MASKED}; or {TERMS}"
     if exact and (not said or THREAD in said):
-        said = FORMULA
+        said = FORMULA.format(tried=tried)
     return "\n".join(filter(None, (said, places))) if said else advice
 
 

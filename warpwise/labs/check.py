@@ -116,7 +116,8 @@ def _advised(
     else:
         lanes = seen.of_other_lanes and causes.is_of_lanes(kernel)
         ruled_out = seen.exact, seen.of_one_maximum, seen.others
-        advice = causes.narrowed(last.advice, *ruled_out, lanes)
+        tried = seen.difference.tried if seen.difference else ""
+        advice = causes.narrowed(last.advice, *ruled_out, lanes, tried)
     if advice == last.advice:
         return verdicts
     better = replace(last, remedy=plain(advice))

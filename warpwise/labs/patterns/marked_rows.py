@@ -19,7 +19,7 @@ def marked_rows(f: Failure) -> Pattern | None:
         if not (where[f.wrong]).all():
             continue
         whole = "all" if f.wrong[where].all() else "some"
-        there = f"elements whose {mark} is {value}"
+        there = f"elements where {mark} is {value}"
         seen = f"only {there} are wrong, and {whole} of them"
         return Pattern(seen, (ASKED.format(name=f.name, mark=mark, value=value),))
     return None
