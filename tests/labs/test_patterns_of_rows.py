@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import math
+from math import nan
 
 import numpy as np
 import pytest
 
 from warpwise import cuda
-from warpwise.labs.causes import FORMULA, LANES, TERMS, is_of_lanes, narrowed
+from warpwise.labs import Launch
+from warpwise.labs.causes import FORMULA, LANES, TERMS, is_of_lanes, narrowed, where_missing
 from warpwise.labs.differences import EXTRA, MISSING, USED, Difference
 from warpwise.labs.looked import Looked
 from warpwise.labs.patterns import Failure, constants, find
 from warpwise.labs.patterns.failure import MASKED, RESCALED
+from warpwise.labs.repairs import told as quoted
+from warpwise.labs.small_changes import changes
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(9, 21))
@@ -142,3 +147,20 @@ def test_zeros_before_the_last_element_ask_where_the_store_stands():
     assert "in the loop, or after it?" in seen(got, LSE, "m", inputs={})
     got[5] = LSE[5]
     assert "after it" not in seen(got, LSE, "m", inputs={})
+
+
+@pytest.mark.parametrize(
+    ("got", "told"),
+    [([nan, 1, nan, 2], "all 2 elements"), ([nan, 1, 0, 2], "1 of the 2"), ([nan, 1], "the only")],
+)
+def test_missing_zeros_are_counted(got, told):
+    want = np.nan_to_num(np.array(got))
+    missing = np.isnan(got)
+    assert told in where_missing(Launch("", 1, 32, (), want=()), missing, want)
+
+
+def test_a_number_is_quoted_with_its_line():
+    (first, *_) = [
+        one for one in changes(ast.parse("def f(x):\n    return x - 1").body[0]) if one.text == "1"
+    ]
+    assert quoted(first, 2, "    return x - 1").endswith("on line 2: 1, in return x - 1")

@@ -113,7 +113,10 @@ def _only_zeros(missing: np.ndarray, want: np.ndarray) -> bool:
 def where_missing(launch: Launch, missing: np.ndarray, want: np.ndarray) -> str:
     """Say which elements were never written, as far as a rule tells; "" if none does."""
     if _only_zeros(missing, want):
-        return f"\nmissing: {missing.sum()} of the {(want == 0).sum()} elements that should be 0"
+        count, due = int(missing.sum()), int((want == 0).sum())
+        some = "the only element" if due == 1 else f"all {due} elements"
+        which = some if count == due else f"{count} of the {due} elements"
+        return f"\nmissing: {which} that should be 0"
     found = place(missing, tile_of(launch))
     return f"\nmissing: {found.told}" if found else ""
 
