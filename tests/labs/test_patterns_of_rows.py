@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from warpwise import cuda
-from warpwise.labs import Launch
+from warpwise.labs import Call, Launch
+from warpwise.labs.calls import judge_call
 from warpwise.labs.causes import FORMULA, LANES, TERMS, is_of_lanes, narrowed, where_missing
 from warpwise.labs.differences import EXTRA, MISSING, USED, Difference
 from warpwise.labs.looked import Looked
@@ -164,3 +165,10 @@ def test_a_number_is_quoted_with_its_line():
         one for one in changes(ast.parse("def f(x):\n    return x - 1").body[0]) if one.text == "1"
     ]
     assert quoted(first, 2, "    return x - 1").endswith("on line 2: 1, in return x - 1")
+
+
+def test_arguments_of_which_nothing_but_shapes_is_known_are_left_out():
+    call = Call("long", (np.zeros(9), np.zeros(9)), np.ones(2))
+    assert "called as" not in judge_call(lambda a, b: np.zeros(2), call).detail
+    call = Call("long", (np.zeros(9), np.zeros(9), 7), np.ones(2))
+    assert ", 7)" in judge_call(lambda a, b, c: np.zeros(2), call).detail
