@@ -151,3 +151,22 @@ def test_shared_memory_of_twice_the_room_may_be_of_float64(limit, asked):
     launch = Launch("", 1, 32, (X,), (), budget={"shared_bytes_per_block": limit})
     told = less_of(wide, launch, "shared_bytes_per_block", trace(wide, 1, 32, X)).open()
     assert ("are elements of shared memory float64?" in told) is asked
+
+
+@cuda.jit
+def adds_alone(x):
+    if cuda.threadIdx.x == 0:
+        for k in range(32):
+            cuda.atomic.add(x, (0, k), 1)
+
+
+@cuda.jit
+def adds_together(x):
+    cuda.atomic.add(x, (0, cuda.threadIdx.x), 1)
+
+
+@pytest.mark.parametrize(("kernel", "asked"), [(adds_alone, True), (adds_together, False)])
+def test_one_lane_that_adds_in_a_loop_is_told_of_the_others(kernel, asked):
+    launch = Launch("", 1, 32, (X,), (), budget={"global_atomic_requests": 0})
+    told = less_of(kernel, launch, "global_atomic_requests", trace(kernel, 1, 32, X.copy())).open()
+    assert ("let 32 lanes add neighbouring elements" in told) is asked

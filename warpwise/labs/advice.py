@@ -133,6 +133,11 @@ REPEATED = (
     "the same sectors are loaded more than once: load each element once, into a variable, before "
     "the loop that uses it, or once for a block"
 )
+FEW_LANES_ADD = (
+    "on average a request adds for two lanes at most: let 32 lanes add neighbouring elements in "
+    "one request"
+)
+FEW_BYTES = 8  # that the atomics of two lanes touch, of numbers of four bytes
 BEST_SECTORS = 4.0  # of a request, for numbers of four bytes
 WIDE_SHARED = (
     "are elements of shared memory float64? Those of float32 take half the room. If they have to "
@@ -174,6 +179,10 @@ def _by_counts(kernel: Kernel, launch: Launch, counter: str, t: Trace) -> str:
         best = launch.budget.get("sectors_per_request_load", BEST_SECTORS)
         again = t.metrics.global_load_sectors > t.metrics.global_load_sectors_distinct
         return REPEATED if again and t.metrics.sectors_per_request_load <= best else usual
+    if counter == "global_atomic_requests":
+        m = t.metrics
+        few = m.global_atomic_bytes <= FEW_BYTES * m.global_atomic_requests
+        return FEW_LANES_ADD if few else usual
     if counter == "shared_bytes_per_block":
         half = counter_value(t, counter) / 2
         half_would_do = within(counter, half, launch.budget.get(counter, half))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warpwise.labs.patterns.failure import Failure, Pattern
+from warpwise.labs.patterns.failure import TERMS, Failure, Pattern
 
 FEWEST = 3  # wrong elements below which that is chance
 NO_LOG = "the sum itself is added to the maximum: where is its logarithm?"
@@ -30,11 +30,11 @@ def of_a_log_sum(f: Failure) -> Pattern | None:
                 seen = (
                     f"each wrong one is the maximum of a row of {name} and the sum of its weights"
                 )
-                return Pattern(seen, (NO_LOG,))
+                return Pattern(seen, (NO_LOG, TERMS))
             if f.same(got, top + due / math.log(2)):
                 what = f"what each wrong one adds to the maximum of a row of {name}"
                 seen = f"{what} is 1 / log(2) times what it should be"
-                return Pattern(seen, (OTHER_BASE,))
+                return Pattern(seen, (OTHER_BASE, TERMS))
     return None
 
 
