@@ -15,7 +15,7 @@ from warpwise.labs.calls import judge_call
 from warpwise.labs.causes import FORMULA, LANES, TERMS, is_of_lanes, narrowed, where_missing
 from warpwise.labs.differences import EXTRA, MISSING, USED, Difference
 from warpwise.labs.looked import Looked
-from warpwise.labs.patterns import Failure, constants, find
+from warpwise.labs.patterns import Failure, constants, find, place
 from warpwise.labs.patterns.failure import MASKED, RESCALED
 from warpwise.labs.repairs import told as quoted
 from warpwise.labs.small_changes import changes
@@ -76,7 +76,7 @@ def test_an_output_that_holds_what_another_one_should():
 def test_of_a_right_sum_nothing_is_said_but_what_is_taken_beside_it():
     failure = Failure("loss", LOSS + X[:, 3], LOSS, LOSS > -9, words=WORDS, right={"lse": LSE})
     (cause,) = failure.likely("a factor")
-    assert cause == "all of lse is right and loss is not: what does loss take beside lse?"
+    assert cause == "lse is right and loss is not: what does loss take beside lse?"
     total = Failure("total", LOSS, LSE, LOSS > -9, words=WORDS, right={"m": LSE})
     assert total.likely("a factor")[0] == RESCALED
 
@@ -181,3 +181,20 @@ def test_a_sum_of_all_its_terms_is_not_called_a_part():
     assert " of the 40 " not in told
     told = seen(x[:, :39].sum(1), whole, inputs={"x": x}, words=frozenset())
     assert "the last one is missing" in told
+
+
+def test_nan_is_not_laid_to_a_maximum_that_begins_at_minus_infinity_where_none_does():
+    got = np.full(9, nan)
+    words = frozenset({"exp", "max", "/", "WIDTH"})
+    assert "begin at -inf, not at a number?" in seen(got, LSE, inputs={"x": X}, words=words)
+    for word in ("inf", "MASKED"):
+        told = seen(got, LSE, inputs={"x": X}, words=words | {word})
+        assert "begin at -inf, not" not in told and "guard that difference" in told
+
+
+def test_one_row_is_named_though_some_of_it_is_right_by_chance():
+    marked = np.zeros((3, 40, 32), bool)
+    marked[:, 31, : 3 * 8] = True
+    assert place(marked, (16, 16)).told.startswith("row 31 of 40 only, the last of a tile of 16")
+    marked[0, 30, 0] = True
+    assert place(marked, (16, 16)) is None

@@ -26,7 +26,7 @@ OF_THE_ACCUMULATED = (
     "is what {name} holds multiplied by exp(old - new) whenever the sum of the weights is, "
     "and divided by that sum at the end?"
 )
-BESIDE = "all of {right} is right and {name} is not: what does {name} take beside {right}?"
+BESIDE = "{right} is right and {name} is not: what does {name} take beside {right}?"
 SUMS_OF_EXP = ("L", "lse")  #: outputs of these names are log-sum-exps
 TILE = 8  # the least that a tile is long
 MASKED = "elements take part that a mask or the edge leaves out, or some are left out that belong"

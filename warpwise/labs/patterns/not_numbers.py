@@ -26,6 +26,11 @@ LOG_OF_0 = (
     "before exp the largest of all there, and is anything added to the sum?"
 )
 AFTER_LOOP = "where does the store stand: in the loop, or after it?"
+OF_INFINITY = ("INF", "MASK", "MIN", "LOW", "NEG")  # in names of one, or of a constant that is
+TOO_FAR = (
+    "exp of a number far below 0 is 0, and 0 / 0 is nan: does the maximum begin at -inf, not at a "
+    "number?"
+)
 VANISHED = (
     "exp of a number far below 0 is 0: subtract the row's own maximum, which begins at -inf, not "
     "0, and leaves out the keys that a mask hides"
@@ -58,7 +63,13 @@ def not_a_number(f: Failure) -> Pattern | None:
         return Pattern(seen, (none, EXP_NAN, overflow))
     if not f.is_softmax:
         return Pattern(seen, (NOT_LARGEST, f"{overflow}: {zero}"))
-    return Pattern(seen, (EXP_NAN, f"{overflow}: {zero}"))
+    return Pattern(seen, (EXP_NAN if _meets_infinity(f) else TOO_FAR, f"{overflow}: {zero}"))
+
+
+def _meets_infinity(f: Failure) -> bool:
+    """True if a maximum may be -inf: the text has a name of an infinity, or an input has one."""
+    named = any(part in word.upper() for word in f.words for part in OF_INFINITY)
+    return named or any(np.isinf(array).any() for array in f.arrays.values())
 
 
 def _so_many(count: int, size: int, what: str) -> str:
