@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from warpwise import cuda
+from warpwise import cuda, trace
 from warpwise.labs.advice import less_of
 from warpwise.labs.exercise import Launch, Out
 from warpwise.labs.judge import judge_launch
@@ -113,3 +113,60 @@ def test_every_counter_of_a_budget_has_advice_that_says_something():
         told = less_of(of_an_argument, launch, counter, t).open()
         assert len(told) > 20 and "bring" not in told
     assert "most of the work is" in less_of(of_an_argument, launch, "warp_instructions", t).open()
+
+
+@cuda.jit
+def loads_again(x, y):
+    col = cuda.threadIdx.x
+    for k in range(4):
+        y[k, col] = x[0, col]
+
+
+@cuda.jit
+def loads_far_apart(x, y):
+    row = cuda.threadIdx.x // 4
+    for k in range(4):
+        y[k, cuda.threadIdx.x] = x[row, 8 * (cuda.threadIdx.x % 4) + k]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "told"), [(loads_again, "more than once"), (loads_far_apart, "neighbouring lanes")]
+)
+def test_sectors_that_are_loaded_again_are_no_matter_of_neighbours(kernel, told):
+    launch = Launch("", 1, 32, (X, Out((4, 32))), (X[:4],), budget={"global_load_sectors": 4})
+    t = trace(kernel, 1, 32, X, np.zeros((4, 32), np.float32))
+    advice = less_of(kernel, launch, "global_load_sectors", t)
+    assert told in advice.open()
+    assert "neighbouring lanes" in advice.hidden()
+
+
+@cuda.jit
+def wide(x):
+    tile = cuda.shared.array(32, np.float64)
+    tile[cuda.threadIdx.x] = x[0, cuda.threadIdx.x]
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(128, True), (64, False)])
+def test_shared_memory_of_twice_the_room_may_be_of_float64(limit, asked):
+    launch = Launch("", 1, 32, (X,), (), budget={"shared_bytes_per_block": limit})
+    told = less_of(wide, launch, "shared_bytes_per_block", trace(wide, 1, 32, X)).open()
+    assert ("are elements of shared memory float64?" in told) is asked
+
+
+@cuda.jit
+def adds_alone(x):
+    if cuda.threadIdx.x == 0:
+        for k in range(32):
+            cuda.atomic.add(x, (0, k), 1)
+
+
+@cuda.jit
+def adds_together(x):
+    cuda.atomic.add(x, (0, cuda.threadIdx.x), 1)
+
+
+@pytest.mark.parametrize(("kernel", "asked"), [(adds_alone, True), (adds_together, False)])
+def test_one_lane_that_adds_in_a_loop_is_told_of_the_others(kernel, asked):
+    launch = Launch("", 1, 32, (X,), (), budget={"global_atomic_requests": 0})
+    told = less_of(kernel, launch, "global_atomic_requests", trace(kernel, 1, 32, X.copy())).open()
+    assert ("let 32 lanes add neighbouring elements" in told) is asked

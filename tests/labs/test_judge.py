@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from dataclasses import replace
 from math import inf, nan
 
@@ -526,7 +527,7 @@ def shares(x):
 
 def test_a_division_by_zero_without_an_error_is_named():
     line = shares.__code__.co_firstlineno + 1
-    with pytest.warns(RuntimeWarning, match="divide by zero"):
+    with warnings.catch_warnings(action="error"):  # the message alone speaks of it
         wrong = judge_call(shares, Call("by nothing", (np.array([4, 0]),), 12))
     assert wrong.advice == f"line {line} divides by 0 here: what should the result be there?"
 
@@ -544,6 +545,21 @@ def logarithms(x):
     return np.log(x)
 
 
+def far_below(x):
+    e = np.exp(x - 1000)
+    return e / e.sum()
+
+
+def log_of_far_below(x):
+    total = np.exp(x - 1000)
+    return np.log(total)
+
+
+def largest_as_it_should(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
 @pytest.mark.parametrize(
     ("function", "given", "told"),
     [
@@ -551,9 +567,11 @@ def logarithms(x):
         (weights, [nan, 0.0], ""),
         (differences, [-inf, -inf], "line {1} subtracts an infinity from itself here"),
         (logarithms, [0.0, 1.0], "line {1} takes the logarithm of 0 here"),
+        (far_below, [0.0, 1.0], "is 0, as on line {1}, and 0 / 0 is nan, as on line {2}: is what"),
+        (log_of_far_below, [0.0, 1.0], "and the logarithm of 0 on line {2} is -inf: is what"),
+        (largest_as_it_should, [0.0, 1000.0], ""),  # exp is 0 there as well, and all is right
     ],
 )
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_makes_nan_or_an_infinity_is_named(function, given, told):
     first = function.__code__.co_firstlineno
     wrong = judge_call(function, Call("one", (np.array(given),), np.array([1.0, 0.5])))

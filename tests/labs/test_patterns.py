@@ -513,8 +513,9 @@ SOFTMAX = f"{RESCALED}; or {MASKED}"
     [
         (SOFTMAX, False, False, SOFTMAX),
         (SOFTMAX, True, False, RESCALED),
-        (SOFTMAX, False, True, MASKED),
-        (SOFTMAX, True, True, FORMULA),
+        (SOFTMAX, False, True, f"{MASKED}; or {TERMS}"),
+        (MASKED, False, True, MASKED),
+        (SOFTMAX, True, True, FORMULA.format(tried="inputs")),
         (RESCALED, False, True, RESCALED),  # nothing better is known
         (
             f"is it? Or: {RESCALED}\nThat change is on line 3",
@@ -522,7 +523,7 @@ SOFTMAX = f"{RESCALED}; or {MASKED}"
             True,
             "is it?\nThat change is on line 3",
         ),
-        (ALL_WRONG.format(name="y", first="0"), True, False, FORMULA),
+        (ALL_WRONG.format(name="y", first="0"), True, False, FORMULA.format(tried="inputs")),
         ("mend it", True, True, "mend it"),
     ],
 )

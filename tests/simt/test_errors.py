@@ -133,6 +133,12 @@ LIKELY = {
     "m = cuda.shared.array((64, 16), float32)\nfor k in range(16 + 1):\n    m[t, k] = 1": (
         "the loop `for k in range(16 + 1)` on line 29 runs too far: k must stay below 16"
     ),
+    "m = cuda.shared.array((4, 8), float32)\nm[t // 15, t % 8] = 1": (
+        "is m large enough? Here axis 0 has 4 elements, and the index goes up to 4"
+    ),
+    "s = cuda.shared.array(32, float32)\ns[t] = 1": (
+        "is s large enough? Here it has 32, and the index goes up to 63"
+    ),
 }
 
 
@@ -147,12 +153,43 @@ def test_an_index_out_of_bounds_has_a_likely_cause(body):
 @pytest.mark.parametrize(
     "body",
     [
-        "m = cuda.shared.array((4, 8), float32)\nm[t // 15, t % 8] = 1",  # both ways outside
-        "s = cuda.shared.array(32, float32)\nfor k in range(64):\n    s[k + t] = 1",
+        "m = cuda.local.array((4, 8), float32)\nm[t // 15, t % 8] = 1",  # both ways outside
+        "s = cuda.local.array(32, float32)\nfor k in range(64):\n    s[k + t] = 1",
     ],
 )
 def test_an_index_out_of_bounds_without_a_likely_cause_gets_a_guard(body):
     assert caught(OutOfBoundsError, body).try_this.startswith("guard the access")
+
+
+def out_of_bounds(body: str, blocks, threads, shape) -> str:
+    """Return what is advised on a kernel of an array ``a`` that leaves it."""
+    text = f"from numba import cuda\n@cuda.jit\ndef k(a):\n    {body}\n"
+    with pytest.raises(OutOfBoundsError) as error:
+        trace(kernels_in(text)["k"], blocks, threads, np.zeros(shape, np.float32))
+    return error.value.try_this
+
+
+def test_a_launch_that_fits_exactly_is_not_called_rounded_up():
+    body = "e = cuda.grid(1)\n    a[e // 4, e % 4] = 1"
+    told = out_of_bounds(body, 1, 256, (4, 64))
+    assert told.startswith("are two indices swapped? a[e % 4, e // 4]")
+    assert "rounded up" not in told
+    body = "i = cuda.grid(1)\n    for c in range(16):\n        a[c, i] = 1"
+    assert "rounded up" not in out_of_bounds(body, 2, 32, (64, 16))
+    guarded = out_of_bounds("i = cuda.grid(1)\n    a[i % 4, i] = 1", 2, 32, (70, 50))
+    assert "rounded up to whole blocks" in guarded
+
+
+def test_numbers_of_a_block_that_are_exchanged_are_asked_about():
+    body = "h, i = cuda.blockIdx.x, cuda.blockIdx.y * 4 + cuda.threadIdx.x\n    a[h, i] = 1"
+    told = out_of_bounds(body, (2, 1), 4, (1, 8))
+    assert told.startswith("are blockIdx.x and blockIdx.y exchanged? Axis 0 of a has 1, as many")
+    assert "exchanged" not in out_of_bounds(body, (2, 1), 4, (3, 2))
+
+
+def test_a_shuffle_by_its_older_name_is_given_the_newer_one():
+    error = caught(UndefinedNameError, "out[i] = cuda.shfl_xor(x[i], 1)")
+    assert "cuda.shfl_xor is not defined; did you mean cuda.shfl_xor_sync?" in error.what
 
 
 @pytest.mark.parametrize(

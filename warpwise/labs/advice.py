@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+
+from warpwise.labs.budgets import counter_value, within
 from warpwise.labs.exercise import Launch
 from warpwise.labs.first_float64 import first_float64
 from warpwise.labs.kept_in_memory import kept_in_memory
@@ -126,6 +129,20 @@ NOT_SHARED = (
     "the threads of a block load the same values, each for itself: let the block load a tile of "
     "them into shared memory once, and let its threads read them there"
 )
+REPEATED = (
+    "the same sectors are loaded more than once: load each element once, into a variable, before "
+    "the loop that uses it, or once for a block"
+)
+FEW_LANES_ADD = (
+    "on average a request adds for two lanes at most: let 32 lanes add neighbouring elements in "
+    "one request"
+)
+FEW_BYTES = 8  # that the atomics of two lanes touch, of numbers of four bytes
+BEST_SECTORS = 4.0  # of a request, for numbers of four bytes
+WIDE_SHARED = (
+    "are elements of shared memory float64? Those of float32 take half the room. If they have to "
+    "be: "
+)
 #: for exercises on attention, whose budgets count the tiles that some query sees
 HIDDEN_TILES = (
     "a tile that the mask hides from every query of the block need be neither loaded nor computed: "
@@ -137,7 +154,7 @@ def less_of(kernel: Kernel, launch: Launch, counter: str, t: Trace) -> Message:
     """Suggest how to keep the budget of a counter, by the exercise's own advice if it has some.
 
     What it says follows from the exercise, the counter, the kernel's text and the types of its
-    arguments alone; but for warp instructions, of which the owner reads what most of them do."""
+    arguments alone; but the owner reads what most warp instructions do, and what counts tell."""
     if counter in FLOAT64_COUNTERS and (begins := _first_float64(kernel, launch, t)):
         return plain(begins)
     if _of_memory(counter) and (kept := kept_in_memory(kernel, counter)):
@@ -147,11 +164,37 @@ def less_of(kernel: Kernel, launch: Launch, counter: str, t: Trace) -> Message:
     if counter in OF_LOADS and _asks_for_tiles(launch) and not _shares(t):
         return plain(NOT_SHARED)
     if counter in OVER_BUDGET:
-        return plain(OVER_BUDGET[counter])
+        by_counts = Chosen(_by_counts(kernel, launch, counter, t))
+        return message("[[{found}|{any}]]", found=by_counts, any=Words(OVER_BUDGET[counter]))
     if counter == "warp_instructions":
         mostly = Chosen(_mostly(t))
         return message("[[{mostly}|{any}]]", mostly=mostly, any=Words(INSTRUCTIONS))
     return plain(f"{counter}: {ABOUT[counter].meaning}")
+
+
+def _by_counts(kernel: Kernel, launch: Launch, counter: str, t: Trace) -> str:
+    """Return what other counters tell of one over its budget, or else the usual advice."""
+    usual = OVER_BUDGET[counter]
+    if counter == "global_load_sectors":
+        best = launch.budget.get("sectors_per_request_load", BEST_SECTORS)
+        again = t.metrics.global_load_sectors > t.metrics.global_load_sectors_distinct
+        return REPEATED if again and t.metrics.sectors_per_request_load <= best else usual
+    if counter == "global_atomic_requests":
+        m = t.metrics
+        few = m.global_atomic_bytes <= FEW_BYTES * m.global_atomic_requests
+        return FEW_LANES_ADD if few else usual
+    if counter == "shared_bytes_per_block":
+        half = counter_value(t, counter) / 2
+        half_would_do = within(counter, half, launch.budget.get(counter, half))
+        return WIDE_SHARED + usual if half_would_do and _shares_float64(kernel) else usual
+    return usual
+
+
+def _shares_float64(kernel: Kernel) -> bool:
+    """True if the text makes an array of float64 in shared memory."""
+    calls = (node for node in ast.walk(kernel.tree) if isinstance(node, ast.Call))
+    made = (ast.unparse(call) for call in calls if "shared.array" in ast.unparse(call.func))
+    return any("float64" in text for text in made)
 
 
 def _of_memory(counter: str) -> bool:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 
+from warpwise.errors import WarpwiseError
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, place, places
 from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
-from warpwise.simt import Kernel
+from warpwise.simt import Kernel, as_kernel
 from warpwise.traces import Trace
 
 LOOK = "look at the guard and at the index: which thread has this element?"
@@ -46,7 +48,11 @@ SOME_WRONG = (
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
-FORMULA = f"the indices are right, for it depends on the inputs that it should: {TERMS}"
+FORMULA = (
+    "it depends on the {tried} that it should and on no others: is each counted once? If so, "
+    f"{TERMS}"
+)
+LANES = "do the lanes of a warp exchange their parts, at every distance 16, 8, 4, 2 and 1?"
 INDEX = (
     "look at the index with which {name} is read: elements of it that should count do not, or "
     "others do"
@@ -107,7 +113,10 @@ def _only_zeros(missing: np.ndarray, want: np.ndarray) -> bool:
 def where_missing(launch: Launch, missing: np.ndarray, want: np.ndarray) -> str:
     """Say which elements were never written, as far as a rule tells; "" if none does."""
     if _only_zeros(missing, want):
-        return f"\nmissing: {missing.sum()} of the {(want == 0).sum()} elements that should be 0"
+        count, due = int(missing.sum()), int((want == 0).sum())
+        some = "the only element" if due == 1 else f"all {due} elements"
+        which = some if count == due else f"{count} of the {due} elements"
+        return f"\nmissing: {which} that should be 0"
     found = place(missing, tile_of(launch))
     return f"\nmissing: {found.told}" if found else ""
 
@@ -174,21 +183,34 @@ def told(
     return message("[[{seen}]]", seen=Later(seen)), remedy
 
 
-def narrowed(advice: str, exact: bool, of_one_maximum: bool, others: Collection[str] = ()) -> str:
+def narrowed(
+    advice: str,
+    exact: bool,
+    of_one_maximum: bool,
+    others: Collection[str] = (),
+    other_lanes: bool = False,
+    tried: str = "inputs",
+) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
     ``exact``: it depends on the right inputs, so no mask is wrong and no index. ``of_one_maximum``:
     it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
-    the inputs of which it uses too few elements, or too many, so more than a formula is wrong."""
+    the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
+    ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
+    unless a small change helps. ``tried``: what ``exact`` is said of."""
     said, _, places = advice.partition("\n")
+    if other_lanes and not places:
+        return LANES
     if others and TERMS in said:
         told = INDEX.format(name=next(iter(others))) if len(others) == 1 else MASKED
         said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
     for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
         if out:
             said = _without(cause, said)
+    if said == MASKED != advice and not others:
+        said = f"{MASKED}; or {TERMS}"
     if exact and (not said or THREAD in said):
-        said = FORMULA
+        said = FORMULA.format(tried=tried)
     return "\n".join(filter(None, (said, places))) if said else advice
 
 
@@ -214,6 +236,15 @@ def words_of(tree: ast.AST) -> frozenset[str]:
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return frozenset(names | {"/" for node in nodes if isinstance(node, ast.Div)})
+
+
+def is_of_lanes(kernel: Any) -> bool:
+    """True if the text of a kernel exchanges values between lanes, or asks for a lane's number."""
+    try:
+        words = words_of(as_kernel(kernel).tree)
+    except WarpwiseError:
+        return False
+    return any(word == "laneid" or word.startswith("shfl") for word in words)
 
 
 def _rebinds(kernel: Kernel, name: str) -> bool:

@@ -62,7 +62,7 @@ def check(
     kernel = names.get(target) if isinstance(target, str) else target
     case, shown = _shown(cases, verdicts)
     seen = _looked_at(kernel, case, shown)
-    verdicts = _advised(verdicts, seen, _failed_one_in(kernel, name))
+    verdicts = _advised(kernel, verdicts, seen, _failed_one_in(kernel, name))
     last = _told(verdicts)
     told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
     _SESSION.told(name, last.passed)
@@ -104,7 +104,9 @@ def _failed_one_in(target: Any, name: str) -> str:
     return next(iter(sorted(called & _SESSION.failed - {name})), "")
 
 
-def _advised(verdicts: tuple[Verdict, ...], seen: Looked, failed: str) -> tuple[Verdict, ...]:
+def _advised(
+    kernel: Any, verdicts: tuple[Verdict, ...], seen: Looked, failed: str
+) -> tuple[Verdict, ...]:
     """Return the verdicts with better advice, where what was found beside them allows it.
 
     ``failed`` is an exercise that this one calls and whose own check did not pass."""
@@ -112,7 +114,10 @@ def _advised(verdicts: tuple[Verdict, ...], seen: Looked, failed: str) -> tuple[
     if failed and last.reason == Reason.WRONG_RESULT:
         advice = f"it calls {failed}, whose own check does not pass: mend that first"
     else:
-        advice = causes.narrowed(last.advice, seen.exact, seen.of_one_maximum, seen.others)
+        lanes = seen.of_other_lanes and causes.is_of_lanes(kernel)
+        ruled_out = seen.exact, seen.of_one_maximum, seen.others
+        tried = seen.difference.tried if seen.difference else ""
+        advice = causes.narrowed(last.advice, *ruled_out, lanes, tried)
     if advice == last.advice:
         return verdicts
     better = replace(last, remedy=plain(advice))

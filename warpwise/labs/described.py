@@ -43,6 +43,11 @@ def is_short(call: Call) -> bool:
     return len(arguments(call)) <= MOST_CHARACTERS
 
 
+def shows_values(value: Any) -> bool:
+    """True if messages show what a value is, not the type and the shape of an array alone."""
+    return not isinstance(value, np.ndarray) or value.size <= MOST_SHOWN
+
+
 def arguments(call: Call) -> str:
     """Return the arguments of a call as messages show them."""
     args = (described(a).open() if isinstance(a, np.ndarray) else repr(a) for a in call.args)
@@ -90,7 +95,7 @@ def _number(value: Any) -> str:
 
 
 def _described_array(array: np.ndarray) -> Message:
-    short = array.size <= MOST_SHOWN and array.dtype.kind in "biuf"
+    short = shows_values(array) and array.dtype.kind in "biuf"
     return message(
         "an array of {dtype} with [[shape {shape}{values}|{shape}]]",
         dtype=TypeName(array.dtype),

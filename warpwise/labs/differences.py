@@ -32,11 +32,13 @@ class Difference:
     """What the first wrong element of a result depends on.
 
     ``element``: as messages name it, such as ``c[0, 0]``, or all of an output without a reference.
-    ``cells``: for each input that was changed an array of its shape, of the words above."""
+    ``cells``: for each input that was changed an array of its shape, of the words above.
+    ``left_alone``: whether there are arrays that were not changed, such as indices."""
 
     element: str
     cells: Mapping[str, np.ndarray]
     compared: bool = True
+    left_alone: bool = False
 
     def all(self, use: str) -> list[Cell]:
         """Return the inputs of which this is known, in order."""
@@ -57,6 +59,13 @@ class Difference:
         known = self.compared and not self.wrong and not self.all(UNTRIED)
         return known and bool(self.all(USED))
 
+    @property
+    def tried(self) -> str:
+        """Name what was changed: all inputs, or the elements of some."""
+        *others, last = self.cells or ("",)
+        joined = f"{', '.join(others)} and {last}" if others else last
+        return f"elements of {joined}" if self.left_alone else "inputs"
+
     def say(self) -> str:
         """Return one sentence, without its full stop; "" if nothing is certain."""
         if not self.compared:
@@ -73,7 +82,7 @@ class Difference:
         if not self.exact:
             return ""
         return (
-            f"{self.element} depends on exactly the inputs that it should: "
+            f"{self.element} depends on exactly the {self.tried} that it should: "
             "look at what is done with them, and in which order"
         )
 

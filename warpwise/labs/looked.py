@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from warpwise.labs import as_if, plain_inputs, probes
-from warpwise.labs.differences import EXTRA, MISSING, Difference
+from warpwise.labs.differences import EXTRA, MISSING, USED, Difference
 from warpwise.labs.exercise import Case
 from warpwise.labs.limit import TimeIsUp, at_most
+from warpwise.metrics import WARP_SIZE
 
 FOR_RUNS = 0.4  # the part of the time that the few runs may take
+FEWEST_LANES = 4  # whose elements are missing, below which that tells nothing of lanes
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,17 @@ class Looked:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The inputs of which elements are missing in the first wrong element, or too many."""
+        """The arrays of which elements are missing in the first wrong element, or too many."""
         cells = self.difference.cells if self.difference else {}
-        return tuple(n for n, uses in cells.items() if np.isin(uses, (MISSING, EXTRA)).any())
+        return tuple(
+            n for n, uses in cells.items() if uses.ndim and np.isin(uses, (MISSING, EXTRA)).any()
+        )
+
+    @property
+    def of_other_lanes(self) -> bool:
+        """True if missing elements of a row are those of half of a warp's lanes, or of more."""
+        cells = self.difference.cells.values() if self.difference else ()
+        return any(_other_lanes(uses) for uses in cells)
 
     @property
     def told(self) -> str:
@@ -58,6 +68,18 @@ class Looked:
     def _numbered(self) -> list[tuple[int, str]]:
         said = self.difference.say() if self.difference else ""
         return list(enumerate(filter(None, (said, *self.sentences))))
+
+
+def _other_lanes(uses: np.ndarray) -> bool:
+    """True if all elements that are missing, and none that is used, belong to some of the lanes.
+
+    A lane has each 32nd element of a row."""
+    if not uses.ndim or (uses == EXTRA).any():
+        return False
+    missing, used = (
+        set((np.argwhere(uses == use)[:, -1] % WARP_SIZE).tolist()) for use in (MISSING, USED)
+    )
+    return bool(used) and missing.isdisjoint(used) and len(missing) >= max(len(used), FEWEST_LANES)
 
 
 def looked(target: Any, case: Case, seconds: float = probes.SECONDS) -> Looked:

@@ -91,7 +91,12 @@ class _Probe:
             )
             for i in self.inputs.changeable
         }
-        told = Difference(self.element, cells, compared=self.case.reference is not None)
+        left_alone = any(
+            np.ndim(value) and i not in self.inputs.changeable
+            for i, value in enumerate(self.inputs.values)
+        )
+        compared = self.case.reference is not None
+        told = Difference(self.element, cells, compared, left_alone)
         return told if told.say() else None
 
     def search(self) -> None:

@@ -31,6 +31,9 @@ MAX_STEPS = 5_000  #: loop steps of a changed kernel's launch
 #: what a line may have where its syntax tree, written out, has none, and the other way round
 OWN_WAY = r"[\s()_]"
 
+#: what tells too little by itself, so that its line is quoted too
+NUMBER = r"-?[\d.]+(e[+-]?\d+)?"
+
 #: how a question begins, and the line below it that says where to look
 ASKED = "with one small change all is right: "
 PLACED = "That change is on line {line}"
@@ -60,6 +63,8 @@ def told(change: Change | None, line: int, text: str = "") -> str:
         return ""
     what = change.text.removesuffix(":")
     quoted = _as_it_stands(what, text) if text else what
+    if quoted and quoted != text.strip() and re.fullmatch(NUMBER, quoted):
+        quoted = f"{quoted}, in {text.strip()}"
     asked, placed = (WIDER, SHOWN) if change.shows else (ASKED, PLACED)
     return f"{asked}{change.question}\n{placed.format(line=line)}{f': {quoted}' if quoted else ''}"
 

@@ -62,7 +62,13 @@ def on_outputs(
             for (result, other), due in zip(outs, launch.want, strict=True)
             if due.size > 1 and compare(result, due, launch.rtol, launch.atol) is None
         }
-        failure = partial(_failure, kernel, launch, names, number, name, wrong, others, right)
+        due = {
+            other: wanted
+            for (_, other), wanted in zip(outs, launch.want, strict=True)
+            if other != name
+        }
+        about = names, number, name, wrong, others, right, due
+        failure = partial(_failure, kernel, launch, *about)
         repaired = partial(_repaired, as_kernel(kernel), launch, others)
         known = causes.BY_HAND.format(name=name)
         seen, remedy = causes.told(failure, repaired, known)
@@ -132,8 +138,11 @@ def _failure(
     wrong: Mismatch,
     others: Sequence[Case],
     right: Mapping[str, np.ndarray],
+    due: Mapping[str, np.ndarray],
 ) -> Failure:
-    """Gather what is known of a wrong output, the ``number``-th; ``right`` are others."""
+    """Gather what is known of a wrong output, the ``number``-th.
+
+    ``right`` are others, and ``due`` is what all others should be."""
     given = dict(zip(names, launch.args, strict=True))
     starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
     return Failure(
@@ -152,6 +161,7 @@ def _failure(
         unused=set_by_one(as_kernel(kernel).tree)
         or unused(as_kernel(kernel).tree, outputs(launch, names)),
         right=right,
+        due=due,
     )
 
 

@@ -21,6 +21,16 @@ OVERFLOW = (
     "exp of a large number is inf, and inf / inf, inf - inf and 0 * inf are nan, as on {lines}: "
     "subtract the maximum before exp"
 )
+OF_LOG = "divide by zero encountered in log"
+UNDERFLOW = "underflow encountered in exp"
+OF_SMALL = (
+    "exp of a number far below 0 is 0, as on line {first}, and 0 / 0 is nan, as on line {last}: is "
+    "what is subtracted before exp the maximum of that row itself, or has a row nothing to add up?"
+)
+LOG_OF_SMALL = (
+    "exp of a number far below 0 is 0, as on line {first}, and the logarithm of 0 on line {last} "
+    "is -inf: is what is subtracted before exp the maximum of that row?"
+)
 #: how a warning begins -> a question about it, the more telling first
 QUESTIONS = {
     "divide by zero encountered in log": OF_ZERO,
@@ -49,12 +59,23 @@ class Unusual:
             first, last = sorted((overflow, min(invalid)))
             lines = f"line {last}" if first == last else f"lines {first} and {last}"
             return OVERFLOW.format(lines=lines)
+        if small := self._of_small(is_nan):
+            return small
         found = [
             (line, question.format(line=line))
             for told, line in self.lines.items()
             if (question := _question(told)) and (is_nan or question not in (ITSELF, NOUGHTS))
         ]
         return min(found, default=(0, ""))[1]
+
+    def _of_small(self, is_nan: bool) -> str:
+        """Ask about exponentials that are 0, and then divided or taken the logarithm of."""
+        first = self.lines.get(UNDERFLOW)
+        divided = self.lines.get(OF_INFINITIES[0]) if is_nan else None
+        for last, asked in ((divided, OF_SMALL), (self.lines.get(OF_LOG), LOG_OF_SMALL)):
+            if first and last and first <= last:
+                return asked.format(first=first, last=last)
+        return ""
 
 
 def _question(told: str) -> str:
@@ -65,9 +86,10 @@ def _question(told: str) -> str:
 def unusual_numbers(file: str) -> Iterator[Unusual]:
     """Give what holds, after the block, NumPy's warnings about the lines of ``file``.
 
-    All warnings are shown after the block as they would have been, if they would have."""
+    Those are not shown: what is told of the result speaks of them. All others are, after the block,
+    as they would have been, if they would have."""
     found, before = Unusual(), np.geterr()
-    noticed = np.errstate(divide="warn", over="warn", invalid="warn")
+    noticed = np.errstate(all="warn")
     with warnings.catch_warnings(record=True) as caught, noticed:
         warnings.simplefilter("always", RuntimeWarning)
         try:
@@ -76,5 +98,8 @@ def unusual_numbers(file: str) -> Iterator[Unusual]:
             for one in caught:
                 if one.filename == file:
                     found.lines.setdefault(str(one.message), one.lineno)
-    for one in caught if "warn" in before.values() else ():
+    shown = "warn" in before.values()
+    for one in caught:
+        if one.filename == file or not shown or "underflow" in str(one.message):
+            continue
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

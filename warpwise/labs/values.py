@@ -23,6 +23,7 @@ from warpwise.labs.described import (
     is_short,
     kind_of,
     shown_call,
+    shows_values,
     told_value,
 )
 from warpwise.labs.exercise import Call, Case, Reason, Verdict, copied, named_before, read_as
@@ -231,8 +232,10 @@ def _tree_of(function: Any) -> ast.FunctionDef | None:
 
 
 def with_arguments(verdict: Verdict, call: Call, name: str) -> Verdict:
-    """Add the arguments of a call that failed below what is wrong, where they are long."""
-    if verdict.passed or is_short(call):
+    """Add the arguments of a call that failed below what is wrong, where they are long.
+
+    Left out: arrays of which only types and shapes would be shown."""
+    if verdict.passed or is_short(call) or not any(map(shows_values, call.args)):
         return verdict
     args = Datum(f"\n    called as {name}({arguments(call)})")
     return replace(verdict, message=message("{told}[[{args}]]", told=verdict.message, args=args))

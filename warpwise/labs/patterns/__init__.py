@@ -11,8 +11,11 @@ import numpy as np
 
 from warpwise.labs.patterns import (
     along_axes,
+    exchanged,
     labels,
     lengths,
+    log_sums,
+    marked_rows,
     moves,
     not_numbers,
     of_inputs,
@@ -35,6 +38,9 @@ PATTERNS = (
     not_numbers.not_a_number,
     not_numbers.infinite,
     ties.other_neighbour,
+    exchanged.exchanged,
+    marked_rows.marked_rows,
+    log_sums.of_a_log_sum,
     values.one_factor,
     of_inputs.constant,
     of_inputs.function_of_inputs,

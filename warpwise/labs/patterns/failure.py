@@ -26,6 +26,8 @@ OF_THE_ACCUMULATED = (
     "is what {name} holds multiplied by exp(old - new) whenever the sum of the weights is, "
     "and divided by that sum at the end?"
 )
+BESIDE = "{right} is right and {name} is not: what does {name} take beside {right}?"
+SUMS_OF_EXP = ("L", "lse")  #: outputs of these names are log-sum-exps
 TILE = 8  # the least that a tile is long
 MASKED = "elements take part that a mask or the edge leaves out, or some are left out that belong"
 
@@ -50,7 +52,7 @@ class Failure:
     names that the text uses. ``rtol`` and ``atol`` are those by which the answer was judged.
     ``before`` are the inputs of the cases that stand before this one, and are right.
     ``labels`` is True where the numbers name something, or are truth values.
-    ``right`` are the other outputs that are right, by name.
+    ``right`` are the other outputs that are right, by name; ``due`` is what all others should be.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
     names of the text that nothing is made of, ``over_all`` about a reduction of a whole array."""
 
@@ -70,6 +72,7 @@ class Failure:
     labels: bool = False
     right: Mapping[str, np.ndarray] = field(default_factory=dict)
     over_all: str = ""
+    due: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
@@ -122,6 +125,8 @@ class Failure:
         if LOG_SUMS in self.inputs and not self.uses(*MAXIMA):
             return (self._of_which, *causes[:1])
         axes = {array.ndim for array in self.right.values()}
+        if axes == {self.want.ndim} and (sums := self.right.keys() & {*SUMS_OF_EXP}):
+            return (BESIDE.format(name=self.name, right=min(sums)),)
         if axes and min(axes) > self.want.ndim:
             return (OF_THIS_ONE.format(name=self.name, right=next(iter(self.right))),)
         if axes and max(axes) < self.want.ndim:

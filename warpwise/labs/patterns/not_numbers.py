@@ -17,6 +17,20 @@ NO_MAXIMUM = (
     "exp of a large number is inf: subtract the maximum of the row before exp, and add it back to "
     "a logarithm"
 )
+NOT_LARGEST = (
+    "exp of a large number is inf: is what is subtracted before exp the largest of all there, not "
+    "the first, say?"
+)
+LOG_OF_0 = (
+    "exp of a number far below 0 is 0, and the logarithm of 0 is -inf: is what is subtracted "
+    "before exp the largest of all there, and is anything added to the sum?"
+)
+AFTER_LOOP = "where does the store stand: in the loop, or after it?"
+OF_INFINITY = ("INF", "MASK", "MIN", "LOW", "NEG")  # in names of one, or of a constant that is
+TOO_FAR = (
+    "exp of a number far below 0 is 0, and 0 / 0 is nan: does the maximum begin at -inf, not at a "
+    "number?"
+)
 VANISHED = (
     "exp of a number far below 0 is 0: subtract the row's own maximum, which begins at -inf, not "
     "0, and leaves out the keys that a mask hides"
@@ -47,7 +61,15 @@ def not_a_number(f: Failure) -> Pattern | None:
     if empty:
         none = "a row that sees nothing has the sum 0: test for it, and do not divide by it"
         return Pattern(seen, (none, EXP_NAN, overflow))
-    return Pattern(seen, (EXP_NAN, f"{overflow}: {zero}"))
+    if not f.is_softmax:
+        return Pattern(seen, (NOT_LARGEST, f"{overflow}: {zero}"))
+    return Pattern(seen, (EXP_NAN if _meets_infinity(f) else TOO_FAR, f"{overflow}: {zero}"))
+
+
+def _meets_infinity(f: Failure) -> bool:
+    """True if a maximum may be -inf: the text has a name of an infinity, or an input has one."""
+    named = any(part in word.upper() for word in f.words for part in OF_INFINITY)
+    return named or any(np.isinf(array).any() for array in f.arrays.values())
 
 
 def _so_many(count: int, size: int, what: str) -> str:
@@ -75,10 +97,18 @@ def infinite(f: Failure) -> Pattern | None:
         return None
     seen = _so_many(int(found.sum()), f.got.size, "infinite")
     if f.uses("exp"):
-        return Pattern(seen, (NO_MAXIMUM, "a division by a sum of 0"))
+        return Pattern(seen, _of_exp(f, found))
     many = "a number beyond the range of its type: float16 ends at 65504"
     zero = "a division by 0"
     return Pattern(seen, (many, zero) if f.has_halves else (zero, many))
+
+
+def _of_exp(f: Failure, found: np.ndarray) -> tuple[str, ...]:
+    """What usually makes infinities where exponentials are summed."""
+    if f.uses("log", "log2") and np.isneginf(f.got[found]).all():
+        return (LOG_OF_0,)
+    zero = ("a division by a sum of 0",) if f.uses("/", "divide", "true_divide") else ()
+    return NO_MAXIMUM, *(zero or (NOT_LARGEST,))
 
 
 def unwritten_start(f: Failure) -> Pattern | None:
@@ -110,6 +140,8 @@ def zeros(f: Failure) -> Pattern | None:
     if got.any() or not np.isfinite(want).all() or got.size < 2:
         return None
     seen = "every wrong element is 0"
+    if f.wrong.ndim == 1 and f.wrong[:-1].all() and not f.wrong[-1]:
+        return Pattern(f"{seen}, and only the last one is right", (AFTER_LOOP,))
     if f.uses("exp"):
         return Pattern(seen, (VANISHED, "nothing is added to the sum that is stored"))
     lost = "nothing is added to the sum that is stored: a loop that does not run, or the wrong name"

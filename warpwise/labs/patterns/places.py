@@ -12,6 +12,7 @@ from warpwise.labs.patterns.failure import Failure, Pattern
 
 MOST_LISTED = 6  # marks without a rule that are worth telling
 MOSTLY = 0.9  # share of wrong elements above which a line is wrong: some are right by chance
+ONE_LINE = 0.5  # the same, where no other line has any wrong element
 PERIODS = (2, 3, 4, 8, 16, 32, 64, 128)
 EDGE = (
     "the last, partial tile or block is left out, or treated as if it were whole: look at the "
@@ -41,7 +42,7 @@ FEW_THREADS = (
 )
 OWN = (
     "what each {line} has of its own is wrong, such as its sum, maximum or scale: "
-    "what sets the wrong {line}s apart?"
+    "what sets the wrong ones apart?"
 )
 OF_A_FUNCTION = (
     "they are a case of their own, which takes the wrong branch or has none: what sets their "
@@ -99,7 +100,8 @@ def place(marked: np.ndarray, tile: tuple[int, ...] = ()) -> Place | None:
     for axis in range(marked.ndim):
         others = tuple(other for other in range(marked.ndim) if other != axis)
         share = marked.mean(others)
-        if ((share == 0) | (share > MOSTLY)).all() and (share == 0).any():
+        mostly = ONE_LINE if np.count_nonzero(share) == 1 else MOSTLY
+        if ((share == 0) | (share > mostly)).all() and (share == 0).any():
             line, step = _line(marked.ndim, axis), _step(tile, marked.ndim, axis)
             found = _along(share > 0, line, step)
             if found and axis < marked.ndim - 2:

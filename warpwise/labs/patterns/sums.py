@@ -137,12 +137,12 @@ def _held(f: Failure, terms: Terms, index: tuple[int, ...]) -> Held | None:
     got, values = f.numbers[0][index], terms.values
     near = 3e-6 * np.abs(values).sum() + 1e-12
     for mask in _choices(values.size):
-        if abs(values[mask].sum() - got) <= near:
+        if not mask.all() and abs(values[mask].sum() - got) <= near:
             return Held(mask)
     ends = np.concatenate([[0.0], np.cumsum(values)])
     gaps = np.abs(ends[None, :] - ends[:, None] - got)
     first, last = (int(n) for n in np.unravel_index(np.argmin(gaps), gaps.shape))
-    if gaps[first, last] <= near and last > first:
+    if gaps[first, last] <= near and 0 < last - first < values.size:
         return Held(_mask(values.size, slice(first, last)))
     return None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from warpwise.labs.patterns import constants
 from warpwise.labs.patterns.failure import CLOSE, Failure, Pattern, figure
 
 SAME = 1e-4  # relative difference below which two ratios are one
@@ -32,7 +33,7 @@ def one_factor(f: Failure) -> Pattern | None:
     times = factor(f.got, f.want)
     if times is None:
         return None
-    known = _known_factor(f, times)
+    known = _known_factor(f, times) or constants.of_factor(times)
     seen = f"each is {figure(times)} times what it should be" + (f", {known[0]}" if known else "")
     if times == -1:
         swapped = "the operands of a difference, or the two sides of it, are exchanged"
@@ -159,7 +160,11 @@ def offset(f: Failure) -> Pattern | None:
                 "it is rounded the other way: down instead of up, or the reverse",
             ),
         )
-    seen = f"each wrong one is {figure(abs(by))} too {'large' if by > 0 else 'small'}"
+    known = constants.of_term(by) if f.uses("exp", "log", "log2") else None
+    which = f", which is {known[0]}" if known else ""
+    seen = f"each wrong one is {figure(abs(by))} too {'large' if by > 0 else 'small'}{which}"
+    if known:
+        return Pattern(seen, (known[1], *f.likely("an index is off by one")))
     added = "a number is added once too often" if by > 0 else "a number is left out of a sum"
     causes = f.likely(f"{added}, or it is added with the other sign", "an index is off by one")
     return Pattern(seen, causes)

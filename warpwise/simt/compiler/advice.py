@@ -137,7 +137,9 @@ def unknown_cuda(path: str, written: str, words: Vocabulary) -> tuple[str, str, 
         return f"{written} is not defined", f"{prefix}{first}.x, .y or .z", True
     if first in words.refused:
         return f"{written} is not known to the simulator", words.refused[first].instead, False
-    near = meant(path, (*words.called, *words.read, *words.top))
+    synced = f"{path}_sync"  # an older name, of before Volta
+    near = synced if synced in words.called else ""
+    near = near or meant(path, (*words.called, *words.read, *words.top))
     if near:
         what = f"{written} is not defined; did you mean {prefix}{near}?"
         return what, f"write {prefix}{near}{words.called.get(near, '')}", True

@@ -6,6 +6,7 @@ is private; whoever may not see the data is advised on a guard alone."""
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -37,10 +38,15 @@ def explained(
 ) -> OutOfBoundsError:
     """Return the error of a request with the likely cause before its advice, if one is found."""
     texts = _texts(site.text, array.name, len(indices))
-    cause = _swapped(array, indices, texts, mask) or _long_loop(array, indices, texts, site, kernel)
+    cause = (
+        (blocks := _blocks(array, indices, mask, kernel))
+        or _swapped(array, indices, texts, mask)
+        or _long_loop(array, indices, texts, site, kernel)
+        or _small(array, indices, mask)
+    )
     if not cause:
         return error
-    guard_first = _rounded_up(array, indices, mask)
+    guard_first = not blocks and array.space != "shared" and _rounded_up(array, indices, mask)
     try_this = message(
         "[[{before}]]{guard}[[{after}]]",
         before=Chosen("" if guard_first else f"{cause}; if that is not it, "),
@@ -67,6 +73,39 @@ def _texts(text: str, array: str, count: int) -> tuple[str, ...]:
     return fitting[0] if len(fitting) == 1 else ()
 
 
+def _blocks(array: Array, indices: list[Value], mask: Mask, kernel: Kernel) -> str:
+    """Return that two numbers of a block seem to be exchanged: an axis is as long as the grid the
+    other way, and its index stays below the length of the grid this way."""
+    text = ast.unparse(kernel.tree)
+    if "blockIdx.x" not in text or "blockIdx.y" not in text:
+        return ""
+    ways = (("x", *mask.group.grid[:2]), ("y", *reversed(mask.group.grid[:2])))
+    for axis, (index, size) in enumerate(zip(indices, array.shape, strict=True)):
+        if isinstance(size, np.ndarray) or _inside(index, size, mask):
+            continue
+        for way, blocks, others in ways:
+            if size == others and _inside(index, blocks, mask):
+                other = "y" if way == "x" else "x"
+                return (
+                    f"are blockIdx.x and blockIdx.y exchanged? Axis {axis} of {array.name} has "
+                    f"{size}, as many as the grid has blocks along {other}"
+                )
+    return ""
+
+
+def _small(array: Array, indices: list[Value], mask: Mask) -> str:
+    """Ask whether an array in shared memory is large enough."""
+    if array.space != "shared":
+        return ""
+    for axis, (index, size) in enumerate(zip(indices, array.shape, strict=True)):
+        if not isinstance(size, np.ndarray) and not _inside(index, size, mask):
+            last = int(np.where(mask.grid(), index, 0).max())
+            if last >= size:
+                has = f"axis {axis} has {size} elements" if len(indices) > 1 else f"it has {size}"
+                return f"is {array.name} large enough? Here {has}, and the index goes up to {last}"
+    return ""
+
+
 def _swapped(array: Array, indices: list[Value], texts: tuple[str, ...], mask: Mask) -> str:
     """Return that two indices seem to be swapped, if every lane would be inside the array then."""
     for one, other in combinations(range(len(indices)), 2):
@@ -86,10 +125,16 @@ def _swapped(array: Array, indices: list[Value], texts: tuple[str, ...], mask: M
 
 def _rounded_up(array: Array, indices: list[Value], mask: Mask) -> bool:
     """Return whether an index counts the threads, or warps, of a launch that is rounded up to whole
-    blocks: it leaves the array by less than a block's."""
+    blocks: it leaves the array by less than a block's.
+
+    A launch that has exactly as many as the array, or an axis of it, is not rounded up."""
     group = mask.group
     warps = -(-group.block_threads // WARP_SIZE)
     units = [*zip(group.grid, group.block, strict=True), (group.grid[0], warps)]
+    sizes = [int(size) for size in array.shape if not isinstance(size, np.ndarray)]
+    counts = {blocks * of_a_block for blocks, of_a_block in units if blocks * of_a_block > 1}
+    if math.prod(sizes) == math.prod(group.grid) * group.block_threads or counts & {*sizes}:
+        return False
     for index, size in zip(indices, array.shape, strict=False):
         if not isinstance(index, np.ndarray) or isinstance(size, np.ndarray):
             continue
