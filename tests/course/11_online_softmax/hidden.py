@@ -2,8 +2,8 @@
 
 The rules are those of the lab. Rows ascend, so that the maximum changes at every step; lie in the
 hundreds, where exp overflows or vanishes; span hundreds within one row; have one element far above
-the others; are masked in front, in part and in full; are shorter than a warp and no multiple of
-one. Every array is fresh."""
+the others; have equal values, the maximum among them; are masked in front, in part and in full; are
+shorter than a warp and no multiple of one. Every array is fresh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warpwise.labs import Call, Launch, Out
 
 IGNORED = -100
 LONGEST = 256  # elements of a row in softmax_once
-KINDS = ("random", "ascending", "descending", "high", "low", "wide", "masked", "peaks")
+KINDS = ("random", "ascending", "descending", "high", "low", "wide", "masked", "peaks", "equal")
 PEAKS = 0, 127, 128, -1  # where a row of that kind has its maximum, if it is as long
 
 
@@ -38,6 +38,11 @@ def drawn(rng: np.random.Generator, rows: int, n: int, kind: str) -> np.ndarray:
     elif kind == "peaks":
         for row, place in zip(x, itertools.cycle(PEAKS), strict=False):
             row[min(place, n - 1)] += rng.uniform(150, 700)
+    elif kind == "equal":  # two numbers, and the larger one at least twice
+        larger = rng.random((rows, n)) < 0.5
+        larger[:, -2:] = True
+        low = rng.normal(0, 3, (rows, 1))
+        x = np.where(larger, low + rng.uniform(0.5, 2, (rows, 1)), low)
     elif kind == "masked":
         x[rng.random((rows, n)) < 0.5] = -np.inf
         x[:, : n // 3] = -np.inf
@@ -105,7 +110,11 @@ def merge(rng: np.random.Generator) -> Iterator[Call]:
         yield Call(
             f"{rows} rows of {n}, {kind}", (*first, *second), want=states(list(x)), rtol=1e-9
         )
-    count = int(rng.integers(1, 9))
+    m, count = rng.uniform(-1000, 1000, 9), int(rng.integers(1, 9))
+    d, other = rng.uniform(1, 9, (2, 9))
+    yield Call(
+        f"equal maxima from {m[0]:.3f}", (m, d, m.copy(), other), want=(m, d + other), rtol=1e-9
+    )
     nothing = np.full(count, -np.inf), np.zeros(count)
     yield Call(f"{count} times nothing with nothing", (*nothing, *nothing), want=nothing, rtol=1e-9)
 
@@ -120,7 +129,7 @@ def shapes(rng: np.random.Generator, longest: int) -> Iterator[tuple[int, int, s
     yield int(rng.integers(2, 7)), 32 * int(rng.integers(2, 5)), "high"
     for kind in KINDS:
         yield int(rng.integers(3, 11)), int(rng.integers(33, longest)), kind
-    for kind in ("wide", "random", "ascending", "peaks"):
+    for kind in ("wide", "random", "ascending", "peaks", "equal"):
         yield 4, longest, kind
 
 

@@ -1,8 +1,8 @@
 """Hidden tests of lab 12: cases for each exercise, drawn from a secret seed.
 
 The rules are those of the lab. Scores come in kinds: spread, rising and falling along the keys, in
-the hundreds, and all far below zero. Sizes are seldom multiples of a tile, and some lie below one.
-Every array is fresh."""
+the hundreds, all far below zero, and equal, as the keys are. Sizes are seldom multiples of a tile,
+and some lie below one. Every array is fresh."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warpwise.labs.advice import HIDDEN_TILES
 
 WIDTH, TILE, D, CHUNK = 16, 16, 32, 64
 SECTORS = D // 8  # of a row
-KINDS = ("spread", "rising", "falling", "large", "low")
+KINDS = ("spread", "rising", "falling", "large", "low", "equal")
 # float32 rounds a score in the hundreds by some 1e-5, and its exponential by as large a share
 CLOSE = {"rtol": 1e-3, "atol": 5e-4}
 ROWS_AT_ONCE = 512
@@ -59,6 +59,9 @@ def drawn(rng: np.random.Generator, n: int, keys: int, d: int, kind: str) -> tup
         q, k, scale = 0.05 * q + 20 * way, 0.05 * k - 15 * way, 1.0
     elif kind == "lowest":  # about -1000, where exp is 0 in float64, too
         q, k, scale = 0.05 * q + 40 * way, 0.05 * k - 25 * way, 1.0
+    elif kind == "equal":  # three keys again and again, and scores that float32 holds exactly
+        q, k = rng.integers(-2, 3, (n, d)), np.resize(rng.integers(-2, 3, (3, d)), (keys, d))
+        scale = 0.5
     else:
         q *= 90 if kind == "large" else 2.5
     return *(array.astype(np.float32) for array in (q, k, v)), np.float32(scale)
@@ -176,6 +179,7 @@ def flash_tiles(rng: np.random.Generator) -> Iterator[Launch]:
         (any_of(2, 15), TOO_LONG, [TOO_LONG - any_of(1, 15)], "spread"),
         # one query and one key are left for the last tiles
         (17, 70, [TILE * any_of(1, 5) + 1, 1], "spread"),
+        (any_of(2, 15), 50, [any_of(36, 50)], "equal"),
     ]
     for n, keys, lengths, kind in cases:
         yield tiles_launch(rng, n, keys, np.array(lengths, np.int32), kind)
@@ -236,6 +240,7 @@ def flash_causal(rng: np.random.Generator) -> Iterator[Launch]:
     yield causal_launch(rng, 4, 1, any_of(2, 9), TOO_LONG - any_of(1, 15), "spread")
     n = TILE * any_of(1, 4) + 1  # one query and one key are left for the last tiles
     yield causal_launch(rng, 2, 1, n, n + TILE * any_of(0, 2), "rising")
+    yield causal_launch(rng, 2, 1, any_of(17, 31), any_of(40, 60), "equal")
 
 
 def causal_launch(
@@ -287,6 +292,7 @@ def decode_partial(rng: np.random.Generator) -> Iterator[Launch]:
         int(rng.integers(65, 127)),
         int(rng.integers(2, 31)),
         193,
+        int(rng.integers(70, 125)),
         128,
     ]
     for count, kind in zip(keys, (*KINDS, "peaks"), strict=True):
@@ -344,6 +350,7 @@ def decode_merge(rng: np.random.Generator) -> Iterator[Launch]:
         (any_of(2, 5), 0, 1, 1),
         (any_of(3, 12), 250, 60, 0.2),
         (any_of(3, 12), -300, 20, 0),
+        (any_of(2, 9), any_of(-5, 6), 0, 0),  # all equal
     ]
     for chunks, middle, spread, empty in cases:
         heads = any_of(5, 9)

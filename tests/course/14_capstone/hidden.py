@@ -1,8 +1,9 @@
 """Hidden tests of the capstone: cases for each variant, drawn from a secret seed.
 
 The rules are those of the notebook. Lengths include 1, less than a block, whole tiles, ragged
-ones and a long one; scores rise with every key, are all far below 0, are in the hundreds, or differ
-by hundreds from row to row. Values are compared with softmax over all scores in float64."""
+ones and a long one; scores rise with every key, are all equal, are all far below 0, are in the
+hundreds, or differ by hundreds from row to row. Values are compared with softmax over all scores in
+float64."""
 
 from __future__ import annotations
 
@@ -91,6 +92,16 @@ def far_above(rng: np.random.Generator, n: int) -> Arrays:
     return q, k, v
 
 
+def equal_at_the_end(rng: np.random.Generator) -> tuple[Arrays, np.ndarray]:
+    """Return inputs and a slope with which the last query's two highest scores are equal, those of
+    the last key of each of two tiles: float32 holds them exactly."""
+    q, k, v = spread(rng, 1, 2 * KEYS, 0.0)
+    k[:] = 0
+    column = int(rng.integers(D))
+    q[:, :, column], k[:, KEYS:, column] = 1, -KEYS
+    return (q, k, v), np.array([1 / sqrt(D)], np.float32)
+
+
 def launch(
     label: str,
     arrays: Arrays,
@@ -131,6 +142,8 @@ def inputs(rng: np.random.Generator) -> Iterator[tuple[str, Arrays]]:
     yield f"1 x {n + 5}, own keys far above", far_above(rng, n + 5)
     n = LONG + int(rng.integers(40))
     yield f"1 x {n}", spread(rng, 1, n)
+    n = int(rng.integers(40, 80))
+    yield f"1 x {n}, all scores equal", spread(rng, 1, n, 0.0)
 
 
 def sliding_window(rng: np.random.Generator) -> Iterator[Launch]:
@@ -146,9 +159,13 @@ def sliding_window(rng: np.random.Generator) -> Iterator[Launch]:
 
 
 def alibi(rng: np.random.Generator) -> Iterator[Launch]:
-    for name, arrays in inputs(rng):
-        heads, n, _ = arrays[0].shape
-        slopes = rng.uniform(0.02, 1, heads).astype(np.float32)
+    drawn = [
+        (name, arrays, rng.uniform(0.02, 1, len(arrays[0])).astype(np.float32))
+        for name, arrays in inputs(rng)
+    ]
+    drawn += [("1 x 64, equal scores in the last row", *equal_at_the_end(rng))]
+    for name, arrays, slopes in drawn:
+        n = arrays[0].shape[1]
         bias = slopes[:, None, None].astype(np.float64) * distance(n)
         yield launch(
             f"{name}, slopes {slopes.round(2).tolist()}",
@@ -160,7 +177,7 @@ def alibi(rng: np.random.Generator) -> Iterator[Launch]:
 
 
 def soft_cap(rng: np.random.Generator) -> Iterator[Launch]:
-    caps = (1.0, 5.0, 8.0, 30.0, 3.0, 7.0, 1000.0, 900.0, 400.0, 500.0, 6.0)
+    caps = (1.0, 5.0, 8.0, 30.0, 3.0, 7.0, 1000.0, 900.0, 400.0, 500.0, 6.0, 4.0)
     for (name, arrays), cap in zip(inputs(rng), caps, strict=True):
         sees = distance(arrays[0].shape[1]) >= 0
         cap = float(np.float32(cap * rng.uniform(0.9, 1.1)))
