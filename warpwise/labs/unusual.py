@@ -91,7 +91,8 @@ def unusual_numbers(file: str) -> Iterator[Unusual]:
     found, before = Unusual(), np.geterr()
     noticed = np.errstate(all="warn")
     with warnings.catch_warnings(record=True) as caught, noticed:
-        warnings.simplefilter("always", RuntimeWarning)
+        # Each is kept once a line: a loop may make thousands, and what is held counts.
+        warnings.simplefilter("default", RuntimeWarning)
         try:
             yield found
         finally:
