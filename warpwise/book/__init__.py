@@ -33,6 +33,7 @@ PARTS = (
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register every part; ``_config.yml`` lists ``warpwise.book`` among its extensions."""
     from warpwise.book import citations, found, mistakes, postprocess
+    from warpwise.book.markup import rewrite_bodies
 
     citations.register()
     app.add_directive("mistake", mistakes.Mistake)
@@ -43,8 +44,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("warpwise.book.lite.build")
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)
-    app.connect("html-page-context", postprocess.repair_roles)
-    app.connect("html-page-context", postprocess.share_scripts)
+    rewrite_bodies(app, postprocess.repair_roles)
+    rewrite_bodies(app, postprocess.share_scripts)
     # before sphinx_external_toc, at 500, writes a front page of its own
     app.connect("build-finished", postprocess.write_front, priority=400)
     # after sphinx-mathjax-offline, at 500, has copied MathJax

@@ -6,6 +6,9 @@ nodes, whose links, maths and code are resolved as everywhere else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
@@ -21,6 +24,21 @@ def parsed(directive: SphinxDirective, lines: list[str]) -> list[nodes.Node]:
         StringList(lines, directive.get_source_info()[0]), directive.content_offset, holder
     )
     return holder.children
+
+
+def rewrite_bodies(app: Sphinx, rewrite: Callable[[Sphinx, str], str]) -> None:
+    """Have a function of the app and a page's HTML give the body of every page."""
+
+    def apply(
+        app: Sphinx,
+        pagename: str,
+        templatename: str,
+        context: dict[str, Any],
+        doctree: nodes.document | None,
+    ) -> None:
+        context["body"] = rewrite(app, context.get("body", ""))
+
+    app.connect("html-page-context", apply)
 
 
 def fenced(language: str, lines: list[str]) -> list[str]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import escape
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.typing import ExtensionMetadata
+
+from warpwise.book.markup import rewrite_bodies
 
 LINK = re.compile(r'(<a class="reference internal" href="[^"]*#(term-[^"]+)")>')
 SENTENCE = re.compile(r".+?[.](?=\s|$)", re.DOTALL)
@@ -50,18 +51,7 @@ def explain(html: str, known: dict[str, str]) -> str:
     return LINK.sub(with_meaning, html)
 
 
-def show(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    """Put the meanings into a page's body."""
-    context["body"] = explain(context.get("body", ""), meanings(app.env))
-
-
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Register what finishes the pages."""
-    app.connect("html-page-context", show)
+    """Put the meanings into every page."""
+    rewrite_bodies(app, lambda app, body: explain(body, meanings(app.env)))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,9 +12,7 @@ import re
 import shutil
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 
 # A deprecated role that is not allowed on its element, in a list whose items lack the right one.
@@ -35,25 +33,14 @@ FRONT_PAGE = (
 )
 
 
-def repair_roles(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    """Replace the ARIA roles that axe reports in the page's body."""
+def repair_roles(app: Sphinx, body: str) -> str:
+    """Replace the ARIA roles that axe reports in a page's body."""
     for old, new in ROLES.items():
-        context["body"] = context.get("body", "").replace(old, new)
+        body = body.replace(old, new)
+    return body
 
 
-def share_scripts(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
+def share_scripts(app: Sphinx, body: str) -> str:
     """Keep the first of equal widget scripts in a page's body.
 
     Modules run once the whole page has been read, so one finds all its elements.
@@ -65,7 +52,7 @@ def share_scripts(
         seen.add(script[0])
         return "" if repeated else script[0]
 
-    context["body"] = WIDGET_SCRIPT.sub(first, context.get("body", ""))
+    return WIDGET_SCRIPT.sub(first, body)
 
 
 def write_front(app: Sphinx, error: Exception | None) -> None:

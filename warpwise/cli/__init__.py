@@ -25,7 +25,6 @@ from warpwise.cli import (
     release,
     results,
 )
-from warpwise.doctor.finding import install
 from warpwise.errors import WarpwiseError
 
 INSTRUCTORS = (
@@ -52,6 +51,8 @@ class OneLineErrors(TyperGroup):
         except ModuleNotFoundError as error:
             if (error.name or "").split(".")[0] == "warpwise":
                 raise
+            from warpwise.doctor.finding import install
+
             extra = EXTRAS.get(ctx.invoked_subcommand or "", "dev")
             message = f"this command needs {error.name}: {install(extra)}"
         typer.echo(f"warpwise: {message}", err=True)

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import warpwise
-from warpwise.doctor.finding import install
 
 
 def steps(folder: Path = Path()) -> Iterator[str]:
     """Yield lines: the course's name, what to type next in a folder, and where the rest is."""
+    from warpwise.doctor.finding import install
     from warpwise.labs.get import notebooks
 
     there = notebooks(folder)

@@ -145,6 +145,7 @@ def _failure(
     ``right`` are others, and ``due`` is what all others should be."""
     given = dict(zip(names, launch.args, strict=True))
     starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
+    tree = as_kernel(kernel).tree
     return Failure(
         name,
         wrong.got,
@@ -153,13 +154,12 @@ def _failure(
         inputs=named_inputs(launch, names),
         start=starts.get(name),
         tile=causes.tile_of(launch),
-        words=causes.words_of(as_kernel(kernel).tree),
+        words=causes.words_of(tree),
         rtol=launch.rtol,
         atol=launch.atol,
         before=named_before(launch, others, names),
         readings=read_as(launch, number),
-        unused=set_by_one(as_kernel(kernel).tree)
-        or unused(as_kernel(kernel).tree, outputs(launch, names)),
+        unused=set_by_one(tree) or unused(tree, outputs(launch, names)),
         right=right,
         due=due,
     )
