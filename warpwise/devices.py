@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from warpwise.errors import LaunchError
 
 KB, MB = 1024, 1024 * 1024
+WAVEFRONT_BYTES = 32 * 4  # of 32 banks, 4 bytes each
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,19 @@ class Multiprocessor:
     #: each with a scheduler that issues one warp instruction in a clock, and a quarter of the
     #: registers
     sub_partitions: int = 4
-    shared_wavefronts: int = 1  #: in a clock: 32 banks of 4 bytes
-    #: as those banks, for L1 and shared memory are one memory (Tesla V100 whitepaper, for 7.0 and
-    #: later)
+    #: as L1 and shared memory are one memory (Tesla V100 whitepaper, for 7.0 and later); that of
+    #: Turing, 7.5, delivers half of what others do (GA102 whitepaper)
     l1_bytes_per_clock: int = 128
+
+    @property
+    def shared_wavefronts(self) -> float:
+        """Passes over the banks of shared memory in a clock: 1, or a half on Turing."""
+        return self.l1_bytes_per_clock / WAVEFRONT_BYTES
 
 
 MULTIPROCESSORS = {
     (7, 0): Multiprocessor(64, 32, 96 * KB, 96 * KB, 0, 256, 64, 32),
-    (7, 5): Multiprocessor(32, 16, 64 * KB, 64 * KB, 0, 256, 64, 2),
+    (7, 5): Multiprocessor(32, 16, 64 * KB, 64 * KB, 0, 256, 64, 2, l1_bytes_per_clock=64),
     (8, 0): Multiprocessor(64, 32, 164 * KB, 163 * KB, KB, 128, 64, 32),
     (8, 6): Multiprocessor(48, 16, 100 * KB, 99 * KB, KB, 128, 128, 2),
     (8, 9): Multiprocessor(48, 24, 100 * KB, 99 * KB, KB, 128, 128, 2),

@@ -19,7 +19,7 @@ from warpwise.book.charts.alt_text import alt_text
 from warpwise.book.charts.catalogue import PLOTS
 from warpwise.book.charts.plot import GB_PER_S, Axis, Line, Plot, amount, tick
 from warpwise.book.charts.series import panels
-from warpwise.devices import H200, RTX_4090
+from warpwise.devices import A100, H200, RTX_4090
 from warpwise.errors import MeasureError
 from warpwise.measure.suites import SUITES
 from warpwise.views.chart import USED
@@ -130,6 +130,20 @@ def test_of_what_a_model_has_for_a_device_the_h200_is_asked(records):
     (panel,) = panels(PLOTS["reduction"], ())
     assert panel.title == f"modelled for an {H200.name}" and not panel.measured
     assert max(panel.modelled[0].ys) == H200.dram_gb_per_s
+
+
+def test_a_ladder_s_roof_is_that_of_its_banks_or_of_its_issue_slots():
+    """On an H200 multiply-adds need every slot; an A100's lanes leave half of them to loads."""
+    model = {line.label: line.model for line in PLOTS["sgemm_ladder"].lines}
+    shares = {
+        "tiles of 32 x 32": (1 / 8, 1 / 4),
+        "patches of 8 x 8": (64 / 80, 1),
+        "and wider loads": (64 / 68, 1),
+        "patches of 8 x 16": (128 / 134, 1),
+    }
+    for name, share in shares.items():
+        found = tuple(model[name](device, 4096) / device.fp32_tflops for device in (H200, A100))
+        assert found == pytest.approx(share), name
 
 
 def test_a_model_that_needs_no_device_names_none():
@@ -273,7 +287,7 @@ def test_what_is_missing_and_what_went_wrong_is_passed_over(records):
     assert [(series.label, series.xs, series.ys) for series in panel.measured] == [
         ("an element a thread", (4096,), (5.0,))
     ]
-    assert "5 GB/s at 4 KB" in measured_chart("copy").alt
+    assert "5 GB/s at 4 KiB" in measured_chart("copy").alt
 
 
 def test_a_record_with_nothing_to_draw_leaves_the_model(records):
@@ -383,8 +397,8 @@ def test_numbers_are_short_and_places_are_exact():
         "4,800",
     ]
     assert (
-        amount(96 * 1024, "bytes") == "96 KB"
-        and amount(2**30, "bytes") == "1 GB"
+        amount(96 * 1024, "bytes") == "96 KiB"
+        and amount(2**30, "bytes") == "1 GiB"
         and amount(40, "bytes") == "40 bytes"
     )
     assert (

@@ -96,7 +96,7 @@ def test_sources_are_named(page):
         "cuda_occupancy.h" in sources
         and "Technical Specifications per Compute Capability" in sources
     )
-    assert len(page.select("#sources a[href*='bibliography']")) == 2
+    assert len(page.select("#sources a[href*='bibliography']")) == 3
 
 
 def test_a_phone_scrolls_the_table_by_keyboard_and_keeps_the_names_in_view(site, browser):

@@ -12,7 +12,7 @@ from warpwise.devices import DEVICES
 from warpwise.model.attention import attention, visits
 from warpwise.views import flash_attention
 
-UNITS = {"bytes": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 NAMES = [device.name for device in DEVICES]
 SLIDERS = {
     "n": "queries, keys: N",
@@ -101,8 +101,8 @@ def test_mask_and_registers(browser):
         page.get_by_role("checkbox", name="S and O in registers").press("Space")
         check(page)
         assert (before, heading.text_content()) == (
-            "Shared memory: 32 KB of 227 KB",
-            "Shared memory: 96 KB of 227 KB",
+            "Shared memory: 32 KiB of 227 KiB",
+            "Shared memory: 96 KiB of 227 KiB",
         )
         assert page.locator(".picture text", has_text="Registers:").count() == 0
         page.get_by_role("checkbox", name="causal mask").press("Space")
@@ -122,7 +122,7 @@ def test_each_device_gives_a_block_what_the_table_says(browser, device):
             sum(attention(1024, 256, 128, 64).tile_bytes.values()),
             device.sm.shared_bytes_per_block,
         )
-        expected = f"Shared memory: {held // 1024} KB of {limit // 1024} KB" + (
+        expected = f"Shared memory: {held // 1024} KiB of {limit // 1024} KiB" + (
             ", too much" if held > limit else ""
         )
         assert page.locator(".picture text", has_text="Shared memory:").text_content() == expected

@@ -29,7 +29,7 @@ def check(page, device, level: str) -> None:
         assert number(page, "bytes under way") == "not known"
         return
     busy, unit = number(page, "bytes under way").split()
-    assert float(busy) * 1024 ** ["bytes", "KB", "MB"].index(unit) == pytest.approx(
+    assert float(busy) * 1024 ** ["bytes", "KiB", "MiB"].index(unit) == pytest.approx(
         rate[0] * clocks[0] / device.clock_hz, rel=0.005
     )
 

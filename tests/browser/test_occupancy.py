@@ -159,7 +159,7 @@ def test_keyboard_moves_every_control(browser, device: Device):
         assert [
             page.locator(f"output[for={name}]").inner_text()
             for name in ("warps", "registers", "shared")
-        ] == ["320", "37", "8 KB"]
+        ] == ["320", "37", "8 KiB"]
 
 
 def test_sentence_after_moves_is_that_of_a_view_made_so(browser):
@@ -223,7 +223,7 @@ def test_a_trace_opens_at_its_own_numbers_and_not_at_rounded_ones(browser):
     with opened(browser, occupancy.of_trace(t, "L4", 20)._repr_html_()) as page:
         text = page.locator("p.text").inner_text()
         assert text.startswith(
-            "Blocks of 1,024 threads with 20 registers each and 4.125 KB of shared memory: "
+            "Blocks of 1,024 threads with 20 registers each and 4.125 KiB of shared memory: "
             "an SM of L4"
         )
         found = model.occupancy(find("L4"), 1024, 20, t.shared_bytes_per_block)

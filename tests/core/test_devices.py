@@ -67,6 +67,15 @@ def test_the_largest_block_fits_on_its_multiprocessor(cc):
     assert sm.registers_per_thread * 32 <= sm.registers // sm.sub_partitions
 
 
+def test_l1_and_shared_memory_deliver_a_wavefront_in_a_clock_but_on_turing_in_two():
+    """GA102 whitepaper: 128 bytes a clock and SM, against 64 on Turing."""
+    found = {
+        cc: (sm.l1_bytes_per_clock, sm.shared_wavefronts) for cc, sm in MULTIPROCESSORS.items()
+    }
+    assert found.pop((7, 5)) == (64, 0.5)
+    assert set(found.values()) == {(128, 1)}
+
+
 def test_static_shared_memory_is_48_kb_everywhere():
     assert {device.shared_bytes_per_block for device in DEVICES} == {48 * KB}
 

@@ -220,10 +220,10 @@ def test_the_clock_is_read_before_the_first_step_and_after_the_last():
 def test_footprints_are_named_in_their_largest_unit():
     assert [latency.size(n) for n in (96, 4096, 3 * 2**19, 2**21, 2**32)] == [
         "96 bytes",
-        "4 KB",
-        "1536 KB",
-        "2 MB",
-        "4 GB",
+        "4 KiB",
+        "1536 KiB",
+        "2 MiB",
+        "4 GiB",
     ]
 
 

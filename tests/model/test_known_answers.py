@@ -444,6 +444,13 @@ def test_each_resource_takes_its_own_time_at_its_peak(metrics, name, seconds):
     assert found.seconds == pytest.approx(seconds, rel=1e-4)
 
 
+def test_shared_memory_and_l1_take_twice_as_many_clocks_on_turing():
+    wavefronts, sectors = Metrics(shared_load_wavefronts=40), Metrics(global_load_sectors=4 * 40)
+    for metrics in (wavefronts, sectors):
+        assert model.bound(metrics, T4).seconds * T4.clock_hz == pytest.approx(2)
+        assert model.bound(metrics, V100).seconds * V100.clock_hz == pytest.approx(0.5)
+
+
 def test_the_slowest_resource_sets_the_bound_and_all_are_cited():
     found = model.bound(sum((m for m, _, _ in ONE_OF_EACH), Metrics()), H100)
     assert {resource.name for resource in found.resources} == {name for _, name, _ in ONE_OF_EACH}

@@ -113,6 +113,27 @@ def test_special_functions_of_float64_are_counted_among_the_special_ones():
 
 
 @cuda.jit
+def roots_and_quotients(x, half, out):
+    i = cuda.grid(1)
+    out[i] = x[i] / x[i]
+    out[i] = math.sqrt(x[i])
+    out[i] = libdevice.sqrtf(x[i])
+    out[i] = libdevice.fsqrt_rn(x[i])
+    out[i] = libdevice.frcp_rn(x[i])
+    out[i] = cuda.fp16.hsqrt(half[i])
+    out[i] = cuda.fp16.hrcp(half[i])
+    if x[i] > half[i]:
+        out[i] = max(math.exp(x[i]), -x[i])
+
+
+def test_a_quotient_and_a_root_are_a_flop_in_every_spelling_and_a_comparison_is_none():
+    m = trace(
+        roots_and_quotients, 1, 32, np.full(32, 2, np.float32), *np.ones((2, 32), "f2")
+    ).metrics
+    assert (m.flops_fp32, m.flops_fp16) == (5 * 32, 2 * 32)
+
+
+@cuda.jit
 def first_half_doubled(x, out):
     tile, i = cuda.shared.array(32, np.float16), cuda.grid(1)
     tile[i] = x[i]

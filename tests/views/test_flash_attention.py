@@ -15,7 +15,7 @@ from warpwise.model.attention import attention, visits
 from warpwise.views import flash_attention, html
 from warpwise.views.view import shown
 
-UNITS = {"bytes": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 ROUNDED = 0.006  # three figures
 
 
@@ -136,7 +136,7 @@ def test_it_opens_where_it_is_told():
         "key": 5,
     }
     assert view.sentence.startswith(
-        "Query tile 2 of 8 meets key tile 5 of 16 on T4. Shared memory: 72 KB of 64 KB, too much."
+        "Query tile 2 of 8 meets key tile 5 of 16 on T4. Shared memory: 72 KiB of 64 KiB, too much."
     )
     small = flash_attention.explorer(256, rows=256, columns=256).values
     assert (small["query"], small["key"]) == (1, 1)

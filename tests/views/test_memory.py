@@ -39,7 +39,7 @@ def known(device, place: int) -> list[float]:
 def test_the_size_of_all_registers_says_how_many_an_sm_has():
     size, source = memory.figures(A100)["registers"][0]
     assert size == 108 * 256 * 1024
-    assert source.startswith("256 KB ") and source.endswith(" in each of 108 SMs")
+    assert source.startswith("256 KiB ") and source.endswith(" in each of 108 SMs")
 
 
 @pytest.mark.parametrize("name", MEASURED)

@@ -17,7 +17,7 @@ from warpwise.views import html, occupancy
 def test_sentence_says_what_the_model_says():
     found = model.occupancy(L4, 160, 88, 9 * KB)
     assert str(occupancy.explorer(L4, 160, 88, 9 * KB)).startswith(
-        "Blocks of 160 threads with 88 registers each and 9 KB of shared memory: "
+        "Blocks of 160 threads with 88 registers each and 9 KiB of shared memory: "
         f"an SM of L4 holds {found.blocks} blocks, {found.warps} of 48 warps, "
         f"occupancy {100 * found.fraction:.1f} %. The limit is set by {found.limiter}."
     )
@@ -33,7 +33,7 @@ def test_it_starts_at_exactly_the_numbers_given(device: Device, threads: int, sh
     assert (blocks, limiter) == (found.blocks, found.limiter)
     assert float(share.removesuffix(" %")) == pytest.approx(100 * found.fraction, abs=0.051)
     assert f"Blocks of {threads:,} thread{'s' * (threads > 1)} with" in view.sentence
-    assert f" {round(shared_bytes / KB, 3):g} KB of shared memory" in view.sentence
+    assert f" {round(shared_bytes / KB, 3):g} KiB of shared memory" in view.sentence
 
 
 def test_no_block_is_said_too():
@@ -87,5 +87,5 @@ def test_traces_give_block_and_shared_memory():
     )
     view = occupancy.of_trace(t, "T4", 64)
     assert view.sentence.startswith(
-        "Blocks of 96 threads with 64 registers each and 3 KB of shared memory: an SM of T4"
+        "Blocks of 96 threads with 64 registers each and 3 KiB of shared memory: an SM of T4"
     )

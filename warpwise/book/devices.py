@@ -59,8 +59,7 @@ LIMITS = {
     "fp32_lanes": ("float32", "per clock", 1),
     "fp64_lanes": ("float64", "per clock", 1),
     "special_lanes": ("Special functions", "per clock", 1),
-    "shared_wavefronts": ("Shared memory", "wavefront per clock", 1),
-    "l1_bytes_per_clock": ("L1 cache", "bytes per clock", 1),
+    "l1_bytes_per_clock": ("L1 cache and shared memory", "bytes per clock", 1),
 }
 
 

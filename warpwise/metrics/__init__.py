@@ -112,7 +112,7 @@ class Metrics(Counters):
 
     @derived("flops_fp16 + flops_fp32 + flops_fp64", unit="floating-point operations")
     def flops(self) -> int:
-        """Floating-point operations of all three widths."""
+        """Floating-point operations of all three widths; comparisons are none."""
         return self.flops_fp16 + self.flops_fp32 + self.flops_fp64
 
     @derived("flops_fp64 / (flops_fp16 + flops_fp32 + flops_fp64)", unit="share, from 0 to 1")

@@ -312,14 +312,15 @@ class Counters:
     )
     flops_fp16: int = counter(
         "Additions, subtractions, multiplications, divisions and square roots on float16, per "
-        "active lane; a fused multiply-add counts as two.",
+        "active lane. A fused multiply-add counts as two; a comparison or another function, none.",
         unit="floating-point operations",
         group="arithmetic",
         note="``smsp__sass_thread_inst_executed_op_hadd_pred_on.sum`` and ``hmul``, twice ``hfma``",
     )
     flops_fp32: int = counter(
         "Additions, subtractions, multiplications, divisions and square roots on float32, per "
-        "active lane. A fused multiply-add counts as two.",
+        "active lane. A fused multiply-add counts as two; a comparison, and any other function "
+        "such as ``exp``, none.",
         unit="floating-point operations",
         group="arithmetic",
         note="``smsp__sass_thread_inst_executed_op_fadd_pred_on.sum`` and ``fmul``, twice ``ffma``",

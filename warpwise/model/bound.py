@@ -67,25 +67,29 @@ class _Rule:
     name: str
     unit: str
     used: Callable[[Metrics], int]
-    per_clock: Callable[[Multiprocessor, int, int], int]
+    per_clock: Callable[[Multiprocessor, int, int], float]
     source: str
 
 
 _THROUGHPUT = "CUDA C++ Best Practices Guide, Throughput of Native Arithmetic Instructions"
+_ONE_MEMORY = (
+    "Tesla V100 and GA102 whitepapers: L1 and shared memory are one memory, "
+    "of 128 bytes in a clock, on Turing 64"
+)
 _RULES = (
     _Rule(
         "L1",
         "bytes",
         lambda m: m.l1_bytes_moved,
         lambda sm, sms, warps: sms * sm.l1_bytes_per_clock,
-        "Tesla V100 whitepaper: L1 and shared memory are one memory",
+        _ONE_MEMORY,
     ),
     _Rule(
         "shared memory",
         "wavefronts",
         lambda m: m.shared_load_wavefronts + m.shared_store_wavefronts,
         lambda sm, sms, warps: sms * sm.shared_wavefronts,
-        "CUDA C++ Programming Guide, Shared Memory: 32 bits of each bank in a clock",
+        _ONE_MEMORY,
     ),
     _Rule(
         "float32 arithmetic",

@@ -9,9 +9,9 @@ export const percent = (part, whole) => `${Math.floor((part / whole) * 1000 + 0.
 
 // Data holds long rows of addresses as steps from one to the next.
 export const undelta = (deltas, at = 0) => deltas.map((d) => (at += d));
-// 1,000 KB are 0.977 MB: never more than three digits.
+// 1,000 KiB are 0.977 MiB: never more than three digits.
 export const binary = (bytes, k = Math.min(3, Math.floor(Math.log2(bytes * 1.024) / 10))) =>
-  `${+(bytes / 1024 ** k).toPrecision(3)} ${["bytes", "KB", "MB", "GB"][k]}`;
+  `${+(bytes / 1024 ** k).toPrecision(3)} ${["bytes", "KiB", "MiB", "GiB"][k]}`;
 
 // The values of a form's controls, by name; updates the number beside each slider.
 export function read(form) {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from warpwise import devices
 from warpwise.devices import A100, KB, MB, MEASURED, Device, Figure
-from warpwise.metrics import BANK_BYTES, BANKS
 from warpwise.model.arguments import one_of, whole
 from warpwise.views.controls import Choice, Player, device_choice
 from warpwise.views.frame import Frame
@@ -67,11 +66,10 @@ def figures(device: Device) -> dict[str, tuple[Sourced | None, ...]]:
 
     In bytes of the whole GPU, clocks, and bytes per second."""
     sm, seen, sms = device.sm, MEASURED[device.name], device.sms
-    width = BANKS * BANK_BYTES * sm.shared_wavefronts
     operands = sm.fp32_lanes * FMA_OPERANDS * FLOAT32_BYTES
 
     def size(of_sm: int, source: str) -> Sourced:
-        return sms * of_sm, f"{of_sm // KB} KB {source} in each of {sms} SMs"
+        return sms * of_sm, f"{of_sm // KB} KiB {source} in each of {sms} SMs"
 
     def peak(of_sm: int, what: str) -> Sourced:
         clock = f"{device.clock_hz / 1e6:,.0f} MHz"
@@ -86,7 +84,7 @@ def figures(device: Device) -> dict[str, tuple[Sourced | None, ...]]:
         "shared memory": (
             size(sm.shared_bytes, f"at most {GUIDE}"),
             _cited(seen.shared_clocks),
-            peak(width, BANKED),
+            peak(sm.l1_bytes_per_clock, BANKED),
         ),
         "L1": (
             size(seen.unified_bytes, WITH_SHARED),

@@ -103,7 +103,7 @@ export function show(data, values, width) {
   const active = blocks * warps;
   const share = percent(active, sm.warps);
   const threads = data.threads[warps];
-  const kb = data.bytes[values.shared] / 1024;
+  const kib = data.bytes[values.shared] / 1024;
   const what = `SM of ${device}: ${sm.warps} warps fit`;
   const curves = data.axes.map((axis, i) => curve(data, values, axis, CURVES + PITCH * i, width));
   const title = (y, words) => text("strong", 0, y, words);
@@ -123,11 +123,11 @@ export function show(data, values, width) {
       ["limited by", limit, ""],
     ],
     text:
-      `Blocks of ${plural(threads, "thread")} with ${plural(registers, "register")} each and ${+kb.toFixed(3)} KB of ` +
+      `Blocks of ${plural(threads, "thread")} with ${plural(registers, "register")} each and ${+kib.toFixed(3)} KiB of ` +
       `shared memory: an SM of ${device} holds ${plural(blocks, "block")}, ${active} of ${sm.warps} warps, occupancy ${share}. ` +
       `The limit is set by ${limit}. With one number changed, occupancy is at most ` +
       `${curves.map(([best], i) => `${percent(best, 1)} by ${data.axes[i][3]}`).join(", ")}.`,
-    outputs: { warps: thousands(threads), shared: n(kb) + " KB" },
+    outputs: { warps: thousands(threads), shared: n(kib) + " KiB" },
   };
 }
 

@@ -25,7 +25,7 @@ LIMITS = ("warps", "blocks", "registers", "shared memory")
 AXES = (
     ("warps", 1, MOST_WARPS, "threads", "32", "1024"),
     ("registers", 1, 255, "registers", "1", "255"),
-    ("shared", 0, MOST_KB, "shared memory", "0", f"{MOST_KB} KB"),
+    ("shared", 0, MOST_KB, "shared memory", "0", f"{MOST_KB} KiB"),
 )
 KEY = (("one", "even blocks"), ("three", "odd"), ("empty", "free"))
 ASKS = Frame(
@@ -41,7 +41,7 @@ def explorer(
     """Show an SM of ``device`` under blocks of ``threads`` threads.
 
     ``registers``: for each thread. ``shared_bytes``: for each block. The sliders move in whole
-    warps and whole KB; where they begin, they stand for exactly the numbers given here. Raises
+    warps and whole KiB; where they begin, they stand for exactly the numbers given here. Raises
     LaunchError outside a device's limits, and for a device that is not in the table."""
     device = devices.known(device)
     threads = whole("threads", threads, 1, device.threads_per_block)

@@ -50,6 +50,7 @@ class TestForm(ChapterForm):
         "20": "years, as the source has them",
         "4": "bytes of a float32",
         "1792": "where the mystery opens",
+        "1794": "lecture, 61:10",
         "60": "minutes, as the lab says",
     }
 
@@ -161,9 +162,10 @@ def test_a_worker_is_busy_in_proportion_to_its_threads_until_ten(chapter):
 
 
 def test_areas(chapter, glued):
-    # 74 mm2 with 8 x 16 units and 2 x 16 + 8 x 0.5 MB; 826 mm2 with 108 x 64 units and 40 MB.
+    # 74 mm2 with 8 x 16 units, 2 x 16 + 8 x 0.5 MiB and 8 x 32 KiB; 826 mm2 with 108 x 64 units,
+    # 40 MiB and 108 x 192 KiB.
     assert isclose(glued("denser"), (108 * 64 / 826) / (128 / 74), abs_tol=0.05)
-    assert isclose(glued("cache_ratio"), (36 / 128) / (40 / (108 * 64)), abs_tol=0.5)
+    assert isclose(glued("cache_ratio"), (36.25 / 128) / (60.25 / (108 * 64)), abs_tol=0.5)
     assert (
         "{'V100 SXM2': 80, 'A100 80 GB SXM': 108, 'H100 SXM': 132, 'B200': 148}" in chapter.printed
     )
@@ -216,6 +218,8 @@ def test_one_size_more_is_several_times_slower(glued):
     # 7 x 14 tiles in one wave against 8 x 15 in two, and an eighth of a load at a time: more than
     # the factor 2 of the waves.
     assert 2 < glued("slower") < 2 * 8
+    # Even rows are loaded 4 bytes at a time and not 2.
+    assert 2 < glued("slower_even") < glued("slower")
     assert devices.A100.sms >= 7 * 14 and devices.A100.sms < 8 * 15 <= 2 * devices.A100.sms
 
 

@@ -267,6 +267,16 @@ def test_a_lane_that_is_not_there_is_an_error(chapter):
     assert "reads from lane 16, which is no thread" in chapter.printed
 
 
+def test_lanes_that_meet_see_what_was_stored_and_a_sixth_of_others_do_not(chapter):
+    found = re.findall(
+        r"^syncwarp (\w+) *: right (\w+), races (\d+)", chapter.printed, re.MULTILINE
+    )
+    assert found == [("False", "True", "1"), ("True", "True", "0")]
+    # Of the 6 orders of two lanes' steps, one has both of this lane's before the other's store.
+    assert number(chapter.glued["drifted"]) == pytest.approx(32 / 6, abs=0.3)
+    assert chapter.glued["met"] == "0"
+
+
 def test_numbers_of_the_quiz(chapter):
     quiz = chapter.quiz
     assert quiz["simt-lane-of"].right == "Warp {}, lane {}".format(*lanes((16, 16), (3, 5)))

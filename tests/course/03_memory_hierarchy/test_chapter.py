@@ -20,8 +20,14 @@ class TestForm(ChapterForm):
     sourced: ClassVar = {
         "255": "registers of a thread at most (cuda_guide)",
         "20": "clocks, as the lecture has it",
-        "200": "clocks, as the lecture has it",
+        "200": "clocks, as the lecture has it, and of L2 (abdelkhalik2022)",
         "300": "clocks, as the lecture has it",
+        "23": "clocks of a load from shared memory (abdelkhalik2022)",
+        "19": "clocks of a store there (abdelkhalik2022)",
+        "33": "clocks of L1 (abdelkhalik2022)",
+        "290": "clocks of global memory (abdelkhalik2022)",
+        "466": "clocks of global memory, on an A100 (luo2024hopper)",
+        "64": "KiB of constant memory (cuda_guide)",
         "3.0": "of PCIe (cuda_best_practices)",
         "7.0": "compute capability (cuda_guide)",
         "8.0": "compute capability (cuda_guide)",
@@ -101,16 +107,34 @@ def test_latencies_are_the_measured_ones(chapter):
         seen.dram_clocks.source == seen.l1_clocks.source == "ernst_gpu_benches"
         and seen.shared_clocks.source == "luo2024hopper"
     )
-    assert value(chapter, "dram_h100") == 652
+    assert re.search(r"^H100 PCIe .* 652$", chapter.printed, re.MULTILINE)
     assert value(chapter, "l2_over_l1") == round(211 / 36.2) and value(
         chapter, "dram_over_l1"
     ) == round(571.8 / 36.2)
     assert "1,410 MHz" in seen.dram_clocks.how
+    assert value(chapter, "least_over_l1") == round(290 / 33)
+
+
+def test_sizes_of_the_memories_on_the_chip(chapter):
+    """An A100's whitepaper: 108 SMs with 256 KiB of registers, 192 of L1, at most 164 to share."""
+    found = re.findall(r"(\d+) KiB on an SM, (\d+) MiB on all 108", chapter.printed)
+    assert [(int(of_sm), int(in_all)) for of_sm, in_all in found] == [
+        (kib, round(108 * kib / 1024)) for kib in (256, 192, 164)
+    ]
+    assert value(chapter, "registers_kib") == 256
+
+
+def test_warps_by_each_measured_latency(chapter):
+    found = re.findall(r"^(\d+) clocks: (\d+) warps on each SM", chapter.printed, re.MULTILINE)
+    assert [(int(clocks), int(warps)) for clocks, warps in found] == [
+        (round(clocks), round(under_way(clocks, HZ, BYTES_PER_S) / SMS / 128))
+        for clocks in (290, 466, CLOCKS)
+    ]
 
 
 def test_warps_that_hide_the_latency(chapter):
     of_a100 = under_way(CLOCKS, HZ, BYTES_PER_S)
-    assert value(chapter, "kb_a100") == round(of_a100 / 1024)
+    assert value(chapter, "kb_a100") == round(of_a100 / 1000)
     assert value(chapter, "warps_a100") == round(of_a100 / SMS / 128)
     assert value(chapter, "warps_four") == round(of_a100 / SMS / 512)
     assert value(chapter, "warps_v100") == round(

@@ -55,6 +55,7 @@ class TestForm(ChapterForm):
         "4": "bytes of a float; a barrier of the table",
         "8": "a side of a patch",
         "16": "a side of a tile; bytes of a wide load",
+        "64": "multiply-adds of a patch, which the next cell computes",
         "32": "lanes of a warp; a side of a tile, and the stride to try",
         "128": "columns of a block to count",
         "256": "threads of the block above",
@@ -90,6 +91,7 @@ class TestForm(ChapterForm):
             ("shared_patch", 2 / (4 * elements(8, 8))),
             ("roof_column", 100 * roof_of_shared(4, 1)),
             ("roof_eight", 100 * roof_of_shared(8, 8)),
+            ("slots", 4),
             ("turned_worst", 32),
             ("turned_four", passes(36 * lane for lane in range(32))),
             ("end_one", 4 * (3 + 4)),
@@ -145,6 +147,13 @@ class TestForm(ChapterForm):
             assert isclose(of_global, 0.5 / elements(height, width), abs_tol=0.05)
             assert isclose(of_shared, 0.5 / elements(rows, columns), abs_tol=0.005)
             assert isclose(roof, 100 * roof_of_shared(int(rows), int(columns)), abs_tol=0.05)
+
+    def test_loads_take_slots_from_multiply_adds(self, chapter):
+        found = re.findall(r"loads of +(\d+) bytes: +(\d+), at most (\d+) %", chapter.printed)
+        assert [tuple(map(int, row)) for row in found] == [
+            (4, 16, round(100 * 64 / 80)),
+            (16, 4, round(100 * 64 / 68)),
+        ]
 
     def test_registers_of_a_patch(self, chapter):
         assert f"{8 * 8 + 8 + 8} of the 255 registers" in chapter.printed

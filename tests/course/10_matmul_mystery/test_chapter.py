@@ -64,6 +64,7 @@ class TestForm(ChapterForm):
         "1,536": "lecture, where the ramp ends",
         "1,792": "lecture",
         "1,793": "lecture",
+        "1,794": "lecture",
         "257": "lecture; TFLOP/s (he2024predictable)",
         "8.0": "compute capability of cp.async (ptx_isa)",
         "50,257": "karpathy2023vocab",
@@ -226,6 +227,10 @@ class TestForm(ChapterForm):
 
         step = matmul.product(1792, A100).flops_per_s / matmul.product(1793, A100).flops_per_s
         assert chapter.glued["home"] == f"{step:.1f}" and step > 3
+        # twice the waves for a little more work
+        assert number(chapter.glued["home_waves"]) == round(2 * (1792 / 1793) ** 2, 1)
+        # wide loads at 1,792, half of an odd size's at 1,794
+        assert 2 < number(chapter.glued["lectures"]) < step
 
     def test_quiz_answers(self, chapter):
         right = {

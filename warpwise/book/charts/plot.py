@@ -27,7 +27,7 @@ RowValue = Callable[[Row, Mapping[str, Row]], float | None]
 @dataclass(frozen=True)
 class Axis:
     """One axis. ``unit``: for sentences; of an x axis with {} for the number, or "bytes", which has
-    ticks such as 16 KB. ``log``: the base of a logarithmic axis, or 0.
+    ticks such as 16 KiB. ``log``: the base of a logarithmic axis, or 0.
     """
 
     label: str
@@ -106,7 +106,7 @@ def tick(value: float, axis: Axis, most: float) -> str:
 
 
 def _bytes(value: float) -> str:
-    for size, name in ((2**30, "GB"), (2**20, "MB"), (2**10, "KB")):
+    for size, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if value >= size:
             return f"{value / size:.3g} {name}"
     return f"{value:.3g} bytes"

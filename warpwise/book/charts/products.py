@@ -10,26 +10,29 @@ from warpwise.metrics import WARP_SIZE
 from warpwise.model import attention, matmul, waves
 
 
-def fed(per_wavefront: float) -> Model:
+def fed(wavefronts: float, loads: float) -> Model:
     """Return the float32 rate with operands from L1 or shared memory.
 
-    ``per_wavefront``: a warp's multiply-adds for each wavefront.
+    Both numbers are of a warp, for each of its multiply-adds. A load takes an issue slot, as a
+    multiply-add does.
     """
 
     def rate(device: Device, n: float) -> float:
-        per_clock = device.sm.fp32_lanes / WARP_SIZE  # multiply-adds of a warp that an SM could do
-        share = per_wavefront * device.sm.shared_wavefronts / per_clock
-        return device.fp32_tflops * min(1.0, share)
+        sm = device.sm
+        of_lanes = sm.fp32_lanes / WARP_SIZE  # multiply-adds of a warp that an SM could do a clock
+        of_banks, of_slots = sm.shared_wavefronts / wavefronts, sm.sub_partitions / (1 + loads)
+        return device.fp32_tflops * min(of_lanes, of_banks, of_slots) / of_lanes
 
     return of_known(rate)
 
 
-def patch(rows: int, columns: int) -> float:
-    """Return the multiply-adds per wavefront of a thread with ``rows x columns`` results.
+def patch(rows: int, columns: int, width: int = 1) -> Model:
+    """Return the rate with ``rows x columns`` results in a thread.
 
-    It loads once for each row and each column of them.
+    It loads a number for each row and each column of them, ``width`` with one instruction.
     """
-    return rows * columns / (rows + columns)
+    numbers = (rows + columns) / (rows * columns)
+    return fed(numbers, numbers / width)
 
 
 LADDER = Plot(
@@ -37,15 +40,15 @@ LADDER = Plot(
     "n",
     TFLOP_PER_S,
     (
-        Line("plain, uncoalesced", ("sgemm_1_*",), fed(1 / (1 + WARP_SIZE))),
-        Line("plain, coalesced", ("sgemm_2_*",), fed(patch(1, 1))),
-        Line("tiles of 32 x 32", ("sgemm_3_*",), fed(patch(1, 1))),
-        Line("patches of 8 x 1", ("sgemm_4_*",), fed(patch(8, 1))),
-        Line("patches of 8 x 8", ("sgemm_5_*",), fed(patch(8, 8))),
-        Line("and wider loads", ("sgemm_6_*",), fed(patch(8, 8))),
-        Line("and tiles for warps", ("sgemm_7_*",), fed(patch(8, 8))),
-        Line("patches of 8 x 16", ("sgemm_8_*",), fed(patch(8, 16))),
-        Line("copied past the registers", ("sgemm_9_*",), fed(patch(8, 16))),
+        Line("plain, uncoalesced", ("sgemm_1_*",), fed(1 + WARP_SIZE, 2)),
+        Line("plain, coalesced", ("sgemm_2_*",), patch(1, 1)),
+        Line("tiles of 32 x 32", ("sgemm_3_*",), patch(1, 1)),
+        Line("patches of 8 x 1", ("sgemm_4_*",), patch(8, 1)),
+        Line("patches of 8 x 8", ("sgemm_5_*",), patch(8, 8)),
+        Line("and wider loads", ("sgemm_6_*",), patch(8, 8, 4)),
+        Line("and tiles for warps", ("sgemm_7_*",), patch(8, 8, 4)),
+        Line("patches of 8 x 16", ("sgemm_8_*",), patch(8, 16, 4)),
+        Line("copied past the registers", ("sgemm_9_*",), patch(8, 16, 4)),
         Line("cuBLAS", ("cupy",)),
     ),
 )

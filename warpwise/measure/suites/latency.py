@@ -104,9 +104,9 @@ def clocks_of(place: Place, run: Callable[[], object], clocks: Any, cold: bool) 
 
 
 def size(count: int) -> str:
-    """Return 96 KB, 1536 KB or 2 MB: the largest unit without a fraction."""
-    for unit in ("bytes", "KB", "MB"):
+    """Return 96 KiB, 1536 KiB or 2 MiB: the largest unit without a fraction."""
+    for unit in ("bytes", "KiB", "MiB"):
         if count % 1024:
             return f"{count} {unit}"
         count //= 1024
-    return f"{count} GB"
+    return f"{count} GiB"

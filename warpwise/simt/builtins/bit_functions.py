@@ -200,7 +200,10 @@ _HALF = [
     *(_half(name, 2, run, flops=1) for name, run in _TWO.items()),
     *(_half(name, 2, run, result="b1") for name, run in _COMPARED.items()),
     *(_half(name, 1, run) for name, run in _WHOLE.items()),
-    *(_half(name, 1, in_float32(run), op_class="special") for name, run in _CURVED.items()),
+    *(
+        _half(name, 1, in_float32(run), int(name in ("hsqrt", "hrcp")), "special")
+        for name, run in _CURVED.items()
+    ),
     _half("hfma", 3, fma, flops=2),
     _half("hmax", 2, np.fmax),
     _half("hmin", 2, np.fmin),

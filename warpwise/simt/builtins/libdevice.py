@@ -137,7 +137,8 @@ def _of_floats() -> list[Function]:
     found = []
     for table, text in ((_ONE, "T(T)"), (_TWO, "T(T,T)")):
         for name, run in table.items():
-            found += _pair(name, run, text, op_class="" if name in _PLAIN else "special")
+            of_class = "" if name in _PLAIN else "special"
+            found += _pair(name, run, text, op_class=of_class, flops=int(name == "sqrt"))
     for name in "sin cos tan exp log log2 log10 exp10".split():
         found.append(_function(f"fast_{name}f", _ONE[name], "f4(f4)"))
     found.append(_function("fast_powf", np.power, "f4(f4,f4)"))
