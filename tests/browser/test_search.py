@@ -47,3 +47,25 @@ def test_axe_finds_nothing_in_the_dialog(dialog, watch):
     said = len(watch.complaints)
     assert violations(dialog.page, "#pst-search-dialog") == []
     del watch.complaints[said:]
+
+
+def test_results_lead_to_the_section_that_fits_best_and_to_others(dialog):
+    page = dialog.page
+    dialog.press_sequentially("padding")
+    first = page.locator(".ww-found > li > a").first
+    expect(first).to_be_visible()
+    links = page.locator(".ww-found a").evaluate_all("all => all.map(one => one.hash)")
+    assert len(links) > page.locator(".ww-found > li").count()  # some pages have more sections
+    assert len([anchor for anchor in links if anchor]) > len(links) / 2
+    named = page.locator(".ww-found > li > a", has_text=": ").first
+    anchor = named.evaluate("link => link.hash")
+    named.click()
+    page.wait_for_url(f"**{anchor}")
+    top = page.locator(f"[id='{anchor[1:]}']").bounding_box()["y"]
+    assert 0 <= top < 400
+
+
+def test_a_term_is_found_in_the_glossary(dialog):
+    dialog.press_sequentially("bank conflict")
+    term = dialog.page.locator(".ww-found a[href$='glossary.html#term-bank-conflict']")
+    expect(term.first).to_be_visible()
