@@ -35,8 +35,8 @@ serve: $(READY) ## show the site on localhost, and build the page that is saved 
 	@$(BIN)/sphinx-autobuild . _build/html -q -c warpwise/book -d _build/.doctrees --port $(PORT) \
 	    --ignore '.*' $(addprefix --ignore ,_build labs solutions tests tools) --re-ignore '/__pycache__/|/[.][^/]*$$|~$$'
 
-photos: system $(READY) $(INDEX) ## photograph every page and widget, light, dark and on a phone, into _build/photos
-	PYTHONPATH=tests $(BIN)/python tools/photograph.py
+photos: system $(READY) $(INDEX) ## photograph pages and widgets in three widths, light and dark (ONLY="--only 08"), into _build/photos
+	PYTHONPATH=tests $(BIN)/python tools/photograph.py $(ONLY)
 
 film: system $(READY) $(INDEX) ## film the home page's first kernel being edited, for README.md
 	PYTHONPATH=tests $(BIN)/python tools/film.py

@@ -281,6 +281,8 @@ def test_a_phone_shows_one_below_the_other_without_scrolling_sideways(here, page
     ran = page.locator(".ww-ran-kernel").bounding_box()
     assert kernel["y"] + kernel["height"] <= ran["y"]
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    for box in page.locator(".cm-scroller:visible, pre:visible").all():
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth"), box.inner_text()
     tabs = here.picture().get_by_role("tab")
     expect(tabs).to_have_count(4)
     assert len({tab.bounding_box()["y"] for tab in tabs.all()}) == 1

@@ -23,7 +23,8 @@ from warpwise.labs.build import build
 from warpwise.labs.source import load_lab, solved_notebook
 
 PAGE = (ROOT / "chapters/policies_and_platforms.md").read_text("utf-8")
-COMMANDS = re.findall(r"^\$ (.+?)(?:  +#.*)?$", PAGE, re.MULTILINE)
+WHOLE = re.sub(r" \\\n +", " ", PAGE)  # commands that go on below
+COMMANDS = re.findall(r"^\$ (.+?)(?:  +#.*)?$", WHOLE, re.MULTILINE)
 CONTAINERFILE = (ROOT / "Containerfile").read_text("utf-8")
 LAB = "01_why_gpus"
 CUBED = {

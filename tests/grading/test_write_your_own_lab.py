@@ -33,8 +33,8 @@ def commands(tmp_path_factory) -> dict[str, str]:
 
 
 def shown(block: str) -> list[tuple[str, list[str]]]:
-    """Return the commands of a block, each with the lines below it."""
-    _, *parts = re.split(r"^\$ (.*)$", block, flags=re.MULTILINE)
+    """Return the commands of a block, which may go on below, each with the lines that follow."""
+    _, *parts = re.split(r"^\$ ((?:.*[\\|]\n)*.*)$", block, flags=re.MULTILINE)
     return [(c, said.split("\n")[1:-1]) for c, said in zip(parts[::2], parts[1::2], strict=True)]
 
 

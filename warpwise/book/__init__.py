@@ -26,7 +26,7 @@ SITE = "WARPWISE_SITE"  #: environment variable: the address that the site will 
 CONSTANTS = ("WARP_SIZE", "SECTOR_BYTES", "BANKS", "BANK_BYTES")
 PARTS = (
     "ahead quiz contents labs glossary devices errors reference signatures "
-    "sidebar meanings search editor playground"
+    "sidebar meanings lines search editor playground"
 ).split()
 
 

@@ -108,10 +108,11 @@ class Report:
         title, body = escape(self.title), "".join(_html_row(row, columns) for row in self.rows)
         figures = "<br>".join(escape(line) for line in (self.traffic, *self.figures))
         advice = "".join(f"<li>{escape(advice)}</li>" for advice in self.advice)
-        # A wide table scrolls inside its box, which the keyboard can reach.
+        # A wide table scrolls inside its box, which the keyboard can reach. On a phone the site
+        # puts each source line above its figures, in so many columns.
         return (
             '<div class="ww-report" role="region" tabindex="0" '
-            f'aria-label="Report on {title}" style="overflow-x:auto">'
+            f'aria-label="Report on {title}" style="overflow-x:auto;--columns:{len(columns) + 1}">'
             '<table style="font-size:0.85em;margin:0 0 0.7em">'
             f'<caption style="text-align:left">{title}</caption>'
             f'<thead><tr>{head}<th scope="col" style="{LEFT}">source</th></tr></thead>'
@@ -163,7 +164,7 @@ def _text_line(cells: tuple[str, ...], widths: list[int]) -> str:
 
 def _html_row(row: Row, columns: tuple[Column, ...]) -> str:
     rule = ' style="border-top:1px solid"' if row.name == TOTAL else ""
-    style = "white-space:pre;border:0;padding:0;background:none"
+    style = "white-space:pre-wrap;border:0;padding:0;background:none"
     source = f'<code style="{style}">{escape(row.source)}</code>' if row.source else ""
     figures = "".join(
         f'<td style="{RIGHT};white-space:nowrap">{column.text(row.metrics)}</td>'

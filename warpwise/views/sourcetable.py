@@ -14,14 +14,15 @@ MOST_REQUESTS = 384  #: that a view carries, all choices together: keeps its dat
 
 
 def table(label: str, heads: Iterable[str], rows: Iterable[Sequence[str | int]]) -> str:
-    """Return a table that scrolls where it is too wide.
+    """Return a table that scrolls where it is too wide; on a phone, source stands above figures.
 
     Cells and heads are HTML; the last cell of a row is the text of its source line."""
+    heads = tuple(heads)
     head = "".join(f'<th scope="col">{title}</th>' for title in heads)
     body = "".join(_row(*row) for row in rows)
     return (
-        '<div class="listing" style="overflow-x:auto" tabindex="0" role="group" '
-        f'aria-label="{escape(label)}"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="listing" style="overflow-x:auto;--figures:{len(heads) - 1}" tabindex="0" '
+        f'role="group" aria-label="{escape(label)}"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 

@@ -7,7 +7,8 @@ from numba import cuda
 @cuda.jit
 def above(x, limit, out):
     i = cuda.grid(1)
-    count = cuda.syncthreads_count(1 if i < x.size and x[i] > limit else 0)
+    more = i < x.size and x[i] > limit
+    count = cuda.syncthreads_count(1 if more else 0)
     if cuda.threadIdx.x == 0:
         out[cuda.blockIdx.x] = count
 

@@ -7,7 +7,8 @@ from numba import cuda
 @cuda.jit
 def marks(x, out):
     i = cuda.grid(1)
-    found = cuda.syncthreads_or(1 if x[i] == 0 else 0)
+    mine = 1 if x[i] == 0 else 0
+    found = cuda.syncthreads_or(mine)
     out[i] = 1 if found else 0
 
 

@@ -7,7 +7,8 @@ from numba import cuda
 @cuda.jit
 def marks(x, out):
     i = cuda.grid(1)
-    found = 1 if x[i] == 0 else cuda.syncthreads_or(1 if x[i] == 0 else 0)  # expect: BarrierError
+    mine = 1 if x[i] == 0 else 0
+    found = 1 if mine else cuda.syncthreads_or(mine)  # expect: BarrierError
     out[i] = 1 if found else 0
 
 

@@ -7,7 +7,8 @@ from numba import cuda
 
 @cuda.jit
 def prefix_of_blocks(x, carry, out):
-    t, b, start = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockIdx.x * cuda.blockDim.x
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    start = b * cuda.blockDim.x
     if t == 0:
         total = 0
         for k in range(cuda.blockDim.x):

@@ -8,10 +8,10 @@ from numba import cuda
 
 @cuda.jit
 def sweep(u, v):
-    col, row = cuda.grid(2)
-    if 0 < row < u.shape[0] - 1 and 0 < col < u.shape[1] - 1:
-        near = u[row - 1, col] + u[row + 1, col] + u[row, col - 1] + u[row, col + 1]  # expect: race
-        u[row, col] = near / 4  # expect: race
+    x, y = cuda.grid(2)
+    if 0 < y < u.shape[0] - 1 and 0 < x < u.shape[1] - 1:
+        near = u[y - 1, x] + u[y + 1, x] + u[y, x - 1] + u[y, x + 1]  # expect: race
+        u[y, x] = near / 4  # expect: race
 
 
 def launch(rng):

@@ -15,7 +15,8 @@ def diffuse(x, steps):
     for k in range(steps):
         here = k % 2
         left, right = max(t - 1, 0), min(t + 1, THREADS - 1)
-        u[1 - here, t] = (u[here, left] + 2 * u[here, t] + u[here, right]) / 4
+        near = u[here, left] + 2 * u[here, t] + u[here, right]
+        u[1 - here, t] = near / 4
         cuda.syncthreads()
     x[cuda.blockIdx.x, t] = u[steps % 2, t]
 

@@ -16,7 +16,8 @@ def diffuse(x, steps):
     for k in range(steps):
         here = k % 2
         left, right = max(t - 1, 0), min(t + 1, THREADS - 1)
-        u[1 - here, t] = (u[here, left] + 2 * u[here, t] + u[here, right]) / 4  # expect: race
+        near = u[here, left] + 2 * u[here, t] + u[here, right]  # expect: race
+        u[1 - here, t] = near / 4  # expect: race
         if k % 2 == 1:
             cuda.syncthreads()
     x[cuda.blockIdx.x, t] = u[steps % 2, t]

@@ -13,7 +13,8 @@ def look_ahead(x, out):
     t, i = cuda.threadIdx.x, cuda.grid(1)
     near[t] = x[i] if i < x.size else 0
     if t < RADIUS:
-        near[THREADS + t] = x[i + THREADS] if i + THREADS < x.size else 0
+        ahead = i + THREADS
+        near[THREADS + t] = x[ahead] if ahead < x.size else 0
     cuda.syncthreads()
     if i < x.size:
         total = 0

@@ -15,7 +15,8 @@ def look_ahead(x, out):
     near[t] = x[i] if i < x.size else 0
     cuda.syncthreads()
     if t < RADIUS:
-        near[THREADS + t] = x[i + THREADS] if i + THREADS < x.size else 0  # expect: race
+        ahead = i + THREADS
+        near[THREADS + t] = x[ahead] if ahead < x.size else 0  # expect: race
     if i < x.size:
         total = 0
         for k in range(RADIUS + 1):

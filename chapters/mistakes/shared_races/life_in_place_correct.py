@@ -18,7 +18,8 @@ def life(cells):
             for dx in range(-1, 2):
                 near += tile[(ty + dy) % HEIGHT, (tx + dx) % WIDTH]
         cuda.syncthreads()
-        tile[ty, tx] = 1 if near == 3 or (near == 4 and tile[ty, tx] == 1) else 0
+        alive = near == 3 or (near == 4 and tile[ty, tx] == 1)
+        tile[ty, tx] = 1 if alive else 0
         cuda.syncthreads()
     cells[ty, tx] = tile[ty, tx]
 

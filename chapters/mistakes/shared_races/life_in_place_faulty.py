@@ -18,7 +18,8 @@ def life(cells):
         for dy in range(-1, 2):
             for dx in range(-1, 2):
                 near += tile[(ty + dy) % HEIGHT, (tx + dx) % WIDTH]  # expect: race
-        tile[ty, tx] = 1 if near == 3 or (near == 4 and tile[ty, tx] == 1) else 0  # expect: race
+        alive = near == 3 or (near == 4 and tile[ty, tx] == 1)
+        tile[ty, tx] = 1 if alive else 0  # expect: race
         cuda.syncthreads()
     cells[ty, tx] = tile[ty, tx]
 

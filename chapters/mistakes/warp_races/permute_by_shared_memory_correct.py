@@ -12,7 +12,8 @@ def deal(x, out):
     lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
     rows[warp, lane] = x[cuda.blockIdx.x, warp, lane]
     cuda.syncwarp()
-    out[cuda.blockIdx.x, warp, lane] = rows[warp, lane % 8 * 4 + lane // 8]
+    source = lane % 8 * 4 + lane // 8
+    out[cuda.blockIdx.x, warp, lane] = rows[warp, source]
 
 
 def launch(rng):

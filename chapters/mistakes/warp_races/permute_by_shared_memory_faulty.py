@@ -12,7 +12,8 @@ def deal(x, out):
     rows = cuda.shared.array((WARPS, 32), np.int32)
     lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
     rows[warp, lane] = x[cuda.blockIdx.x, warp, lane]  # expect: race
-    out[cuda.blockIdx.x, warp, lane] = rows[warp, lane % 8 * 4 + lane // 8]  # expect: race
+    source = lane % 8 * 4 + lane // 8
+    out[cuda.blockIdx.x, warp, lane] = rows[warp, source]  # expect: race
 
 
 def launch(rng):

@@ -8,6 +8,7 @@ import { lintKeymap, linter, setDiagnostics } from "@codemirror/lint";
 import { Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { wrapping } from "./wrapping.js";
 
 // Colours are those of editable.css, in light and dark.
 const colour = (name) => ({ color: `var(--ww-code-${name})` });
@@ -73,6 +74,7 @@ export function code({ text, parent, changed, run, leave, label = "Python code" 
       highlightActiveLineGutter(),
       highlightActiveLine(),
       bracketMatching(),
+      wrapping,
       indentOnInput(),
       python(),
       indentUnit.of("    "),

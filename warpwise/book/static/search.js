@@ -17,9 +17,13 @@
   const field = dialog?.querySelector("input[type=search]");
   if (!field || location.protocol === "file:") return;
 
-  const said = Object.assign(document.createElement("p"), { className: "ww-found-said" });
-  said.setAttribute("aria-live", "polite");
-  const list = Object.assign(document.createElement("ol"), { className: "ww-found" });
+  const make = (tag, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+  const said = make("p", { className: "ww-found-said", ariaLive: "polite" });
+  const list = make("ol", { className: "ww-found" });
   dialog.append(said, list);
 
   let index;
@@ -29,16 +33,17 @@
       return found;
     }));
 
-  // The section of a page that fits best, as a link with the words around the match.
+  const weight = ({ weighted_locations: places = [] }) => places.reduce((sum, one) => sum + one.balanced_score, 0);
+
+  // A page by the section that fits best, as a link with the words around the match, and two more of its sections.
   function entry({ url, meta, excerpt, sub_results: parts }) {
-    const best = parts[0] ?? { url, title: meta.title, excerpt };
-    const link = Object.assign(document.createElement("a"), { href: best.url });
-    const title = Object.assign(document.createElement("b"), { textContent: meta.title });
-    link.append(title, best.title === meta.title ? "" : `: ${best.title}`);
-    const words = Object.assign(document.createElement("p"), { innerHTML: best.excerpt });
-    const item = document.createElement("li");
-    item.append(link, words);
-    return item;
+    const whole = { url, title: meta.title, excerpt };
+    const [best = whole, ...more] = [...parts].sort((one, other) => weight(other) - weight(one)).slice(0, 3);
+    const link = make("a", { href: best.url }, make("b", { textContent: meta.title }));
+    if (best.title !== meta.title) link.append(`: ${best.title}`);
+    const also = more.flatMap((part) => [" · ", make("a", { href: part.url, textContent: part.title })]).slice(1);
+    const words = make("p", { innerHTML: best.excerpt });
+    return make("li", {}, link, words, ...(also.length ? [make("p", { className: "ww-found-also" }, "Also: ", ...also)] : []));
   }
 
   const asked = () => telling(field.value).join(" ") || field.value.trim();

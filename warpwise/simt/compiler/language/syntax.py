@@ -81,7 +81,8 @@ SYNTAX = (
         swapped = pairs.T
         bits = x.view(np.int32)
         x.fill(x.dtype.type(1))
-        out[i] = pairs.shape[0] + pairs.size + pairs.ndim + swapped[1, 0] + bits[i]
+        out[i] = pairs.shape[0] + pairs.size + pairs.ndim
+        out[i] += swapped[1, 0] + bits[i]
         out[i] += x.strides[0] + x.itemsize + x.nbytes + pairs.transpose()[0, 0]
         """,
         expressions={ast.Attribute: attributes.attribute},
@@ -309,7 +310,8 @@ SYNTAX = (
         "functions, types, text and words of CUDA as values and arguments",
         """
         f = squared
-        out[i] = applied(f, i) + applied(math.sqrt, 4.0) + applied(np.float32, i)
+        out[i] = applied(f, i) + applied(math.sqrt, 4.0)
+        out[i] += applied(np.float32, i)
         """,
     ),
     Part("device functions that call themselves", "out[i] = factorial(i % 8)"),

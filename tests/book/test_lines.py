@@ -1,0 +1,54 @@
+"""Lines of code boxes are elements that know their indentation, and hold the same text."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from warpwise.book.lines import MOST, indentation, with_lines
+
+CODE = 'def f(x):\n\n    """Two\n    lines."""\n        return "<&>"\n'
+
+
+class Text(HTMLParser):
+    """The text of some HTML, and the elements that are still open at its end."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.text, self.open = "", []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.mark.parametrize("numbers", [False, "inline"])
+def test_each_line_is_one_element_and_the_text_is_the_same(numbers):
+    plain = highlight(CODE, PythonLexer(), HtmlFormatter(linenos=numbers))
+    made = with_lines(plain)
+    assert Text(made).text == Text(plain).text and Text(made).open == []
+    lines = made.split('<span class="ww-l"')[1:]
+    assert len(lines) == 5 and all(line.count("\n") == 1 for line in lines[:-1])
+    number = 2 if numbers else 0
+    assert [f"--i:{number + 4}" in line for line in lines] == [False, False, True, True, False]
+    assert f"--i:{number + 8}" in lines[4]
+
+
+def test_what_is_no_code_box_stays():
+    body = '<p>a</p><pre>b\nc</pre><div class="highlight"><pre></pre></div>'
+    assert with_lines(body) == body
+
+
+def test_a_deep_line_leaves_room():
+    assert indentation(" " * 60 + "<b>x</b>") == MOST
+    assert indentation("&amp;x") == 0
