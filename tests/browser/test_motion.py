@@ -30,7 +30,7 @@ MOVING = {
     "a wave fills": lambda: waves.explorer(size=2048, wave=1),
     "a tile of keys slides": lambda: flash_attention.explorer(key=1),
     "terms shrink": lambda: online_softmax.explorer(values=[0.5, 2.0, 3.0]),
-    "values are taken along": lambda: fusion.explorer(),
+    "values are taken along": lambda: fusion.explorer(step=1),
     "an access arrives": lambda: recomputation.explorer("eager", step=1),
 }
 RUNNING = """() => [...document.querySelectorAll('*')].flatMap(

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import quickjs
 
-from support.chapter_form import CELL
+from support.cells import CELL
 from support.paths import ROOT
 from warpwise.cells.run import evaluated, remembered
 from warpwise.views import html

@@ -20,7 +20,9 @@ MOST = 110  # letters
 @pytest.mark.parametrize("name", NAMES)
 def test_every_mark_says_what_it_is(name):
     script = Script(name)
-    for view in (one for one in views() if one.name == name):
+    of_name = [one for one in views() if one.name == name]
+    assert of_name
+    for view in of_name:
         for state in states(view, 2):
             for width in WIDTHS:
                 found = marks(script.shown(view.data, state, width))
@@ -28,10 +30,6 @@ def test_every_mark_says_what_it_is(name):
                 for words in {one.words for one in found}:
                     assert GRAMMAR.fullmatch(words) and not NONSENSE.search(words), words
                     assert len(words) <= MOST, words
-
-
-def test_the_gallery_has_a_view_of_every_widget():
-    assert {view.name for view in views()} == set(NAMES)
 
 
 def test_a_mark_without_words_is_found():

@@ -26,15 +26,10 @@ function belt(label, look, from, to, y, moved) {
       `M${n(to)} ${n(y)}l${-9 * aim} -4.5v9z`,
       words + (moved ? moves(`head ${key}`, [from, y - 4.5, 9, 9]) : ""),
     ),
-    rect(
-      moved ? "faint" : "empty",
-      middle - wide / 2,
-      y - 17,
-      wide,
-      15,
-      words + (moved ? moves(`parcel ${key}`, [from - wide / 2, y - 17, wide, 15]) : ""),
-    ),
+    `<g${moved ? moves(`parcel ${key}`, [from - wide / 2, y - 17, wide, 15]) : ""}>`,
+    rect(moved ? "faint" : "empty", middle - wide / 2, y - 17, wide, 15, words),
     text("small middle", middle, y - 5.5, label),
+    "</g>",
   ];
 }
 

@@ -67,7 +67,7 @@ const axes = ({ ticks: [along, up] }, { x, y, right }) => [
 ];
 
 // The roofs of all precisions, and the chosen one with its knee.
-function roofs({ octaves, precisions }, peaks, peak, knee, { x, y, right, roof }) {
+function roofs({ octaves, precisions }, peaks, peak, knee, point, { x, y, right, roof }) {
   const all = octaves.map((e) => 2 ** e);
   const shapes = Object.entries(peaks).map(([name, most]) => {
     const words = precisions[name] + (right < 392 ? "" : " " + rate(most));
@@ -79,11 +79,13 @@ function roofs({ octaves, precisions }, peaks, peak, knee, { x, y, right, roof }
   });
   const over = x(knee);
   const top = y(peak);
+  // Beside its line, away from the point's.
+  const aside = point < over && over + 70 < right ? 5 : -5;
   return [
     shapes,
     roof("roof", all, peak),
     line("dots", over, top, over, FOOT),
-    text("end", over - 5, FOOT - 7, `knee ${three(knee)}`),
+    text(aside > 0 ? "" : "end", over + aside, FOOT - 7, `knee ${three(knee)}`),
   ];
 }
 
@@ -147,7 +149,7 @@ export function show(data, { device, precision, kernel, intensity }, width) {
   return {
     picture: svg(width, ROWS + (key ? ROW * kernels.length : -32), `The roofline of ${device}`, [
       axes(data, its),
-      roofs(data, peaks, peak, knee, its),
+      roofs(data, peaks, peak, knee, its.x(from), its),
       text("", 0, ROWS - 8, key),
       listed(kernels, chosen, device, its),
       its.roof("stretch", [from, to], peak),
