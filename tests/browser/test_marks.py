@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from support.pages import box, opened, violations
 
-from warpwise.views import banks, burst, dependence, memory
+from warpwise import model
+from warpwise.devices import H100
+from warpwise.views import banks, burst, dependence, memory, occupancy
 
 INPUTS = {"a": np.array([["used", "missing", "used"], ["used", "unused", "used"]])}
 
@@ -107,3 +109,16 @@ def test_a_finger_shows_words_until_it_touches_elsewhere(browser):
         assert page.get_by_role("slider", name="lane").input_value() == "7"
         page.locator("h1").tap()
         assert not page.locator(".tip").is_visible()
+
+
+def test_a_curve_says_its_value_under_the_pointer_and_keys_pass_it(browser):
+    with opened(browser, occupancy.explorer(H100, 320, 40)._repr_html_()) as page:
+        at = box(page.locator(".picture svg"))
+        # The place of 255 registers, at the end of the second curve.
+        page.mouse.move(at["x"] + at["width"] - 12, at["y"] + 264 + 64 + 20)
+        found = model.occupancy(H100, 320, 255)
+        expected = f"registers 255: occupancy {100 * found.fraction:.3g} %"
+        assert page.locator(".tip").inner_text() == expected
+        page.locator(".picture").focus()
+        page.locator(".picture").press("End")
+        assert page.locator(".tip").inner_text().startswith("shared memory: occupancy")

@@ -30,13 +30,14 @@ export const press = (values) =>
 export const worded = (what, ...facts) =>
   [what, facts.filter((one) => one || one === 0).join(", ")].filter(Boolean).join(": ");
 export const is = (what, ...facts) => ` data-is="${escape(worded(what, ...facts))}"`;
-export const cells = (x, y, wide, high, columns, count, words) =>
+export const cells = (x, y, wide, high, columns, count, words, shy) =>
   Array.from({ length: count }, (_, k) => [
     x + (k % columns) * wide,
     y + Math.floor(k / columns) * high,
     wide,
     high,
     words(k),
+    shy,
   ]);
 
 // After a step, motion.js moves a shape from where the one of the same key stood, or else from a

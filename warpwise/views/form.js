@@ -1,6 +1,6 @@
 // Controls, and a picture with numbers and a sentence that follow from them and the data alone:
-// show(data, values, width) gives { picture, text, rows?, limits?, outputs?, disabled?, marks? } and
-// needs no page, so that Python can run it for the picture that is there before any script.
+// show(data, values, width) gives { picture, text, rows?, limits?, outputs?, disabled?, marks? }
+// and needs no page, so that Python can run it for the picture that is there before any script.
 // Controls are read by their names; pressing a shape in the picture moves them too.
 import { numbers, read } from "./core.js";
 import { pointed } from "./marks.js";

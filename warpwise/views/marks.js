@@ -1,7 +1,8 @@
 // What a mark is, in words beside it: of the mark under the pointer, that a finger touches, or that
 // arrow keys have come to. Left and right go through all marks, up and down to the nearest, Enter
 // presses. Shapes carry their words (is, in draw.js); of cells that are drawn as one shape, a
-// picture's marks() gives [x, y, width, height, words].
+// picture's marks() gives [x, y, width, height, words, shy]. Keys pass the shy, such as the points
+// of a curve, which sliders reach.
 const MOST_ACROSS = 4;
 
 const list = (picture, marks) => {
@@ -13,7 +14,7 @@ const list = (picture, marks) => {
     const { width: w, height: h } = box;
     return { x: box.left - left, y: box.top - top, w, h, words: node.dataset.is, node };
   });
-  const cells = (marks?.() ?? []).map(([x, y, w, h, words]) => ({ x, y, w, h, words }));
+  const cells = (marks?.() ?? []).map(([x, y, w, h, words, shy]) => ({ x, y, w, h, words, shy }));
   return [...shapes, ...cells.filter(({ words }) => words)];
 };
 
@@ -42,6 +43,7 @@ export function pointed(ui, press) {
   let at = 0;
   let pointer;
   const all = () => (known ??= list(picture, marks));
+  const steps = () => all().filter(({ shy }) => !shy);
   const hide = () => (ring.hidden = tip.hidden = true);
   const say = (mark, byKeys) => {
     if (!mark) return hide();
@@ -64,7 +66,7 @@ export function pointed(ui, press) {
     place(ring, x - 2, y - 2);
     Object.assign(ring.style, { width: `${mark.w + 4}px`, height: `${mark.h + 4}px` });
   };
-  const go = (place) => say(all()[(at = Math.max(0, Math.min(place, all().length - 1)))], true);
+  const go = (place) => say(steps()[(at = Math.max(0, Math.min(place, steps().length - 1)))], true);
   const under = () => {
     const node = root.elementFromPoint(...pointer)?.closest?.("[data-is]");
     const svg = picture.querySelector("svg")?.getBoundingClientRect();
@@ -76,14 +78,14 @@ export function pointed(ui, press) {
   const keys = {
     ArrowLeft: () => go(at - 1),
     ArrowRight: () => go(ring.hidden ? at : at + 1),
-    ArrowUp: () => go(beyond(all(), all()[at], -1)),
-    ArrowDown: () => go(beyond(all(), all()[at], 1)),
+    ArrowUp: () => go(beyond(steps(), steps()[at], -1)),
+    ArrowDown: () => go(beyond(steps(), steps()[at], 1)),
     Home: () => go(0),
-    End: () => go(all().length - 1),
+    End: () => go(steps().length - 1),
     Escape: hide,
   };
   const enter = () => {
-    const { x, y, w, h } = all()[at];
+    const { x, y, w, h } = steps()[at];
     const svg = picture.querySelector("svg").getBoundingClientRect();
     press(root.elementFromPoint(svg.left + x + w / 2, svg.top + y + h / 2));
   };
@@ -96,7 +98,7 @@ export function pointed(ui, press) {
   picture.addEventListener("blur", hide);
   picture.addEventListener("keydown", (e) => {
     const does = ["Enter", " "].includes(e.key) && !ring.hidden ? enter : keys[e.key];
-    if (!does || e.ctrlKey || e.metaKey || e.target !== picture || !all().length) return;
+    if (!does || e.ctrlKey || e.metaKey || e.target !== picture || !steps().length) return;
     e.preventDefault();
     does();
   });

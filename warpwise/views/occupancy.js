@@ -2,7 +2,7 @@
 // other numbers would give. The rule is that of model/occupancy.py. Data: sms, names of the limits,
 // axes of the curves, key, and the threads and bytes that the sliders' places stand for.
 import { percent, plural, thousands } from "./core.js";
-import { circle, is, legend, line, n, path, rect, svg, text } from "./draw.js";
+import { cells, circle, is, legend, line, n, path, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 const LEFT = 112;
@@ -102,6 +102,14 @@ function curve(data, values, [name, least, most, words, low, high], top, width) 
       text("small", LEFT, top + 57, low),
       text("small end", right, top + 57, high),
     ],
+    () => {
+      const pitch = (right - LEFT) / (most - least);
+      const place = (v) =>
+        ({ warps: data.threads[v], shared: `${n(data.bytes[v] / 1024)} KB` })[name] ?? v;
+      const told = (k) =>
+        worded(`${words} ${place(least + k)}`, `occupancy ${percent(parts[k], 1)}`);
+      return cells(LEFT - pitch / 2, top, pitch, 50, parts.length, parts.length, told, true);
+    },
   ];
 }
 
@@ -139,6 +147,7 @@ export function show(data, values, width) {
       `shared memory: an SM of ${device} holds ${plural(blocks, "block")}, ${active} of ${sm.warps} warps, occupancy ${share}. ` +
       `The limit is set by ${limit}. With one number changed, occupancy is at most ` +
       `${curves.map(([best], i) => `${percent(best, 1)} by ${data.axes[i][3]}`).join(", ")}.`,
+    marks: () => curves.flatMap(([, , points]) => points()),
     outputs: { warps: thousands(threads), shared: n(kb) + " KB" },
   };
 }

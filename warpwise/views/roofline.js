@@ -1,7 +1,7 @@
 // The roofline widget: a device's roofs, and on one of them a point or a kernel's stretch. Peaks
 // and intensities come from Python.
 import { escape } from "./core.js";
-import { circle, is, line, n, path, press, rect, svg, text } from "./draw.js";
+import { cells, circle, is, line, n, path, press, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Pixels; and steps of the slider in an octave.
@@ -50,7 +50,23 @@ function under({ octaves: [least, most], decades: [low, high], devices }, device
           .map((p) => p.map(n))
           .join("L"),
     );
-  return { bytes, right, x, y, reach, at, roof };
+  // The roof at each two pixels, for a pointer.
+  const count = Math.floor((right - LEFT) / 2);
+  const along = (peak, work) =>
+    cells(
+      LEFT,
+      TOP,
+      2,
+      FOOT - TOP,
+      count,
+      count,
+      (k) => {
+        const v = 2 ** (least + ((most - least) * (k + 0.5)) / count);
+        return worded(work, `${three(v)} FLOP per byte`, `at most ${flops(reach([v], peak)[0])}`);
+      },
+      true,
+    );
+  return { bytes, right, x, y, reach, at, roof, along };
 }
 
 const axes = ({ ticks: [along, up] }, { x, y, right }) => [
@@ -163,6 +179,7 @@ export function show(data, { device, precision, kernel, intensity }, width) {
     text:
       `${by.name} at ${where} FLOP per byte of DRAM, in ${by.work}: ${device} can do at most ${most}, ${part} of its peak ` +
       `of ${flops(peak)}. The limit is ${side}, for the knee is at ${rise}.`,
+    marks: () => its.along(peak, by.work),
     outputs: { intensity: chosen ? "-" : where },
     disabled: { precision: off, intensity: off },
   };

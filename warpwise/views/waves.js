@@ -76,6 +76,17 @@ function curve(data, on, width) {
   ];
 }
 
+// The curve at each two pixels, for a pointer.
+function points(data, on, width) {
+  const count = Math.floor((width - LEFT - RIGHT) / 2);
+  const told = (k) => {
+    const size = Math.max(1, Math.round((data.most * (k + 0.5)) / count));
+    const share = percent(model(data, on, size).useful, 1);
+    return worded(`${data.against} ${thousands(size)}`, `${share} ${data.of}`);
+  };
+  return cells(LEFT, TOP, 2, FOOT - TOP, count, count, told, true);
+}
+
 // The result and its tiles, which may hang over its edge: those of this wave, from first to last,
 // and those done, as runs along rows.
 function result({ rows, columns, down, across }, size, first, last, top, room) {
@@ -178,7 +189,7 @@ export function show(data, on, width) {
       `Wave ${wave} has ${plural(now, word)}. At ${thousands(size + 1)}: ${waves(next)}, ${percent(next.useful, 1)}.`,
     limits: { wave: [1, m.count] },
     outputs: { size: thousands(size) },
-    marks: () => whole?.marks() ?? [],
+    marks: () => [...points(data, on, width), ...(whole?.marks() ?? [])],
   };
 }
 
