@@ -51,8 +51,9 @@ SHOW = f"""(host, states) => states.map((state) => {{
 HEIGHTS = """names => names.flatMap((name) =>
     [...document.querySelectorAll(`ww-${name}:not(ww-tabs *)`)].map((host) =>
         [name, !!host.shadowRoot.querySelector('.asks'), host.getBoundingClientRect().height]))"""
-#: Pixels: of an explorer, and of a traced kernel, which has a table of its lines as well.
-EXPLORER, TRACED = 730, 780
+#: Pixels: of an explorer, and of a traced kernel, which has its lines as well; a line of text is in
+#: reserve for other fonts.
+EXPLORER, TRACED = 745, 790
 NONSENSE = re.compile(r"\b(NaN|undefined|null|Infinity|\[object)\b")
 
 

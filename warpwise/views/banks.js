@@ -10,7 +10,7 @@ const BANKS = 32;
 const BYTES = 4;
 const LEFT = 44;
 // Of all rows of words, and of a row.
-const ROOM = 264;
+const ROOM = 256;
 const HIGH = 14;
 
 // [0, 1, 2, 5] as "0 to 2, 5".
