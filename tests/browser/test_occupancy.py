@@ -137,8 +137,8 @@ def steps(page, nth: int) -> list[tuple[float, float]]:
 def test_curve_of_registers_steps_where_the_model_steps(browser):
     with opened(browser, occupancy.explorer(V100, 320)._repr_html_()) as page:
         heights = [y for _, y in steps(page, 1)]
-        at = 308 + 84
-        expected = [at + 54 - 50 * model.occupancy(V100, 320, r).fraction for r in range(1, 256)]
+        at = 264 + 64
+        expected = [at + 44 - 40 * model.occupancy(V100, 320, r).fraction for r in range(1, 256)]
         assert heights == pytest.approx(expected, abs=0.051)
 
 
@@ -177,7 +177,7 @@ def test_sentence_after_moves_is_that_of_a_view_made_so(browser):
 def test_picture_holds_as_many_warps_as_the_model_says(browser):
     found = model.occupancy(V100, 96, 40)
     with opened(browser, occupancy.explorer(V100, 96, 40)._repr_html_()) as page:
-        places = page.locator(".ww svg rect[height='20']")
+        places = page.locator(".ww svg rect[height='19']")
         classes = [places.nth(k).get_attribute("class") for k in range(places.count())]
         assert (
             len(classes) == V100.sm.warps and classes.count("empty") == V100.sm.warps - found.warps

@@ -12,12 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from support.pages import Watch, violations
+from support.paths import ROOT
 from support.served_site import served
 from support.site_pages import PAGES, Page, html_pages
 
 LIMIT, OUR_LIMIT = 1_000_000, 250_000  # bytes, gzipped
 OURS = ("chapters/", "labs/", "_images/")
-OWN_FILES = ("warpwise.css", "quiz.css", "quiz.js", "paper.js")
+OWN_FILES = {path.name for path in (ROOT / "warpwise/book").rglob("static/*")}
 #: What can be operated, and has no place on paper. A widget's list of source lines is text, with a
 #: mark at the line in the picture.
 CONTROLS = "button:visible, select:visible, textarea:visible, input:not(form.source input):visible"
@@ -182,7 +183,7 @@ def test_looks_are_looked_at_once(page):
 
 
 def test_heavy_and_foreign_files_are_told_apart():
-    assert ours("chapters/a.html") and ours("_static/quiz.js") and ours("_images/a.svg")
+    assert ours("chapters/a.html") and ours("_static/first_touch.js") and ours("_images/a.svg")
     assert not ours("_static/mathjax/tex-chtml.js") and not ours("_static/scripts/fontawesome.js")
 
 

@@ -87,7 +87,9 @@ def test_every_control_is_moved_by_keyboard_and_numbers_equal_metrics(browser, d
 
 
 def test_sentence_says_what_the_picture_shows(browser):
-    with opened(browser, traversal.explorer(padded=True, lanes="row")._repr_html_()) as page:
+    with opened(
+        browser, traversal.explorer(20, 32, padded=True, lanes="row")._repr_html_()
+    ) as page:
         page.get_by_role("button", name="Next").click()
         assert page.locator(".ww [aria-live=polite] .text").inner_text() == (
             "A matrix of 32 by 32 float32, rows padded by one element. Request 2 of 32: "
@@ -115,7 +117,9 @@ def test_fewer_requests_take_the_slider_along(browser):
 
 def test_used_and_moved_have_the_places_they_have_in_memory(browser):
     """Four sectors of a row of 33 floats begin three elements before it and end in the next."""
-    with opened(browser, traversal.explorer(padded=True, lanes="row")._repr_html_()) as page:
+    with opened(
+        browser, traversal.explorer(20, 32, padded=True, lanes="row")._repr_html_()
+    ) as page:
         move(page, "request", 2)
         grid = page.locator(".ww svg").evaluate("""svg => {
             const place = (e) => ['x', 'y', 'width'].map((k) => +e.getAttribute(k));

@@ -47,6 +47,13 @@ SHOW = f"""(host, states) => states.map((state) => {{
     ({MOVE})(host, state);
     return [({SEEN})(host), ({SAID})(host), ({FAULTS})(host)];
 }})"""
+# Of each widget its name, whether it asks a question as explorers do, and how tall it is.
+HEIGHTS = """names => names.flatMap((name) =>
+    [...document.querySelectorAll(`ww-${name}:not(ww-tabs *)`)].map((host) =>
+        [name, !!host.shadowRoot.querySelector('.asks'), host.getBoundingClientRect().height]))"""
+#: Pixels: of an explorer, and of a traced kernel, which has its lines as well; a line of text is in
+#: reserve for other fonts.
+EXPLORER, TRACED = 745, 790
 NONSENSE = re.compile(r"\b(NaN|undefined|null|Infinity|\[object)\b")
 
 
@@ -86,6 +93,17 @@ def test_every_state_is_drawn_and_said_in_readable_letters(gallery, name, width)
             assert not NONSENSE.search(seen + said), state
             assert said.endswith((".", "!", "?", ")")), state
             assert faults == [], state
+
+
+@pytest.mark.parametrize("width, height", [(1440, 900), (1024, 768)])
+def test_no_widget_is_taller_than_the_screen_of_a_laptop(site, browser, width, height):
+    """As a page opens: with what is under "More" closed."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
+    found = page.evaluate(HEIGHTS, NAMES)
+    page.close()
+    assert {name for name, _, _ in found} == set(NAMES)
+    assert [one for one in found if one[2] > (EXPLORER if one[1] else TRACED)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

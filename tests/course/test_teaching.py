@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from support.chapter_form import CELL, QUESTION, SEVERAL_SENTENCES, plain, prose_lines
+from support.cells import CELL
+from support.chapter_form import QUESTION, SEVERAL_SENTENCES, plain, prose_lines
 from support.paths import ROOT
 
 from warpwise.labs.source import load_lab

@@ -1,12 +1,16 @@
-"""Functions defined in several cells of a notebook."""
+"""The cells of a page, and functions defined in several cells of a notebook."""
 
 from __future__ import annotations
 
 import linecache
+import re
 
 import numpy as np
 
 from warpwise import cuda
+
+# A cell of a page in MyST.
+CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.DOTALL | re.MULTILINE)
 
 
 def cells(*texts: str) -> dict:

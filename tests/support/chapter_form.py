@@ -20,6 +20,7 @@ import nbformat
 import pytest
 
 from support import served_site
+from support.cells import CELL
 from support.paths import ROOT
 
 GLUE = re.compile(r"\{glue:text\}`(\w+)`")
@@ -31,7 +32,6 @@ CLOSING = (
     "In production you would use",
     "Sources",
 )
-CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.DOTALL | re.MULTILINE)
 UNSEEN = re.compile(
     r"^```\{code-cell\} ipython3\n:tags: \[remove-cell\].*?^```$", re.DOTALL | re.MULTILINE
 )

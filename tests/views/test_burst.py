@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
 from itertools import pairwise, product
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from support.spoken import sentence, share
+from support.spoken import sentence
 from support.view_kernels import copy_strided, sum_shifted_late, traced_gather, transpose_at_once
 from traitlets import TraitError
 
@@ -18,7 +16,8 @@ from warpwise import cuda, trace
 from warpwise.errors import TraceError
 from warpwise.traces import Trace
 from warpwise.views import burst
-from warpwise.views.request import ITEMSIZES, requests_of, strided
+from warpwise.views.request import ITEMSIZES, packed, requests_of, strided
+from warpwise.views.view import shown
 
 
 @cuda.jit
@@ -281,9 +280,15 @@ def test_touched_sectors_have_the_numbers_of_the_sentence_and_stand_apart(stride
 @pytest.mark.parametrize("stride", [96, 256, 1024])
 @pytest.mark.parametrize("width", [328, 620, 768])
 def test_byte_labels_of_far_sectors_stand_at_equal_distances(stride, width):
-    drawn = burst.shown(
-        "sheet", {"requests": [asdict(strided(stride))], "captions": [""]}, {}, width
-    )["picture"]
+    line = {
+        "row": "1",
+        "total": 1,
+        "first": 1,
+        "worst": 1,
+        "requests": [packed(strided(stride), "")],
+    }
+    values = {"row": "1", "step": 1, "lane": 0}
+    drawn = shown("requests", {"lines": [line], "sector": 32}, values, width)["picture"]
     found = [int(text) for text in re.findall(r'y="216">(?:byte )?(\d+)<', drawn)]
     assert found[0] == 0 and len(found) > 1
     assert len({after - before for before, after in pairwise(found)}) == 1
@@ -338,22 +343,6 @@ def test_cut_off_trace_is_listed_with_counters_and_the_reason():
 def test_explorer_refuses_what_its_controls_cannot_show(arguments, message):
     with pytest.raises(ValueError, match=message):
         burst.explorer(**arguments)
-
-
-def test_svg_is_xml_with_one_panel_for_each_request():
-    root = ElementTree.fromstring(
-        burst.svg(strided(1), strided(32), captions=("x[i] & so on", "x[32 * i]"))
-    )
-    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {
-        "x[i] & so on",
-        "x[32 * i]",
-        "bytes used",
-        "left out",
-        share(strided(1)),
-        share(strided(32)),
-    } <= set(texts)
-    assert len({node.get("id") for node in root.iter() if node.get("id")}) == 1
 
 
 def test_lab_widget_selects_the_worst_line_and_keeps_its_text():

@@ -51,7 +51,7 @@ def test_html_has_picture_and_sentence_before_data_and_script(make):
 
 def test_script_is_its_modules_joined():
     """Each module comes once, after its imports, without import lines and comments."""
-    assert html.modules("burst") == ("core", "form", "draw", "strip", "burst")
+    assert html.modules("burst") == ("core", "marks", "motion", "form", "draw", "strip", "burst")
     script = html.script("burst")
     starts = [script.index(f"export {what}") for what in ("const escape", "const rect", "default")]
     assert starts == sorted(starts) and script.count("export default ") == 1

@@ -41,18 +41,13 @@ def repair_roles(app: Sphinx, body: str) -> str:
 
 
 def share_scripts(app: Sphinx, body: str) -> str:
-    """Keep the first of equal widget scripts in a page's body.
+    """Keep one of each widget's script, at the end of a page's body.
 
-    Modules run once the whole page has been read, so one finds all its elements.
+    Modules run once the whole page has been read, so one finds all its elements. One after the
+    other, compression finds what they share: the page of all widgets takes half the bytes.
     """
-    seen: set[str] = set()
-
-    def first(script: re.Match[str]) -> str:
-        repeated = script[0] in seen
-        seen.add(script[0])
-        return "" if repeated else script[0]
-
-    return WIDGET_SCRIPT.sub(first, body)
+    scripts = dict.fromkeys(WIDGET_SCRIPT.findall(body))
+    return WIDGET_SCRIPT.sub("", body) + "".join(scripts)
 
 
 def write_front(app: Sphinx, error: Exception | None) -> None:

@@ -1,7 +1,7 @@
 // The bank widget: a warp's request to shared memory, wavefront by wavefront. Words stand in rows
 // of 32, so that a column is a bank.
 import { plural } from "./core.js";
-import { legend, path, press, rect, svg, text } from "./draw.js";
+import { is, legend, moves, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 // BYTES: in a word of a bank. LEFT: pixels left of the columns.
@@ -9,6 +9,9 @@ const WARP = 32;
 const BANKS = 32;
 const BYTES = 4;
 const LEFT = 44;
+// Of all rows of words, and of a row.
+const ROOM = 256;
+const HIGH = 14;
 
 // [0, 1, 2, 5] as "0 to 2, 5".
 const ranges = (list) =>
@@ -67,51 +70,79 @@ export function show(data, values, width) {
   const left = (k) => LEFT + (k % BANKS) * cell;
   const whose = (list, k) => [...list.keys()].filter((i) => list[i] === k);
   const label = (x, y, what) => out.push(text("middle small", x, y, what));
-  const box = (k, x, y, wide, i) => {
+  const box = (k, x, y, wide, high, i, more) => {
     out.push(
       rect(
         k === at ? "one" : k > at ? "empty" : k ? "faint" : "bank-idle",
         x + 0.5,
         y + 0.5,
         wide - 1,
-        13,
-        press({ lane: i }),
+        high - 1,
+        press({ lane: i }) + more,
       ),
     );
-    if (wide >= 16)
+    if (wide >= 16 && high > 12)
       out.push(text(k === at ? "inside strong" : "middle small", x + wide / 2, y + 11, i));
-    if (i === lane) out.push(rect("edge", x + 0.75, y + 0.75, wide - 1.5, 12.5));
+    if (i === lane) out.push(rect("edge", x + 0.75, y + 0.75, wide - 1.5, high - 1.5));
   };
+  const upto = (k) => (span > 1 ? `${k} to ${k + span - 1}` : k);
+  const when = (k) => (k === at ? "served now" : k < at ? "served before" : "waits");
+  const place = (word) => [
+    `word${span > 1 ? "s" : ""} ${upto(word)}`,
+    `bank ${upto(word % BANKS)}`,
+  ];
 
-  wave.forEach((k, i) => box(k, left(i), 1, cell, i));
+  wave.forEach((k, i) =>
+    box(
+      k,
+      left(i),
+      1,
+      cell,
+      HIGH,
+      i,
+      k ? is(`lane ${i}`, ...place(words[i]), when(k)) : is(`lane ${i}`, "not active"),
+    ),
+  );
   for (let k = 0; k < BANKS; k += cell < 16 ? 4 : 1) label(left(k) + cell / 2, 36, k);
   const all = [...new Set(words)].filter((word) => word >= 0).sort((a, b) => a - b);
-  let y = 27;
+  const rows = new Set(all.map((word) => Math.floor(word / BANKS))).size;
+  const high = Math.max(8, Math.min(HIGH, ROOM / rows));
+  const every = Math.ceil(11 / high);
+  let y = 41 - high;
   let row;
   let many;
+  let count = 0;
   for (const word of all) {
     const first = word - (word % BANKS);
     const lanes = whose(words, word);
     const waves = lanes.map((i) => wave[i]);
     if (first !== row) {
       // Rows that nobody names are left out.
-      y += first > row + BANKS ? 18 : 14;
-      out.push(
-        text("end small", LEFT - 6, y + 11, (row = first)),
-        rect("grid", LEFT, y, BANKS * cell, 14),
-      );
+      y += first > row + BANKS ? high + 4 : high;
+      if (count++ % every === 0) out.push(text("end small", LEFT - 6, y + high / 2 + 4, first));
+      out.push(rect("grid", LEFT, y, BANKS * cell, high));
+      row = first;
     }
+    const turn = waves.includes(at) ? at : Math.max(...waves);
+    const whom = `lane${lanes[1] ? "s" : ""} ${ranges(lanes)}`;
+    // What is served now travels from the lanes to its word.
+    const travels = turn === at ? moves(`${word} ${at}`, [left(lanes[0]), 1, cell, HIGH]) : "";
     box(
-      waves.includes(at) ? at : Math.max(...waves),
+      turn,
       left(word),
       y,
       wide,
+      high,
       lanes.includes(lane) ? lane : lanes[0],
+      is(...place(word), whom, when(turn)) + travels,
     );
-    if (lanes[1]) out.push(rect((many = "two"), left(word) + 1, y + 11.5, wide - 2, 2));
+    if (lanes[1])
+      out.push(
+        rect((many = "two"), left(word) + 1, y + high - 2.5, wide - 2, 2, is(...place(word), whom)),
+      );
   }
-  const grid = words.map((_, k) => `M${left(k)} 41V${y + 14}`);
-  const base = y + 58;
+  const grid = words.map((_, k) => `M${left(k)} 41V${y + high}`);
+  const base = y + high + 40;
 
   // How many words of this group each bank has to serve; the most is the group's wavefronts.
   out.push(
@@ -129,6 +160,7 @@ export function show(data, values, width) {
         base - tall,
         wide - 2,
         tall,
+        is(`bank ${upto(+bank)}`, plural(length, "word") + " to serve"),
       ),
     );
     if (wide >= 14) label(left(bank) + wide / 2, base - tall - 3, length);
@@ -148,7 +180,6 @@ export function show(data, values, width) {
   const conflicts = total - groups.length;
   const word = words[lane];
   const now = whose(wave, at);
-  const upto = (k) => (span > 1 ? `${k} to ${k + span - 1}` : k);
   const followed = wave[lane]
     ? `word ${upto(word)}, bank ${upto(word % BANKS)}, wavefront ${wave[lane]}`
     : "not active";

@@ -2,34 +2,26 @@
 
 ``explorer``: stride, offset and element type by hand. ``of_trace``, and ``widget`` for a lab, show
 a traced kernel by source line, loads and stores apart, and step through its requests, from the one
-that wastes most. ``svg`` draws requests for a file. Caches are left out: a sector counts once for
-each request, as in ``Metrics``."""
+that wastes most. Caches are left out: a sector counts once for each request, as in ``Metrics``."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from html import escape
 from typing import TYPE_CHECKING, cast
 
 from warpwise.metrics import SECTOR_BYTES
 from warpwise.model.arguments import one_of, whole
 from warpwise.traces import Trace
-from warpwise.views import html
 from warpwise.views.controls import Choice, Control, Hidden, Slider, Stepper
 from warpwise.views.frame import Frame
 from warpwise.views.listing import Listing, listing
-from warpwise.views.request import ITEMSIZES, TOY_BURST, Request
-from warpwise.views.view import View, shown
+from warpwise.views.request import ITEMSIZES, TOY_BURST
+from warpwise.views.view import View
 
 if TYPE_CHECKING:
     from warpwise.views.lab import BurstWidget
 
 MOST = 32  #: largest stride and offset of the explorer, in elements
-WIDTH = 720  #: pixels; of a picture in a file
-# a file has no page around it
-FILE_COLOURS = (
-    'xmlns="http://www.w3.org/2000/svg" style="color:#1f2328;--one:#0b69ad;--two:#b4560a"'
-)
 
 LANE = Slider("lane", "follow lane", 0, 31, 0)
 ASKS = Frame(
@@ -79,16 +71,6 @@ def widget(trace: Trace, line: int | None = None, kind: str | None = None) -> Bu
     Its ``line`` is the selected source line, and setting it selects what wastes most there."""
     made = of_trace(trace, line, kind).widget()
     return cast("BurstWidget", made)  # by the script's name, "requests"
-
-
-def svg(*requests: Request, captions: tuple[str, ...] = ()) -> str:
-    """Return an SVG file: the requests one below the other, with captions and counts, on white.
-
-    Raises ImportError without QuickJS."""
-    captions = captions or ("",) * len(requests)
-    data = {"requests": [asdict(request) for request in requests], "captions": captions}
-    head, shapes = shown("sheet", data, {}, WIDTH)["picture"].split(">", 1)
-    return f"{head} {FILE_COLOURS}><style>{html.picture_style('sheet')}</style>{shapes}\n"
 
 
 def _controls(listed: Listing) -> tuple[Control, ...]:

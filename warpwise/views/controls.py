@@ -100,12 +100,20 @@ class Hidden:
 Control = Slider | Choice | Check | Player | Stepper | Hidden
 
 
-def form(controls: tuple[Control, ...], more: tuple[Control, ...] = ()) -> str:
-    """Return all controls, in their order, as one form, with ``more`` of them folded at its end."""
-    seen, folded = ("".join(control.html for control in some) for some in (controls, more))
+def form(
+    controls: tuple[Control, ...],
+    more: tuple[Control, ...] = (),
+    last: tuple[Control, ...] = (),
+) -> str:
+    """Return all controls as one form, in their order, with ``more`` of them folded."""
+    first, folded, end = (_joined(some) for some in (controls, more, last))
     if more:
         folded = f'<details class="more"><summary>More</summary><div>{folded}</div></details>'
-    return f'<form class="auto">{seen}{folded}</form>'
+    return f'<form class="auto">{first}{folded}{end}</form>'
+
+
+def _joined(controls: tuple[Control, ...]) -> str:
+    return "".join(control.html for control in controls)
 
 
 def _label(name: str, text: str) -> str:

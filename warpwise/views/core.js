@@ -65,7 +65,12 @@ function mount(host, start, data, model) {
     (e) => e.ctrlKey || e.metaKey || e.key === "Escape" || e.stopPropagation(),
   );
   start(ui, data);
-  const size = new ResizeObserver(() => (shade(host), ui.redraw()));
+  // Drawn anew for another width alone: what moves would stop.
+  let wide = 0;
+  const size = new ResizeObserver(() => {
+    shade(host);
+    if (wide !== (wide = ui.width())) ui.redraw();
+  });
   const theme = new MutationObserver(() => setTimeout(shade, 50, host));
   size.observe(body);
   for (const node of [document.documentElement, document.body])

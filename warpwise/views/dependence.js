@@ -1,7 +1,7 @@
 // The dependence widget: inputs as cells, by what an element of the result does with them, and one
 // that is chosen.
 import { escape, plural, thousands } from "./core.js";
-import { letters, n, oblong, path, rect, svg, text } from "./draw.js";
+import { cells, letters, n, oblong, path, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Pixels: between inputs, above one for its name, and the largest cell.
@@ -44,7 +44,8 @@ function placed(parts, width) {
 const whole = ({ shape, rows }) =>
   shape.reduce((a, b) => a * b, 1) === rows.reduce((sum, row) => sum + row.length, 0);
 const title = (part) =>
-  part.name + (part.shape.length ? ` (${part.shape.join(", ")})${whole(part) ? "" : ", a part"}` : "");
+  part.name +
+  (part.shape.length ? ` (${part.shape.join(", ")})${whole(part) ? "" : ", a part"}` : "");
 
 // The cell of a number: its input, row and column there, and what is known of it.
 function chosen(parts, number) {
@@ -90,7 +91,7 @@ function key(counts, width, top) {
     x += wide;
     return shape;
   });
-  return { shapes, low: y + 20 };
+  return { shapes: ['<g class="key">', shapes, "</g>"], low: y + 20 };
 }
 
 export function show({ element, parts, counts }, { cell }, width) {
@@ -123,6 +124,13 @@ export function show({ element, parts, counts }, { cell }, width) {
       `${thousands(missing)} missing, ${thousands(extra)} too many` +
       `${untried ? `; ${thousands(untried)} not tried` : ""}.`,
     outputs: { cell: input },
+    marks: () =>
+      here.flatMap((one) =>
+        cells(one.x, one.y, one.s, one.s, one.rows[0].length, one.to - one.from, (k) => {
+          const cell = chosen(here, one.from + k);
+          return worded(named(cell), WORDS[cell.use]);
+        }),
+      ),
   };
 }
 

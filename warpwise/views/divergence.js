@@ -1,7 +1,8 @@
 // The divergence widget: a warp's steps over its issue slots, above by source line, below by lane.
 // The data says what happened.
 import { escape, percent, plural, thousands } from "./core.js";
-import { legend, line, oblong, path, press, rect, svg, text } from "./draw.js";
+import { cells, is, legend, line, moves, oblong, path } from "./draw.js";
+import { press, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Pixels: of a lane, of a slot at least and at most, and of a letter of code.
@@ -47,8 +48,8 @@ function drawn(lines, key, { all, threads }, steps, now, width) {
       `Issue slots ${thousands(first + 1)} to ${thousands(last)} of ${thousands(all)}`,
     ),
     means.shapes,
-    rect("faint", 0, track(now.row) + 18 - high, width, high),
-    rect("faint wd-now", at(now.first) - 0.5, 18, now.wide * pitch, end - 16),
+    rect("faint", 0, track(now.row) + 18 - high, width, high, moves("line")),
+    rect("faint wd-now", at(now.first) - 0.5, 18, now.wide * pitch, end - 16, moves("now")),
     text("", 0, middle + (narrow ? -6 : 10), "active lanes"),
   ];
   for (let slot = first; slot < last; slot += pitch < 16 ? 10 : 5)
@@ -102,12 +103,43 @@ function drawn(lines, key, { all, threads }, steps, now, width) {
       marks +
       rect("press", x, 18, w + 1, end - 18, press({ step }));
   });
-  return svg(
+  const picture = svg(
     width,
     Math.max(end, low + means.height) + 4,
     "A warp's steps by source line and by lane",
     [shapes, groups[0], `<g class="wd-later">${groups[1]}</g>`],
   );
+  // Each step says its line and lanes, and each of its lanes what it does.
+  const said = ({ step, row, wide, mask, first }) => {
+    const x = at(first);
+    const w = wide * pitch;
+    const of = `step ${step}`;
+    const slots = `${wide > 1 ? "slots" : "slot"} ${first + 1}${wide > 1 ? ` to ${first + wide}` : ""}`;
+    const lane = (k) =>
+      worded(
+        `lane ${k}`,
+        of,
+        k >= threads ? "no thread" : (mask[2] >>> k) & 1 ? "active" : "masked",
+      );
+    return [
+      [
+        x,
+        18,
+        w,
+        middle - 20,
+        worded(of, `line ${lines[row][0]}`, slots, plural(mask[0], "active lane")),
+      ],
+      ...cells(x, grid, w, LANE, 1, 32, lane),
+    ];
+  };
+  const band = [
+    0,
+    track(now.row) + 18 - high,
+    left,
+    high,
+    worded(`line ${lines[now.row][0]}`, `step ${now.step}`),
+  ];
+  return { picture, marks: () => [band, ...shown.flatMap(said)] };
 }
 
 export function show({ kernels }, { kernel = 0, block = 0, ...values }, width) {
@@ -131,7 +163,7 @@ export function show({ kernels }, { kernel = 0, block = 0, ...values }, width) {
   const [active, who] = now.mask;
   const efficiency = percent(now.lanes, 32 * now.slots);
   return {
-    picture: drawn(lines, key, warp, steps, now, width),
+    ...drawn(lines, key, warp, steps, now, width),
     rows: [
       ["active lanes", active, "of 32"],
       ["issue slots so far", thousands(now.slots), `of ${thousands(warp.all)}`],

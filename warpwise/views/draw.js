@@ -5,7 +5,7 @@ import { escape } from "./core.js";
 export const n = (value) => Math.floor(value * 10 + 0.5) / 10;
 export const rect = (name, x, y, w, h, more = "") =>
   `<rect class="${name}" x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"${more}/>`;
-export const path = (name, d) => `<path class="${name}" d="${d}"/>`;
+export const path = (name, d, more = "") => `<path class="${name}" d="${d}"${more}/>`;
 // A rectangle as part of a path, which has one look.
 export const oblong = (x, y, w, h) => `M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}z`;
 export const line = (name, x1, y1, x2, y2) => path(name, `M${n(x1)} ${n(y1)}L${n(x2)} ${n(y2)}`);
@@ -24,6 +24,26 @@ export const press = (values) =>
       .map((pair) => pair.join("="))
       .join("&"),
   )}"`;
+
+// What a mark is and its figures, as in "lane 5: bytes 20 to 23, sector 0", for its shape; marks.js
+// shows it. Cells are marks that are drawn as one shape, row after row.
+export const worded = (what, ...facts) =>
+  [what, facts.filter((one) => one || one === 0).join(", ")].filter(Boolean).join(": ");
+export const is = (what, ...facts) => ` data-is="${escape(worded(what, ...facts))}"`;
+export const cells = (x, y, wide, high, columns, count, words, shy) =>
+  Array.from({ length: count }, (_, k) => [
+    x + (k % columns) * wide,
+    y + Math.floor(k / columns) * high,
+    wide,
+    high,
+    words(k),
+    shy,
+  ]);
+
+// After a step, motion.js moves a shape from where the one of the same key stood, or else from a
+// place [x, y, width, height].
+export const moves = (key, from) =>
+  ` data-move="${escape(key)}"` + (from ? ` data-from="${from.map(n).join(" ")}"` : "");
 
 // The picture itself. label names it in a few words; the sentence below it says what it shows.
 export const svg = (width, height, label, shapes) =>
@@ -47,5 +67,5 @@ export function legend(items, width, y = 0) {
     x += wide;
     return shape;
   });
-  return { shapes, height: 20 * (row + 1) };
+  return { shapes: ['<g class="key">', shapes, "</g>"], height: 20 * (row + 1) };
 }

@@ -11,7 +11,8 @@ function play(ui, form, player) {
   const live = ui.find("[aria-live]");
   let timer = 0;
   const at = (end) => +slider.value === +slider[end];
-  const go = (by) => (put(form, { [slider.name]: +slider.value + by }), form.oninput());
+  const go = (by) =>
+    ui.step(() => (put(form, { [slider.name]: +slider.value + by }), form.oninput()));
   const stop = () => {
     clearInterval(timer);
     timer = 0;
@@ -20,13 +21,13 @@ function play(ui, form, player) {
   };
   back.onclick = () => (stop(), go(-1));
   next.onclick = () => (stop(), go(1));
+  // While it plays, a screen reader could not keep up: where it stops is said, once.
   start.onclick = () => {
-    if (timer) return stop();
-    // While it plays, a screen reader could not keep up.
+    if (timer) return (stop(), (live.firstChild.textContent += ""));
     live.ariaLive = "off";
     start.textContent = "Pause";
     if (at("max")) (put(form, { [slider.name]: slider.min }), form.oninput());
-    timer = setInterval(() => (go(1), at("max") && stop()), EVERY);
+    timer = setInterval(() => (slider.max - slider.value < 2 && stop(), go(1)), EVERY);
   };
   player.update = () => ([back.disabled, next.disabled] = [at("min"), at("max")]);
   return () => clearInterval(timer);

@@ -1,7 +1,8 @@
 // The FlashAttention widget: a block's tile of queries against tiles of keys, its memory on the
 // chip, and the bytes that all blocks move. Tiles and bytes follow model/attention.py.
 import { binary, thousands } from "./core.js";
-import { legend, letters, n, path, press, rect, svg, text } from "./draw.js";
+import { cells, is, legend, letters, moves, n, path } from "./draw.js";
+import { press, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 const figures = (x) => x.toPrecision(3);
@@ -17,6 +18,9 @@ const running = (chunks, scores) =>
     [-Infinity, 0],
   );
 
+// From so many tiles on, none says by itself what it is.
+const EACH = 4096;
+
 // The tiles of scores, between Q on the left, K and V on top, and O on the right. meets: how many
 // tiles of keys each tile of queries meets.
 function grid(meets, across, query, key, side) {
@@ -27,7 +31,8 @@ function grid(meets, across, query, key, side) {
   const row = y + h * (query - 1);
   const column = x + w * (key - 1);
   const shapes = [];
-  const tile = (look, x, y, w, h) => rect(look, x, y, Math.max(w, 2), Math.max(h, 2));
+  const tile = (look, x, y, w, h, words, key) =>
+    rect(look, x, y, Math.max(w, 2), Math.max(h, 2), is(...words) + (key ? moves(key) : ""));
   let stairs = `M${x + side} ${y}`;
   meets.forEach((tiles, i) => {
     stairs += `L${n(x + tiles * w)} ${n(y + i * h)}v${n(h)}`;
@@ -35,24 +40,42 @@ function grid(meets, across, query, key, side) {
     for (let k = 0; k < tiles && h * w > 144; k++)
       shapes.push(rect("empty", x + k * w, y + i * h, w, h, press({ query: i + 1, key: k + 1 })));
   });
-  return [
-    path("hatched", `${stairs}H${x + side}Z`),
-    rect("empty", x, y, side, side),
-    tile("one done", x, row, column - x, h),
-    tile("two", column, row, w, h),
+  // A tile of keys slides on, and leaves scores that are done.
+  const count = across * meets.length;
+  const all = (words) => (count > EACH ? is("scores", words) : "");
+  const drawn = [
+    rect("empty", x, y, side, side, all(`${meets.length} × ${across} tiles`)),
+    path("hatched", `${stairs}H${x + side}Z`, all("skipped")),
     shapes,
-    rect("empty", x, y - 16, side, 12),
-    tile("three", column, y - 16, w, 12),
+    tile(
+      "one done",
+      x,
+      row,
+      column - x,
+      h,
+      [`query tile ${query}`, `${key - 1} key tiles done`],
+      "done",
+    ),
+    tile("two", column, row, w, h, ["S", `query tile ${query}`, `key tile ${key}`], "S"),
+    rect("empty", x, y - 16, side, 12, is("K and V", `${across} tiles`)),
+    tile("three", column, y - 16, w, 12, ["K and V", `key tile ${key}`], "K"),
     text("", 0, y - 6, "K, V"),
     [
       ["Q", x - 16, 0],
       ["O", x + side + 4, x + side + 20],
     ].map(([name, left, at]) => [
-      rect("empty", left, y, 12, side),
-      tile("one", left, row, 12, h),
+      rect("empty", left, y, 12, side, is(name, `${meets.length} tiles`)),
+      tile("one", left, row, 12, h, [name, `query tile ${query}`]),
       text("", at, y + 11, name),
     ]),
   ];
+  const words = (k) => {
+    const [i, j] = [Math.floor(k / across), k % across];
+    const when =
+      j >= meets[i] ? "skipped" : i < query - 1 || (i < query && j < key - 1) ? "done" : "";
+    return worded("scores", `query tile ${i + 1}`, `key tile ${j + 1}`, when);
+  };
+  return { drawn, marks: () => (count > EACH ? [] : cells(x, y, w, h, across, count, words)) };
 }
 
 // Bars of bytes: end to end in a box as long as the memory is large, or all from the same place
@@ -65,10 +88,12 @@ function bars([title, parts, most, limit], x, y, left, width) {
   const squeezed = `<text textLength="${width}" lengthAdjust="spacingAndGlyphs"`;
   return [
     letters(title, 16) > width ? head.replace("<text", squeezed) : head,
-    limit ? rect("empty", from, y + 8, limit * scale, parts.length * 18 + 4) : "",
+    limit
+      ? rect("empty", from, y + 8, limit * scale, parts.length * 18 + 4, is("limit", binary(limit)))
+      : "",
     parts.map(([name, bytes, look], i) => {
       const top = y + 12 + 18 * i;
-      const bar = rect(look, from, top, Math.max(bytes * scale, 1), 14);
+      const bar = rect(look, from, top, Math.max(bytes * scale, 1), 14, is(name, binary(bytes)));
       if (limit) from += bytes * scale;
       return [text("", x, top + 11, `${name} ${binary(bytes)}`), bar];
     }),
@@ -117,8 +142,9 @@ export function show({ limits, chunks }, values, width) {
   const [before] = running(chunks, (key - 1) * columns);
   const [m, sum] = running(chunks, Math.min(key * columns, causal ? query * rows : N));
 
-  const side = Math.min(270, width - 66);
-  const [x, y] = width > 600 ? [356, 12] : [0, side + 112];
+  const side = Math.min(width > 600 ? 300 : 270, width - 66);
+  const [x, y] = width > 600 ? [386, 12] : [0, side + 112];
+  const scores = grid(meets, across, query, key, side);
   const end = y + 196;
   const gain = standard / tiled;
   const than = `${gain < 1 ? "more" : "less"} than standard`;
@@ -126,7 +152,7 @@ export function show({ limits, chunks }, values, width) {
   return {
     picture: svg(width, Math.max(end, side) + 72, "Tiles, memory and traffic", [
       text("strong", 0, 12, `Scores: ${down} × ${across} tiles`),
-      grid(meets, across, query, key, side),
+      scores.drawn,
       legend(
         [
           ["two", "S now"],
@@ -166,6 +192,7 @@ export function show({ limits, chunks }, values, width) {
       `All blocks move ${binary(tiled)}, ${times} times ${than} attention.`,
     limits: { query: [1, down], key: [1, last] },
     outputs: { n: N, d, rows, columns },
+    marks: scores.marks,
   };
 }
 

@@ -27,6 +27,7 @@ def framed(controls: tuple[Control, ...], above: str, frame: Frame | None) -> st
     """Return what stands above the picture; without a frame, all controls are in sight."""
     if frame is None:
         return above + form(controls)
-    seen = [one for one in controls if one.name in frame.main or isinstance(one, ALWAYS)]
-    others = [one for one in controls if one not in seen]
-    return frame.head + above + form(tuple(seen), tuple(others))
+    always = tuple(one for one in controls if isinstance(one, ALWAYS))
+    main = tuple(one for one in controls if one.name in frame.main and one not in always)
+    others = tuple(one for one in controls if one not in (*always, *main))
+    return frame.head + above + form(main, others, always)

@@ -2,7 +2,7 @@
 // programs, sizes and items; a program is two lists of kernels, unfused and fused, each with names
 // of operations, reads, writes, work, and its bytes if it was traced.
 import { plural, thousands } from "./core.js";
-import { legend, letters, line, n, path, rect, svg, text } from "./draw.js";
+import { is, legend, letters, line, moves, n, path, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 const SHELF = 58;
@@ -12,16 +12,24 @@ const LINE = 17;
 const GAP = 8;
 const WAYS = ["unfused", "fused"];
 
-// A moving value, as a parcel on a belt.
+// A moving value, as a parcel on a belt: it is taken along from where it was.
 function belt(label, look, from, to, y, moved) {
   const aim = Math.sign(to - from);
   const wide = Math.max(24, letters(label, 11) + 12);
   const middle = (from + to) / 2;
+  const words = is(label, look === "one" ? "read" : "written", moved ? "" : "to come");
+  const key = `${label} ${n(from)} ${n(y)} ${moved}`;
   return [
     line(moved ? `stroke-${look}` : "rule", from, y, to - 7 * aim, y),
-    path(moved ? look : "faint", `M${n(to)} ${n(y)}l${-9 * aim} -4.5v9z`),
-    rect(moved ? "faint" : "empty", middle - wide / 2, y - 17, wide, 15),
+    path(
+      moved ? look : "faint",
+      `M${n(to)} ${n(y)}l${-9 * aim} -4.5v9z`,
+      words + (moved ? moves(`head ${key}`, [from, y - 4.5, 9, 9]) : ""),
+    ),
+    `<g${moved ? moves(`parcel ${key}`, [from - wide / 2, y - 17, wide, 15]) : ""}>`,
+    rect(moved ? "faint" : "empty", middle - wide / 2, y - 17, wide, 15, words),
     text("small middle", middle, y - 5.5, label),
+    "</g>",
   ];
 }
 
@@ -29,7 +37,14 @@ function belt(label, look, from, to, y, moved) {
 function kernel({ names, reads, writes }, left, right, y, high, done, latest) {
   const top = y + (high - LINE * names.length) / 2 + 12.5;
   return [
-    rect(done ? "faint" : "empty", right, y, BENCH, high),
+    rect(
+      done ? "faint" : "empty",
+      right,
+      y,
+      BENCH,
+      high,
+      is("kernel", names.join(", "), done ? "has run" : "to come"),
+    ),
     latest ? rect("edge", right, y, BENCH, high) : "",
     names.map((name, i) => text("middle", right + BENCH / 2, top + LINE * i, name)),
     reads.map((label, i) => belt(label, "one", left, right, y + 21 + BELT * i, done)),
@@ -59,7 +74,7 @@ function factory(title, kernels, step, x, y, width) {
       text("strong", x, y, words),
       text("small middle", x + SHELF / 2, y + 21, "memory"),
       text("small middle", right + BENCH / 2, y + 21, "compute"),
-      rect("empty", x + 1, y + 30, SHELF - 1, end - y - 30),
+      rect("empty", x + 1, y + 30, SHELF - 1, end - y - 30, is("memory", title.toLowerCase())),
       shapes,
     ],
   };
@@ -97,13 +112,26 @@ export function show(
   const half = big ? (width - 36) / 2 : width;
   const apart = factory("Unfused", ways[0], s, 0, 13, half);
   const fused = factory("Fused", ways[1], s, big ? half + 36 : 0, big ? 13 : apart.end + 34, half);
-  const y = Math.max(apart.end, fused.end) + 36;
-  const room = width - 60;
+  // Below the fused kernels there is room beside the others.
+  const aside = big && fused.end + 120 < apart.end;
+  const y = (aside ? fused.end : Math.max(apart.end, fused.end)) + 36;
+  const left = aside ? half + 36 : 0;
+  const room = width - left - 60;
   const bars = WAYS.map((way, i) => {
     const top = y + 10 + 23 * i;
-    const bar = (look, part) => rect(look, 58, top, (room * part) / most, 16);
-    return [text("", 0, top + 12.5, way), bar("empty", all[i]), bar("three", far[i])];
+    const bar = (look, part, key) =>
+      rect(
+        look,
+        left + 58,
+        top,
+        (room * part) / most,
+        16,
+        is(way, `${thousands(far[i])} of ${thousands(all[i])} bytes moved`) + key,
+      );
+    const moved = moves(`bytes ${way}`, [left + 58, top, 0, 16]);
+    return [text("", left, top + 12.5, way), bar("empty", all[i], ""), bar("three", far[i], moved)];
   });
+  const low = aside ? apart.end + 18 : y + 68;
   const key = legend(
     [
       ["one", "read"],
@@ -112,15 +140,15 @@ export function show(
       ["three", "bytes so far"],
     ],
     width,
-    y + 68,
+    low,
   );
   const bound =
     gain === 1 ? "fusion gains nothing" : `the fused kernel is at most ${gain} times as fast`;
   return {
-    picture: svg(width, y + 68 + key.height, "Memory, compute, and what travels", [
+    picture: svg(width, low + key.height, "Memory, compute, and what travels", [
       apart.shapes,
       fused.shapes,
-      text("strong", 0, y, "Bytes moved"),
+      text("strong", left, y, "Bytes moved"),
       bars,
       key.shapes,
     ]),

@@ -2,7 +2,7 @@
 // the blocks on an SM for each number of warps in a block), sms, the most along each axis of grid
 // and block, and in all, the size of a warp, and the legend.
 import { plural, thousands, widget } from "./core.js";
-import { legend, oblong, path, press, rect, svg, text } from "./draw.js";
+import { is, legend, oblong, path, press, rect, svg, text, worded } from "./draw.js";
 import { follow } from "./form.js";
 
 // From so many things on, none is drawn by itself.
@@ -26,7 +26,7 @@ const ends = (name, all, each, most) =>
 
 // Things of a shape, with a layer for each z: neighbours of one look are one piece, and things that
 // are large enough can be pressed.
-function things([nx, ny, nz], look, here, [left, top, wide, high], set) {
+function things([nx, ny, nz], look, here, [left, top, wide, high], set, words) {
   const across = Math.min(nz, Math.ceil(Math.sqrt((nz * wide) / high)));
   const gap = nz > 1 && nz <= 64 ? 7 : 0;
   const all = nx * ny * nz;
@@ -58,10 +58,19 @@ function things([nx, ny, nz], look, here, [left, top, wide, high], set) {
   const over = (side) => Math.max(0, 5 - side);
   const shapes = [
     Object.entries(looks).map(([kind, d]) => path(kind, d)),
-    rect("two wh-here", x - over(w) / 2, y - over(h) / 2, w + over(w), h + over(h)),
+    rect(
+      "two wh-here",
+      x - over(w) / 2,
+      y - over(h) / 2,
+      w + over(w),
+      h + over(h),
+      is(`${words(here)}, this one`),
+    ),
     hits,
   ];
-  return [shapes, at(all - 1)[1] + h];
+  const marks = () =>
+    all > MANY ? [] : Array.from({ length: all }, (_, k) => [...at(k), w, h, words(k)]);
+  return [shapes, at(all - 1)[1] + h, marks];
 }
 
 export function show(data, values, width) {
@@ -111,19 +120,41 @@ export function show(data, values, width) {
   const sameSm = (k) => (k % sms === sm ? "hatched" : "");
   const sameWarp = (k) =>
     Math.floor(k / size) === warp ? "one" : Math.floor(k / size) % 2 ? "faint" : "";
-  const [gridDrawn, end] = things(grid, sameSm, b, [3, 20, room, 150], (k) => ({ block: k }));
+  const [gridDrawn, end, blockMarks] = things(
+    grid,
+    sameSm,
+    b,
+    [3, 20, room, 150],
+    (k) => ({ block: k }),
+    (k) => worded(`block ${tuple(cut(index(k, grid)))}`, `SM ${k % sms}`),
+  );
   const low = beside ? 20 : end + 36;
-  const [blockDrawn, done] = things(block, sameWarp, t, [left, low, room, 150], (k) => ({
-    thread: k,
-  }));
+  const thread = (k) =>
+    worded(
+      `thread ${tuple(cut(index(k, block)))}`,
+      `warp ${Math.floor(k / size)}`,
+      `lane ${k % size}`,
+    );
+  const [blockDrawn, done, threadMarks] = things(
+    block,
+    sameWarp,
+    t,
+    [left, low, room, 150],
+    (k) => ({ thread: k }),
+    thread,
+  );
   const strip = Math.max(end, done) + 36;
   const far = strip + 66;
-  const [warpDrawn] = things(
+  const [warpDrawn, , laneMarks] = things(
     [size, 1, 1],
     (k) => (k < last ? "one" : ""),
     lane,
     [3, strip, width - 6, 20],
     (k) => ({ thread: warp * size + k }),
+    (k) =>
+      k < last
+        ? worded(`lane ${k}`, `thread ${tuple(cut(index(warp * size + k, block)))}`)
+        : worded(`lane ${k}`, "not in use"),
   );
   const lanes = [0, last - 1].map((k) => tuple(cut(index(warp * size + k, block))));
   const across = Math.floor((width - 3) / 15);
@@ -131,7 +162,17 @@ export function show(data, values, width) {
   const look = (i) => (i === sm ? "two wh-here" : i < busy ? "grey" : "empty");
   const key = legend(data.key, width, foot);
   const machine = Array.from({ length: sms }, (_, i) =>
-    rect(look(i), 3 + (i % across) * 15, far + Math.floor(i / across) * 19, 12, 16),
+    rect(
+      look(i),
+      3 + (i % across) * 15,
+      far + Math.floor(i / across) * 19,
+      12,
+      16,
+      is(
+        `SM ${i}`,
+        `${plural(Math.max(0, Math.min(held, Math.ceil((busy - i) / sms))), "block")} in this wave`,
+      ),
+    ),
   );
   return {
     picture: svg(width, foot + key.height, "Grid, block, warp and SMs of a launch", [
@@ -175,6 +216,7 @@ export function show(data, values, width) {
       ["thread", [0, threads - 1]],
     ]),
     outputs: { block: bt, thread: tt },
+    marks: () => [...blockMarks(), ...threadMarks(), ...laneMarks()],
   };
 }
 

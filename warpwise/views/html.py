@@ -19,7 +19,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-SCRIPT_BUDGET = 6_000  #: bytes of a widget's script, gzipped
+SCRIPT_BUDGET = 10_000  #: bytes of a widget's script, gzipped
 DATA_BUDGET = 60_000  #: bytes of a widget's data, gzipped
 
 

@@ -2,13 +2,14 @@
 // scale. Data: levels, ways, and for each device its clock, rows of [size, clocks, bandwidth] as
 // [figure, number of its source], and the sources.
 import { binary, escape } from "./core.js";
-import { circle, legend, line, rect, svg, text } from "./draw.js";
+import { circle, is, legend, line, moves, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Pixels: left of the bars, right of them, and of a row.
 const LEFT = 140;
 const RIGHT = 88;
-const HIGH = 24;
+const HIGH = 23;
+const TALL = 26 + 5 * HIGH;
 
 const brief = (value) => Number(value.toPrecision(3));
 const clocks = (value) => `${Math.round(value)} clocks`;
@@ -29,11 +30,14 @@ function panel(
   rows,
   { scale, found },
   marks,
+  left,
   top,
   width,
 ) {
   const log = scale === "log";
-  const room = width - LEFT - RIGHT;
+  // What a load passes stands beside the names of the first panel.
+  const start = left + (place === 1 ? LEFT : LEFT - 38);
+  const room = left + width - start - RIGHT;
   const end = top + 26 + HIGH * levels.length;
   const long = (value) =>
     room * (log ? Math.log(value / from) / Math.log(to / from) : value / most);
@@ -42,23 +46,25 @@ function panel(
   return [
     text(
       "strong",
-      0,
+      left,
       top + 12,
       `${title} from ${log ? `${words(from)}, ×${factor}` : `0, ${words(most / 2)}`} a line`,
     ),
-    ticks.map((at) => line("rule", LEFT + long(at), top + 22, LEFT + long(at), end)),
+    ticks.map((at) => line("rule", start + long(at), top + 22, start + long(at), end)),
     levels.map((name, i) => {
       const y = top + 26 + HIGH * i;
       const figure = rows[i][place];
       const wide = figure ? Math.max(1, long(figure[0])) : 0;
       const look = name === found ? "strong" : "";
+      const kind = title.replace(/ in .*/, "").toLowerCase();
+      const told = is(name, `${kind} ${said(figure, place === 1 ? clocks : words)}`);
       const bar = figure
-        ? rect(look ? "one" : "grey", LEFT, y + 2, wide, HIGH - 7)
-        : line("dots", LEFT, y + 10, LEFT + 22, y + 10);
+        ? rect(look ? "one" : "grey", start, y + 2, wide, HIGH - 7, told)
+        : line("dots", start, y + 10, start + 22, y + 10);
       return [
-        text(look, 0, y + 14, name),
+        text(look, left, y + 14, name),
         bar,
-        text(look, LEFT + (figure ? wide : 22) + 5, y + 14, said(figure, words) + marks[i]),
+        text(look, start + (figure ? wide : 22) + 5, y + 14, said(figure, words) + marks[i]),
       ];
     }),
   ];
@@ -106,11 +112,22 @@ export function show(data, values, width) {
   const marks = data.levels.map((name, i) =>
     asked.includes(i) && i ? (name === found ? ", found" : ", miss") : "",
   );
+  // The load travels down, and what it found travels up.
+  const lane = (look, left, from, to, key, words, start) =>
+    rect(look, left, from, 5, to - from, is("load", words) + moves(key, [left, start, 5, 0]));
   const drawn = [
-    last ? rect("one", LEFT - 36, y(0), 5, y(last) - y(0)) : "",
-    back && last ? rect("two", LEFT - 22, y(now), 5, y(last) - y(now)) : "",
-    asked.map((at) => circle("one", LEFT - 33.5, y(at), 5)),
-    circle(back ? "two" : "one", LEFT - (back ? 19.5 : 33.5), y(now), 8),
+    last ? lane("one", LEFT - 36, y(0), y(last), "asks", "asks", y(0)) : "",
+    back && last
+      ? lane("two", LEFT - 22, y(now), y(last), "returns", "the value comes back", y(last))
+      : "",
+    asked.map((at) => circle("one", LEFT - 33.5, y(at), 5, is(data.levels[at], "asked"))),
+    circle(
+      back ? "two" : "one",
+      LEFT - (back ? 19.5 : 33.5),
+      y(now),
+      8,
+      is(`step ${step}`, event) + moves("load"),
+    ),
   ];
   const key = legend(
     [
@@ -118,23 +135,20 @@ export function show(data, values, width) {
       ["two", "the value comes back"],
     ],
     width,
-    156,
+    TALL + 8,
   );
-  const high = 168;
+  // The two other panels stand side by side where there is room.
+  const beside = width > 620;
+  const half = beside ? (width - 20) / 2 : width;
+  const low = TALL + 44;
   const shapes = [drawn, key.shapes];
-  PANELS.forEach((one, i) =>
+  PANELS.forEach((one, i) => {
+    const left = beside && i === 2 ? half + 20 : 0;
+    const top = i && low + (beside ? 0 : (TALL + 16) * (i - 1));
     shapes.push(
-      panel(
-        one,
-        data,
-        rows,
-        values,
-        i ? Array(9).fill("") : marks,
-        i ? high + 22 + 164 * (i - 1) : 0,
-        width,
-      ),
-    ),
-  );
+      panel(one, data, rows, values, i ? Array(9).fill("") : marks, left, top, i ? half : width),
+    );
+  });
   const cell = (figure, words) =>
     `<td>${figure ? `${words(figure[0])}<small>[${figure[1]}]</small>` : "not known"}</td>`;
   const table = data.levels
@@ -146,9 +160,10 @@ export function show(data, values, width) {
   const busy = wait && rate ? binary((wait[0] / hz) * rate[0]) : "not known";
   return {
     picture:
-      svg(width, high + 22 + 164 + 150, `Memories of ${device}`, shapes) +
-      `<div class="wm"><table><tr><th>Memory</th>${PANELS.map(([, title]) => `<th>${title}</th>`).join("")}</tr>${table}</table>` +
-      `<ol>${sources.map((source) => `<li>${escape(source)}</li>`).join("")}</ol></div>`,
+      svg(width, low + TALL + (beside ? 0 : TALL + 16), `Memories of ${device}`, shapes) +
+      `<details class="more wm"><summary>All figures, with their sources</summary>` +
+      `<table><tr><th>Memory</th>${PANELS.map(([, title]) => `<th>${title}</th>`).join("")}</tr>${table}</table>` +
+      `<ol>${sources.map((source) => `<li>${escape(source)}</li>`).join("")}</ol></details>`,
     rows: [
       ["latency", said(wait, clocks), found],
       ["bandwidth", said(rate, speed), found],

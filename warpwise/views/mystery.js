@@ -1,13 +1,13 @@
 // The mystery: the modelled speed of n x n matrix products against n, in lines. The rule is that of
 // model/matmul.py.
 import { percent, plural, thousands } from "./core.js";
-import { circle, line, n, path, svg, text } from "./draw.js";
+import { circle, is, line, n, path, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Pixels. A row of data.lines has the divisor of n, and the look of its points: class, and shape
 // about the middle.
 const TOP = 44;
-const FOOT = 316;
+const FOOT = 286;
 const LEFT = 36;
 const RIGHT = 20;
 const TERA = 1e12;
@@ -95,29 +95,33 @@ export function show(data, on, width) {
   const points = to.lines.map((line, i) =>
     path(data.lines[i][1], line.map((at) => spot(at) + data.lines[i][2]).join("")),
   );
-  const marks = [
+  const [speed, then] = [now.rate, next].map((rate) => (rate / TERA).toPrecision(3));
+  const rings = [
     line("edge", at, to.y(now.rate), at, to.y(next)),
-    circle("edge", at, to.y(now.rate), 6),
-    circle("edge", at, to.y(next), 3),
+    circle("edge", at, to.y(now.rate), 6, is(`n ${thousands(n)}`, `${speed} TFLOP/s`)),
+    circle("edge", at, to.y(next), 3, is(`n ${thousands(n + 1)}`, `${then} TFLOP/s`)),
   ];
-  const [is, then] = [now.rate, next].map((rate) => (rate / TERA).toPrecision(3));
+  const words = (size) =>
+    worded(`n ${thousands(size)}`, `${(model(size, on, data).rate / TERA).toPrecision(3)} TFLOP/s`);
   const square = (k) => `${thousands(k)} × ${thousands(k)}`;
   const part = percent(now.rate, gpu.peak);
   const waves = on.waves ? plural(now.rounds, "wave") : "shared out evenly";
   const tiles = plural(Math.ceil(now.tiles), "tile");
-  const words = cause
+  const costs = cause
     ? `What costs most: ${data.words[cause]}. Without it the speed is ${gain < 100 ? gain.toFixed(2) : thousands(Math.round(gain))} times as high.`
     : "Nothing holds it back.";
   return {
     picture: svg(width, FOOT + 74, "Modelled speed of matrix products against their size", [
       axes(to, gpu, data, width, on.memory),
       points.reverse(),
-      marks,
+      rings,
       text("", LEFT, FOOT + 42, "size n, divisible by"),
+      '<g class="key">',
       key,
+      "</g>",
     ]),
     rows: [
-      [square(n), is, `TFLOP/s, ${part} of the peak`],
+      [square(n), speed, `TFLOP/s, ${part} of the peak`],
       [
         "one size up, " + square(n + 1),
         then,
@@ -125,9 +129,10 @@ export function show(data, on, width) {
       ],
     ],
     text:
-      `${square(n)} on ${device}: ${is} TFLOP/s, ${part} of the peak (modelled). ${tiles} for ${gpu.sms} SMs, ${waves}, loads of ` +
-      `${now.width} bytes. ${words} One size up: ${then} TFLOP/s.`,
+      `${square(n)} on ${device}: ${speed} TFLOP/s, ${part} of the peak (modelled). ${tiles} for ${gpu.sms} SMs, ${waves}, loads of ` +
+      `${now.width} bytes. ${costs} One size up: ${then} TFLOP/s.`,
     outputs: { n: thousands(n) },
+    marks: () => to.lines.flat().map(([size, x, y]) => [x - 3, y - 3, 6, 6, words(size)]),
   };
 }
 

@@ -2,12 +2,12 @@
 // other numbers would give. The rule is that of model/occupancy.py. Data: sms, names of the limits,
 // axes of the curves, key, and the threads and bytes that the sliders' places stand for.
 import { percent, plural, thousands } from "./core.js";
-import { circle, legend, line, n, path, rect, svg, text } from "./draw.js";
+import { cells, circle, is, legend, line, n, path, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 const LEFT = 112;
-const CURVES = 308;
-const PITCH = 84;
+const CURVES = 264;
+const PITCH = 64;
 const up = (amount, unit) => Math.ceil(amount / unit) * unit;
 
 // The most blocks that each resource alone would allow, in the order of the names.
@@ -36,10 +36,15 @@ function places(sm, warps, blocks, width) {
     const block = Math.floor(k / warps);
     const held = block < blocks;
     const x = LEFT + Math.floor(k / rows) * pitch;
-    const y = 26 + (k % rows) * 24;
-    shapes.push(rect(held ? ["one", "three"][block % 2] : "empty", x + 1, y, pitch - 2, 20));
-    if (held && pitch >= 19) shapes.push(text("inside strong", x + pitch / 2, y + 14.5, block));
-    if (k < rows) shapes.push(text("", 0, y + 14.5, `sub-partition ${k}`));
+    const y = 22 + (k % rows) * 22;
+    const words = is(
+      `place ${k}`,
+      `sub-partition ${k % rows}`,
+      held ? `warp of block ${block}` : "free",
+    );
+    shapes.push(rect(held ? ["one", "three"][block % 2] : "empty", x + 1, y, pitch - 2, 19, words));
+    if (held && pitch >= 19) shapes.push(text("inside strong", x + pitch / 2, y + 14, block));
+    if (k < rows) shapes.push(text("", 0, y + 14, `sub-partition ${k}`));
   }
   return shapes;
 }
@@ -47,7 +52,7 @@ function places(sm, warps, blocks, width) {
 // A bar ends at the blocks that an SM can have: more are of no use.
 const bars = (names, allowed, limiter, y, width) =>
   allowed.map((count, i) => {
-    const top = y + 24 * i;
+    const top = y + 21 * i;
     const wide = Math.min(count / allowed[1], 1) * (width - LEFT - 100);
     const sets = i === limiter;
     const least = count === allowed[limiter];
@@ -56,7 +61,14 @@ const bars = (names, allowed, limiter, y, width) =>
       (count < Infinity ? count : "no limit") + (sets ? ": the limit" : least ? ": as few" : "");
     return [
       text(look, 0, top + 13, names[i]),
-      rect(least ? "hatched" : "faint", LEFT, top, Math.max(wide, 1), 17),
+      rect(
+        least ? "hatched" : "faint",
+        LEFT,
+        top,
+        Math.max(wide, 1),
+        16,
+        is(names[i], count < Infinity ? `${plural(count, "block")} at most` : "no limit"),
+      ),
       text(look, LEFT + wide + 6, top + 13, words),
     ];
   });
@@ -66,7 +78,7 @@ const bars = (names, allowed, limiter, y, width) =>
 function curve(data, values, [name, least, most, words, low, high], top, width) {
   const right = width - 12;
   const x = (v) => n(LEFT + ((v - least) * (right - LEFT)) / (most - least));
-  const y = (part) => n(top + 54 - part * 50);
+  const y = (part) => n(top + 44 - part * 40);
   const parts = Array.from({ length: most - least + 1 }, (_, i) => {
     const other = { ...values, [name]: least + i };
     return (Math.min(...limits(data, other)) * other.warps) / data.sms[values.device].warps;
@@ -79,17 +91,25 @@ function curve(data, values, [name, least, most, words, low, high], top, width) 
   return [
     Math.max(...parts),
     [
-      text("", 0, top + 33, words),
+      text("", 0, top + 28, words),
       text("small end", LEFT - 5, top + 8, "100 %"),
-      text("small end", LEFT - 5, top + 58, 0),
+      text("small end", LEFT - 5, top + 48, 0),
       line("rule", LEFT, y(0), right, y(0)),
       line("rule", LEFT, y(1), right, y(1)),
       path("stroke-one", `M${LEFT} ${steps}`),
       line("dots", at, now, at, y(0)),
-      circle("two", at, now, 5),
-      text("small", LEFT, top + 69, low),
-      text("small end", right, top + 69, high),
+      circle("two", at, now, 5, is(words, `occupancy ${percent(parts[values[name] - least], 1)}`)),
+      text("small", LEFT, top + 57, low),
+      text("small end", right, top + 57, high),
     ],
+    () => {
+      const pitch = (right - LEFT) / (most - least);
+      const place = (v) =>
+        ({ warps: data.threads[v], shared: `${n(data.bytes[v] / 1024)} KB` })[name] ?? v;
+      const told = (k) =>
+        worded(`${words} ${place(least + k)}`, `occupancy ${percent(parts[k], 1)}`);
+      return cells(LEFT - pitch / 2, top, pitch, 50, parts.length, parts.length, told, true);
+    },
   ];
 }
 
@@ -111,10 +131,10 @@ export function show(data, values, width) {
     picture: svg(width, CURVES + 3 * PITCH, what, [
       title(12, what),
       places(sm, warps, blocks, width),
-      legend(data.key, width, 126).shapes,
-      title(166, `Blocks that each resource allows, of ${allowed[1]}`),
-      bars(data.names, allowed, limiter, 178, width),
-      title(CURVES - 14, "Occupancy, with one number changed"),
+      legend(data.key, width, 114).shapes,
+      title(146, `Blocks that each resource allows, of ${allowed[1]}`),
+      bars(data.names, allowed, limiter, 153, width),
+      title(CURVES - 12, "Occupancy, with one number changed"),
       curves.map(([, drawn]) => drawn),
     ]),
     rows: [
@@ -127,6 +147,7 @@ export function show(data, values, width) {
       `shared memory: an SM of ${device} holds ${plural(blocks, "block")}, ${active} of ${sm.warps} warps, occupancy ${share}. ` +
       `The limit is set by ${limit}. With one number changed, occupancy is at most ` +
       `${curves.map(([best], i) => `${percent(best, 1)} by ${data.axes[i][3]}`).join(", ")}.`,
+    marks: () => curves.flatMap(([, , points]) => points()),
     outputs: { warps: thousands(threads), shared: n(kib) + " KiB" },
   };
 }

@@ -1,6 +1,6 @@
 // The online softmax widget: a running maximum m and the sum d of exp(x - m), corrected when a
 // value raises m.
-import { circle, legend, line, n, path, press, rect, svg, text } from "./draw.js";
+import { circle, is, legend, line, moves, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 // How often each way reads an element: for the maximum, the sum and the output; for both and the
@@ -49,8 +49,19 @@ function dots(row, states, step, pitch) {
       const latest = i === step - 1;
       const under = i >= step || x < states[step].m;
       return [
-        rect("press", i * pitch, 24, pitch, 90, press({ step: i + 1 })),
-        circle(i < step ? "one" : "empty", middle, y, latest ? 6 : 4.5),
+        `<g${press({ step: i + 1 })}>`,
+        rect("press", i * pitch, 24, pitch, 90),
+        circle(
+          i < step ? "one" : "empty",
+          middle,
+          y,
+          latest ? 6 : 4.5,
+          is(
+            `value ${i + 1}`,
+            signed(x),
+            i < step ? `maximum by then ${signed(states[i + 1].m)}` : "to come",
+          ),
+        ),
         pitch > 33 || latest
           ? text(
               "middle small",
@@ -59,6 +70,7 @@ function dots(row, states, step, pitch) {
               signed(x),
             )
           : "",
+        "</g>",
       ];
     }),
   ];
@@ -71,10 +83,22 @@ function terms(row, { m, before }, step, pitch, floor) {
   return row.slice(0, step).map((x, i) => {
     const left = (i + 0.5) * pitch - wide / 2;
     const now = Math.exp(x - m);
-    const bar = (name, low, high) => rect(name, left, floor - 80 * high, wide, 80 * (high - low));
+    const bar = (name, low, high, words, key) =>
+      rect(
+        name,
+        left,
+        floor - 80 * high,
+        wide,
+        80 * (high - low),
+        is(`term ${i + 1}`, words) + key,
+      );
+    // A correction shrinks the terms before it; a new term rises.
+    const corrected = i < step - 1 && before < m;
     return [
-      i < step - 1 && before < m ? bar("hatched", now, Math.exp(x - before)) : "",
-      bar("one", 0, now),
+      corrected
+        ? bar("hatched", now, Math.exp(x - before), `was ${figures(Math.exp(x - before))}`, "")
+        : "",
+      bar("one", 0, now, figures(now), moves(`term ${i}`, [left, floor, wide, 0])),
     ];
   });
 }
@@ -83,14 +107,21 @@ function ways(share, width, y) {
   const pitch = Math.min(90, (width - 118) / 4);
   const left = 104;
   return Object.entries(READS).map(([name, reads], k) => {
-    const top = y + 30 * k;
+    const top = y + 28 * k;
     const cells = [];
     for (let i = 0; i <= reads; i++)
       cells.push(
-        rect(i < reads ? "faint" : "empty", left + pitch * i, top, pitch - 3, 22),
+        rect(
+          i < reads ? "faint" : "empty",
+          left + pitch * i,
+          top,
+          pitch - 3,
+          22,
+          is(name, `access ${i + 1} of ${reads + 1}`, i < reads ? "read" : "write"),
+        ),
         text("middle small", left + pitch * (i + 0.5) - 2, top + 15, i < reads ? "read" : "write"),
       );
-    const bar = rect("one", left, top + 22, (pitch - 3) * share, 3);
+    const bar = rect("one", left, top + 22, (pitch - 3) * share, 3, is(name, "read so far"));
     return [
       text("", 0, top + 15, name),
       cells,
@@ -136,14 +167,14 @@ export function show({ inputs }, { input, seed, step }, width) {
       ["hatched", "taken away by the correction"],
     ],
     width,
-    248,
+    246,
   );
-  const y = 270 + key.height;
+  const y = 264 + key.height;
   const sum = step
     ? `${figures(states[step - 1].d)} × ${figures(fix)} + ${figures(term)} = ${figures(d)}`
     : 0;
   return {
-    picture: svg(width, y + 98, "Values, terms and accesses", [
+    picture: svg(width, y + 94, "Values, terms and accesses", [
       text("strong", 0, 12, `Values x; line: maximum m = ${maximum}`),
       dots(row, states, step, pitch),
       text("strong", 0, 130, "Terms exp(x − m) and their sum"),

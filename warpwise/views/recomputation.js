@@ -2,11 +2,11 @@
 // Data: items, values and gradients by level, and variants: words, what it does, kernels [side,
 // first level, last], accesses [kernel, side, kind, value, level, lower, right], since when a value
 // is in memory, the values kept, the levels that are made again, flops and special.
-import { legend, line, n, path, press, rect, svg, text } from "./draw.js";
+import { is, legend, line, moves, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
 const CELL = 42;
-const PITCH = 66;
+const PITCH = 50;
 const BARS = 68;
 const LOOK = { read: "one", write: "two" };
 const level = (i) => 54 + PITCH * i;
@@ -25,14 +25,18 @@ function kernel([side, first, last], when, again, { wide, places }) {
   const x = places[2 * side];
   const y = level(first) + 4;
   const middle = x + wide / 2;
-  const box = (look) => rect(look, x, y, wide, level(last) - y - 4);
-  const shapes = [box(when > 0 ? "empty" : "faint"), when ? "" : box("edge")];
+  const told = is(
+    side ? "backward kernel" : "forward kernel",
+    when > 0 ? "to come" : when ? "has run" : "runs",
+  );
+  const box = (look, words) => rect(look, x, y, wide, level(last) - y - 4, words);
+  const shapes = [box(when > 0 ? "empty" : "faint", told), when ? "" : box("edge", "")];
   for (let i = first; i < last; i++) {
     const twice = side && again.includes(i);
     const at = level(i) + PITCH / 2 + 4;
     if (twice)
       shapes.push(
-        rect("hatched", x + 4, at - 26, 7, 42),
+        rect("hatched", x + 4, at - 21, 7, 34, is("σ", "made again")),
         text("middle", middle + 4, at - 9, "σ again"),
       );
     shapes.push(text("middle", middle, at + 10 * twice, side ? "× σ′" : "σ"));
@@ -41,7 +45,7 @@ function kernel([side, first, last], when, again, { wide, places }) {
 }
 
 // An access between a kernel and the memory beside it, with its number.
-function access([, side, kind, , at, lower, right], i, step, { wide, gap, places }) {
+function access([, side, kind, value, at, lower, right], i, step, { wide, gap, places }) {
   const middle = gap / 2 + (right ? places[2 * side] + wide : places[2] - gap);
   const y = level(at) + (lower ? -10 : 10);
   const aim = right === +(kind === "write") ? 1 : -1;
@@ -49,7 +53,12 @@ function access([, side, kind, , at, lower, right], i, step, { wide, gap, places
   const done = i < step;
   return [
     line(done ? `stroke-${LOOK[kind]}` : "rule", 2 * middle - head, y, head - 6 * aim, y),
-    path(done ? LOOK[kind] : "faint", `M${n(head)} ${n(y)}l${-8 * aim} -4v8z`),
+    path(
+      done ? LOOK[kind] : "faint",
+      `M${n(head)} ${n(y)}l${-8 * aim} -4v8z`,
+      is(`access ${i + 1}`, `the ${side ? "back" : "for"}ward pass ${kind}s ${value}`) +
+        (done ? moves(`access ${i}`, [2 * middle - head - 4, y - 4, 8, 8]) : ""),
+    ),
     text(i === step - 1 ? "small middle strong" : "small middle", middle - 3 * aim, y - 3, i + 1),
   ];
 }
@@ -58,8 +67,9 @@ function access([, side, kind, , at, lower, right], i, step, { wide, gap, places
 function cell(name, x, i, look, kept) {
   const y = level(i) - 17;
   const middle = x + CELL / 2;
+  const when = { empty: "not yet stored", faint: "in memory" }[look] ?? "never stored";
   return [
-    rect(look, x, y, CELL, 34),
+    rect(look, x, y, CELL, 34, is(name, when, kept && "kept for the backward pass")),
     text("middle", middle, y + (kept ? 14 : 21), name),
     kept ? text("small middle", middle, y + 28, "kept") : "",
   ];
@@ -69,26 +79,36 @@ function cell(name, x, i, look, kept) {
 const compare = (variants, chosen, step, y, width) =>
   Object.entries(variants).map(([name, { words, accesses, flops, special }], k) => {
     const pitch = Math.min(26, (width - BARS - 22) / 15);
-    const top = y + 36 * k;
+    const top = y + 28 * k;
     const now = name === chosen;
     const work = flops + special;
     const look = now ? "strong" : "";
     const bar = (work * pitch) / 2;
     return [
+      `<g${press({ variant: name })}>`,
+      rect("press", 0, top - 2, width, 27),
       text(look, 0, top + 12, words),
       text(look, BARS + 4 + pitch * accesses.length, top + 12, accesses.length),
-      accesses.map(([, , kind], i) =>
+      accesses.map(([, side, kind, value], i) =>
         rect(
           !now ? "faint" : i < step ? LOOK[kind] : "empty",
           BARS + pitch * i,
           top,
           pitch - 2,
           15,
+          is(words, `access ${i + 1}`, `the ${side ? "back" : "for"}ward pass ${kind}s ${value}`),
         ),
       ),
-      rect(now ? "three" : "faint", BARS, top + 17, bar, 9),
-      text("small", BARS + 6 + bar, top + 26, work),
-      rect("press", 0, top - 5, width, 34, press({ variant: name })),
+      rect(
+        now ? "three" : "faint",
+        BARS,
+        top + 17,
+        bar,
+        7,
+        is(words, `${flops} flops`, `${special} exponentials`),
+      ),
+      text("small", BARS + 6 + bar, top + 25, work),
+      "</g>",
     ];
   });
 
@@ -116,13 +136,14 @@ export function show({ variants, items, values, gradients }, { variant, dtype, s
     ["three", "operations"],
     ["hatched", "made again"],
   ];
-  const y = level(3) + 52;
-  const key = legend(again.length ? looks : looks.slice(0, 5), width, y + 162);
+  const y = level(3) + 46;
+  const foot = y + 128;
+  const key = legend(again.length ? looks : looks.slice(0, 5), width, foot);
   const first = s
     ? `Access ${s} of ${count}: the ${side ? "back" : "for"}ward pass ${kind}s ${value}`
     : "Nothing has been read yet";
   return {
-    picture: svg(width, y + 162 + key.height, "Three sigmoids, forward and backward", [
+    picture: svg(width, foot + key.height, "Three sigmoids, forward and backward", [
       heads,
       kernels.map((one, i) => kernel(one, i - latest, again, where)),
       memory(values, 1),

@@ -43,6 +43,6 @@ export default widget("ww-requests", (ui, data) => {
   };
   source.oninput = ({ target: { value } }) =>
     bring({ row: value, step: data.lines.find((one) => one.row === value).worst });
-  back.onclick = () => (step.stepDown(), form.oninput());
-  next.onclick = () => (step.stepUp(), form.oninput());
+  back.onclick = () => ui.step(() => (step.stepDown(), form.oninput()));
+  next.onclick = () => ui.step(() => (step.stepUp(), form.oninput()));
 });

@@ -1,7 +1,7 @@
 // The shared memory of one block over time: the elements that the lanes of a warp name at a step,
 // and those that have been written by then.
 import { plural, thousands } from "./core.js";
-import { legend, letters, n, path, rect, svg, text } from "./draw.js";
+import { cells, is, legend, letters, moves, n, path, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 // GAP: pixels between arrays.
@@ -40,7 +40,14 @@ function strip(steps, step, width) {
   });
   const words = text("small", 0, 38, "tall bars write, short read, lines: barriers");
   return [
-    rect("mem-now", step * pace - pace, 0, Math.max(pace, 3), 24),
+    rect(
+      "mem-now",
+      step * pace - pace,
+      0,
+      Math.max(pace, 3),
+      24,
+      is(`step ${step}`, steps[step - 1].kind) + moves("now"),
+    ),
     path("mem-step", bars.join("")),
     words,
   ];
@@ -48,7 +55,7 @@ function strip(steps, step, width) {
 
 // One array, a rank for each square: squares of equal rank in a row are one shape, and lines
 // separate all. The last row may be short. Gives the shapes and their height.
-function grid({ title, columns }, ranks, looks, x, y, wide) {
+function grid({ name, title, columns, row, scale: [rowsEach, along] }, ranks, looks, x, y, wide) {
   const { length } = ranks;
   const rows = Math.ceil(length / columns);
   const high = Math.min(wide, 420 / rows);
@@ -59,6 +66,14 @@ function grid({ title, columns }, ranks, looks, x, y, wide) {
     d[0] += `M${right(c)} ${y + 18}V${down(Math.floor((length - (c || 1)) / columns + 1))}`;
   for (let r = 0; r <= rows; r++)
     d[0] += `M${x} ${down(r)}H${right(Math.min(columns, length - (r - 1) * columns))}`;
+  const words = (k) => {
+    const [i, j] = [Math.floor(k / columns) * rowsEach, (k % columns) * along];
+    const which =
+      rowsEach * along > 1
+        ? `${name}, elements from ${i * row + j} on`
+        : `element ${i * row + j} of ${name}`;
+    return worded(which, looks[ranks[k]][1]);
+  };
   for (let k = 0, from = 0; k < length; k++) {
     if (ranks[k] === ranks[k + 1] && (k + 1) % columns) continue;
     const left = right(from % columns);
@@ -70,6 +85,7 @@ function grid({ title, columns }, ranks, looks, x, y, wide) {
   return [
     [text("", x, y + 10, title), [1, 2, 3, 4, 0].map((k) => path(looks[k][0], d[k]))],
     34 + high * rows,
+    () => cells(x, y + 18, wide, high, columns, length, words),
   ];
 }
 
@@ -115,13 +131,20 @@ export function show(data, { step, warp }, width) {
   let x = 0;
   let y = 54;
   let tall = 0;
+  const pace = Math.min(30, width / steps.length);
+  const marks = [
+    () =>
+      cells(0, 0, pace, 24, steps.length, steps.length, (k) =>
+        worded(`step ${k + 1}`, steps[k].kind),
+      ),
+  ];
   arrays.forEach((array, i) => {
     // Where there is no room for all in a row, each gets one of its own.
     const { columns, title } = array;
     const wide = Math.min(18, room < 5 ? width / columns : room);
     const span = Math.max(columns * wide, letters(title));
     if (x && x + span > width) [x, y, tall] = [0, y + tall, 0];
-    const [drawn, height] = grid(
+    const [drawn, height, squares] = grid(
       array,
       rank(array, owner[i], now.array === i ? all : [], warp),
       looks,
@@ -130,6 +153,7 @@ export function show(data, { step, warp }, width) {
       wide,
     );
     shapes.push(drawn);
+    marks.push(squares);
     x += span + GAP;
     tall = Math.max(tall, height);
   });
@@ -148,6 +172,7 @@ export function show(data, { step, warp }, width) {
       `Warp ${warp} ${who}. By now ${rows.map(([term, count, of]) => `${count} ${of} are ${term}`).join(", ")}; ` +
       `${plural(passed, "barrier")} passed.`,
     outputs: { step: `${step} of ${steps.length}` },
+    marks: () => marks.flatMap((some) => some()),
   };
 }
 

@@ -1,7 +1,7 @@
 // A request of a warp as a picture: 32 lanes, the strip of sectors, and a line from each lane to
 // the bytes that it names.
 import { escape, percent, plural } from "./core.js";
-import { legend, letters, n, path, press, rect, svg, text } from "./draw.js";
+import { is, legend, letters, moves, n, path, press, rect, svg, text } from "./draw.js";
 
 export const TOY_BURST = 4;
 // From top to bottom: caption, lanes from 36 to 48, the strip, counts and first bytes to 216,
@@ -62,11 +62,28 @@ export function strip(
   const x = (u) => places[shown.indexOf(u)] * cell;
   const at = (a) => x(Math.floor(a / unit)) + ((a % unit) * cell) / unit;
   const size = (itemsize * cell) / unit;
-  const box = (name) => (u) => rect(name, x(u), TOP, cell, TALL);
+  // How much of a unit is used, the bytes of an element, and the lanes that name it, in words.
+  const bytes = (a) => (itemsize > 1 ? `${part}s ${a} to ${a + itemsize - 1}` : `${part} ${a}`);
+  const used = (u) => {
+    const named = new Set();
+    for (const a of addresses)
+      for (let b = a; a >= 0 && b < a + itemsize; b++) if (Math.floor(b / unit) === u) named.add(b);
+    return named.size;
+  };
+  const told = (u) => (touched.includes(u) ? `${used(u)} of ${unit} ${part}s used` : "not touched");
+  const lanes = (a) => addresses.flatMap((one, i) => (one === a ? [i] : []));
+  const naming = (a) =>
+    `lane${lanes(a)[1] ? "s" : ""} ${lanes(a).slice(0, 4)}${lanes(a)[4] ? ", …" : ""}`;
+  const box = (name) => (u) => rect(name, x(u), TOP, cell, TALL, is(`${word} ${u}`, told(u)));
+  // A request travels from the lanes to what they name.
   const line = (i) => {
     const from = n((i + 0.5) * pitch);
     const to = n(at(addresses[i]) + size / 2);
-    return path("line" + mark(i), `M${from} 48C${from} 98 ${to} 92 ${to} ${TOP}`);
+    return path(
+      "line" + mark(i),
+      `M${from} 48C${from} 98 ${to} 92 ${to} ${TOP}`,
+      moves(`line ${i} ${addresses[i]}`, [Math.min(from, to), 48, Math.abs(to - from), 0]),
+    );
   };
   // First bytes: of every unit, or of every 2nd, 4th, ... where numbers need the room.
   const able = shown.filter(
@@ -88,10 +105,31 @@ export function strip(
     shown.filter((u) => !touched.includes(u)).map(box("empty")),
     touched.map(box("hatched")),
     [...new Set(addresses)].map((a) =>
-      a < 0 ? "" : rect(size < 4 ? "one" : "one used", at(a), TOP, Math.max(size, THINNEST), TALL),
+      a < 0
+        ? ""
+        : rect(
+            size < 4 ? "one" : "one used",
+            at(a),
+            TOP,
+            Math.max(size, THINNEST),
+            TALL,
+            is(bytes(a), `${word} ${Math.floor(a / unit)}`, naming(a)) +
+              moves(`bytes ${a}`, [lanes(a)[0] * pitch, 36, pitch, 12]),
+          ),
     ),
     touched.map(box("edge")),
-    shown.map((u, i) => (gap(i) ? rect("dots", x(u) - cell / 2, TOP, cell / 2, TALL) : "")),
+    shown.map((u, i) =>
+      gap(i)
+        ? rect(
+            "dots",
+            x(u) - cell / 2,
+            TOP,
+            cell / 2,
+            TALL,
+            is(`${word}s left out`, u - shown[i - 1] - 1),
+          )
+        : "",
+    ),
     addresses.map((a, i) =>
       rect(
         (a < 0 ? "idle" : "lane") + mark(i),
@@ -99,7 +137,10 @@ export function strip(
         36,
         pitch - 2,
         12,
-        lane < 0 ? "" : press({ lane: i }),
+        (lane < 0 ? "" : press({ lane: i })) +
+          (a < 0
+            ? is(`lane ${i}`, "not active")
+            : is(`lane ${i}`, bytes(a), `${word} ${Math.floor(a / unit)}`)),
       ),
     ),
     addresses.map((_, i) => (pitch < 17 && i % 8 ? "" : text("middle", (i + 0.5) * pitch, 31, i))),

@@ -1,7 +1,7 @@
 // The tiles widget: one step of a tiled matrix product, the tiles in shared memory, and the sectors
 // that A's tile takes.
 import { plural, thousands } from "./core.js";
-import { legend, line, rect, svg, text } from "./draw.js";
+import { cells, is, legend, line, moves, rect, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
 // Rows of a tile that are drawn.
@@ -67,11 +67,18 @@ function matrix(name, x, y, size, n, tile, look, i, j) {
     );
   return [
     shapes,
-    rect(look, x + j * pitch, top, unit * inside(j, tile, n), high),
+    rect(look, x + j * pitch, top, unit * inside(j, tile, n), high, moves(name)),
     rect("edge", x, y, size, size),
     text("strong middle", x + size / 2, y - 7, name),
   ];
 }
+
+// The tiles of a matrix in words; of C, those before the one under way are done.
+const named = (name, x, y, pitch, side, i, j) =>
+  cells(x, y, pitch, pitch, side, side * side, (k) => {
+    const now = k === i * side + j ? "under way" : name === "C" && k < i * side + j ? "done" : "";
+    return worded(`tile ${Math.floor(k / side)}, ${k % side} of ${name}`, now);
+  });
 
 // Rows of A's tile in memory: the sectors that move, and the part of them that is used.
 function memory({ rows, wide }, { item, sector }, x, y, width) {
@@ -89,13 +96,20 @@ function memory({ rows, wide }, { item, sector }, x, y, width) {
         text("", x, top + 12, `row ${i}`),
         text("", left + unit * count + 8, top + 12, count),
       ];
-      const strip = (look) =>
-        [...Array(count).keys()].map((s) => rect(look, left + s * unit, top, unit, 15));
+      const strip = (look, words) =>
+        [...Array(count).keys()].map((s) =>
+          rect(look, left + s * unit, top, unit, 15, words ? words(s) : ""),
+        );
+      const used = (s) =>
+        Math.min(first + wide * item, (from + s + 1) * sector) -
+        Math.max(first, (from + s) * sector);
       return [
         shapes,
         strip("hatched"),
         rect("one", left + unit * (first / sector - from), top, (unit * wide * item) / sector, 15),
-        strip("tiles-sector"),
+        strip("tiles-sector", (s) =>
+          is(`sector ${from + s}, row ${i}`, `${used(s)} of ${sector} bytes used`),
+        ),
       ];
     }),
   ];
@@ -111,7 +125,7 @@ export function show(data, { n, tile: words, wider, step }, width) {
   const far = reads(n, tile, s);
   const taken = sectors(at, n, tile, n + wider, data);
   const big = width > 560;
-  const size = big ? 160 : Math.min(170, (width - 26) / 2);
+  const size = big ? 150 : Math.min(170, (width - 26) / 2);
   const right = size + 24;
   const low = size + 52;
   const end = low + size;
@@ -131,20 +145,46 @@ export function show(data, { n, tile: words, wider, step }, width) {
     ["tiled", far.tiled, 2 * n * n * side],
     ["naive", far.naive, 2 * n ** 3],
   ];
-  const bar = (look, top, count) =>
-    rect(look, x + 46, top, ((width - x - 50) * count) / bars[1][2], 15);
+  const bar = (look, top, count, name, now) =>
+    rect(
+      look,
+      x + 46,
+      top,
+      ((width - x - 50) * count) / bars[1][2],
+      15,
+      is(name, `${thousands(now)} elements read`),
+    );
   const drawn = bars.map(([name, now, all], i) => [
     text("", x, y + 220 + 22 * i, name),
-    bar("empty", y + 208 + 22 * i, all),
-    bar("tiles-read", y + 208 + 22 * i, now),
+    bar("empty", y + 208 + 22 * i, all, name, now),
+    bar("tiles-read", y + 208 + 22 * i, now, name, now),
   ]);
+  // Where each matrix stands, and the row and column of its tile.
+  const pitch = (size / n) * tile;
+  const stands = [
+    ["B", right, 20, k, column],
+    ["A", 1, low, row, k],
+    ["C", right, low, row, column],
+  ];
+  // Each tile is copied from its matrix to shared memory.
+  const copy = (look, name, i, [, x, y, a, b]) =>
+    rect(
+      look,
+      1 + 48 * i,
+      58,
+      42,
+      42,
+      is(`tile ${a}, ${b} of ${name}`, "in shared memory") +
+        moves(`${name} ${a} ${b}`, [x + b * pitch, y + a * pitch, pitch, pitch]),
+    );
   const shapes = [
     text("strong", 1, 48, "Shared memory"),
-    ["one", "three"].map((look, i) => rect(look, 1 + 48 * i, 58, 42, 42)),
+    copy("one", "A", 0, stands[1]),
+    copy("three", "B", 1, stands[0]),
     text("", 1, 120, `${thousands(2 * tile * tile * data.item)} bytes`),
-    matrix("B", right, 20, size, n, tile, "three", k, column),
-    matrix("A", 1, low, size, n, tile, "one", row, k),
-    matrix("C", right, low, size, n, tile, "two", row, column),
+    stands.map(([name, x, y, i, j]) =>
+      matrix(name, x, y, size, n, tile, { A: "one", B: "three", C: "two" }[name], i, j),
+    ),
     memory(taken, data, x, y, width),
     big ? [text("strong", x, y + 198, "Elements read"), drawn] : "",
     key.shapes,
@@ -165,6 +205,7 @@ export function show(data, { n, tile: words, wider, step }, width) {
       `Step ${thousands(s)} of ${thousands(steps)}: tile ${row}, ${k} of A and ${k}, ${column} of B are in shared memory, for ${row}, ${column} of C. ` +
       `${thousands(far.tiled)} elements read so far, by a naive kernel ${less} times as many. This tile of A takes ${plural(taken.total, "sector")} in ${each}.`,
     limits: { n: [tile, data.most * tile], step: [1, steps] },
+    marks: () => stands.flatMap(([name, x, y, i, j]) => named(name, x, y, pitch, side, i, j)),
   };
 }
 

@@ -29,8 +29,10 @@ STAGE = '<div class="picture"></div><dl></dl><div aria-live="polite"><p class="t
 # A page's registry of elements, which the script looks into, and the function to call from here.
 _PAGELESS = "const customElements = { get: () => true };\n"
 _CALL = """
-globalThis.shown = (data, values, width) =>
-  JSON.stringify(show(JSON.parse(data), JSON.parse(values), width));"""
+globalThis.shown = (data, values, width) => {
+  const { marks, ...made } = show(JSON.parse(data), JSON.parse(values), width);
+  return JSON.stringify({ ...made, picture: made.picture.replace(/ data-[a-z]+="[^"]*"/g, "") });
+};"""
 
 
 @dataclass(frozen=True)
