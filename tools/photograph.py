@@ -32,6 +32,8 @@ SETTLED = """async () => {
     await window.MathJax?.startup?.promise;
     await new Promise(done => setTimeout(done, 250));
 }"""
+# What floats over a page would lie on its widgets.
+BARE = ".bd-header-article, .skip-link, #pst-skip-link, #pst-back-to-top { visibility: hidden }"
 WIDTHS = (1440, 1024, 390)
 SCHEMES = ("light", "dark")
 LOOKS = [(width, scheme) for width in WIDTHS for scheme in SCHEMES]
@@ -112,7 +114,7 @@ async def each_widget(browser: Browser, address: str, out: Path) -> None:
     async def take(look: str) -> None:
         for i, tag in enumerate(tqdm(await opened.evaluate(WIDGETS), desc=f"widgets, {look}")):
             path = out / f"widget-{i:02}-{tag}-{look}.png"
-            await opened.locator(f"[data-photo='{i}']").screenshot(path=path, animations="disabled")
+            await opened.locator(f"[data-photo='{i}']").screenshot(path=path, style=BARE)
 
     await in_each_look(opened, address, take)
 

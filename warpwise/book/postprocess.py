@@ -35,6 +35,11 @@ FRONT_PAGE = (
 )
 
 
+def hold_points(app: Sphinx, body: str) -> str:
+    """Keep a point behind a formula in its line, where a browser would begin a new one with it."""
+    return FORMULA.sub(r'<span class="ww-whole">\1\2</span>', body)
+
+
 def repair_roles(app: Sphinx, body: str) -> str:
     """Replace the ARIA roles that axe reports in a page's body."""
     for old, new in ROLES.items():
@@ -42,24 +47,14 @@ def repair_roles(app: Sphinx, body: str) -> str:
     return body
 
 
-def hold_points(app: Sphinx, body: str) -> str:
-    """Keep a point behind a formula in its line, where a browser would begin a new one with it."""
-    return FORMULA.sub(r'<span class="ww-whole">\1\2</span>', body)
-
-
 def share_scripts(app: Sphinx, body: str) -> str:
-    """Keep the first of equal widget scripts in a page's body.
+    """Keep one of each widget's script, at the end of a page's body.
 
-    Modules run once the whole page has been read, so one finds all its elements.
+    Modules run once the whole page has been read, so one finds all its elements. One after the
+    other, compression finds what they share: the page of all widgets takes half the bytes.
     """
-    seen: set[str] = set()
-
-    def first(script: re.Match[str]) -> str:
-        repeated = script[0] in seen
-        seen.add(script[0])
-        return "" if repeated else script[0]
-
-    return WIDGET_SCRIPT.sub(first, body)
+    scripts = dict.fromkeys(WIDGET_SCRIPT.findall(body))
+    return WIDGET_SCRIPT.sub("", body) + "".join(scripts)
 
 
 def write_front(app: Sphinx, error: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""Small repairs of a page's body."""
+"""A formula in a line keeps the point behind it."""
 
 from __future__ import annotations
 
