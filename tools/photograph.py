@@ -32,6 +32,8 @@ SETTLED = """async () => {
     await window.MathJax?.startup?.promise;
     await new Promise(done => setTimeout(done, 250));
 }"""
+# What floats over a page would lie on its widgets.
+BARE = ".bd-header-article, .skip-link, #pst-skip-link, #pst-back-to-top { visibility: hidden }"
 WIDTHS = (1440, 1024, 390)
 SCHEMES = ("light", "dark")
 LOOKS = [(width, scheme) for width in WIDTHS for scheme in SCHEMES]
@@ -90,10 +92,16 @@ async def photograph(
 
 async def whole_page(browser: Browser, address: str, stem: Path, progress: tqdm) -> None:
     """Photograph a page from top to bottom in each look."""
-    opened = await browser.new_page()
+    opened = await browser.new_page(reduced_motion="reduce")
 
     async def take(look: str) -> None:
-        await opened.screenshot(path=f"{stem}-{look}.jpg", full_page=True, type="jpeg", quality=80)
+        await opened.screenshot(
+            path=f"{stem}-{look}.jpg",
+            full_page=True,
+            animations="disabled",
+            type="jpeg",
+            quality=80,
+        )
         progress.update()
 
     await in_each_look(opened, address, take)
@@ -101,18 +109,19 @@ async def whole_page(browser: Browser, address: str, stem: Path, progress: tqdm)
 
 async def each_widget(browser: Browser, address: str, out: Path) -> None:
     """Photograph each widget of the gallery in each look, numbered in the page's order."""
-    opened = await browser.new_page()
+    opened = await browser.new_page(reduced_motion="reduce")
 
     async def take(look: str) -> None:
         for i, tag in enumerate(tqdm(await opened.evaluate(WIDGETS), desc=f"widgets, {look}")):
             path = out / f"widget-{i:02}-{tag}-{look}.png"
-            await opened.locator(f"[data-photo='{i}']").screenshot(path=path)
+            await opened.locator(f"[data-photo='{i}']").screenshot(path=path, style=BARE)
 
     await in_each_look(opened, address, take)
 
 
 async def in_each_look(opened: Page, address: str, take: Take) -> None:
     """Open a page, have pictures taken of it in each width and colour scheme, and close it."""
+    await opened.set_viewport_size({"width": LOOKS[0][0], "height": 900})
     await opened.goto(address, wait_until="load")
     for width, scheme in LOOKS:
         await opened.set_viewport_size({"width": width, "height": 900})

@@ -9,9 +9,10 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from warpwise.book.lines import MOST, indentation, with_lines
+from warpwise.book.lines import MOST, SHORT, element, with_lines
 
-CODE = 'def f(x):\n\n    """Two\n    lines."""\n        return "<&>"\n'
+LONG = "a line that may not fit a phone"
+CODE = f'def f(x):\n\n    """{LONG}\n    {LONG}."""\n        return "<&>" + x  # {LONG}\n'
 
 
 class Text(HTMLParser):
@@ -38,10 +39,10 @@ def test_each_line_is_one_element_and_the_text_is_the_same(numbers):
     made = with_lines(plain)
     assert Text(made).text == Text(plain).text and Text(made).open == []
     lines = made.split('<span class="ww-l"')[1:]
-    assert len(lines) == 5 and all(line.count("\n") == 1 for line in lines[:-1])
+    assert len(lines) == 3 and all(line.count("\n") == 1 for line in lines[:-1])
     number = 2 if numbers else 0
-    assert [f"--i:{number + 4}" in line for line in lines] == [False, False, True, True, False]
-    assert f"--i:{number + 8}" in lines[4]
+    indents = (number + indent for indent in (4, 4, 8))
+    assert all(f"--i:{n}" in line for n, line in zip(indents, lines, strict=True)), lines
 
 
 def test_what_is_no_code_box_stays():
@@ -49,6 +50,7 @@ def test_what_is_no_code_box_stays():
     assert with_lines(body) == body
 
 
-def test_a_deep_line_leaves_room():
-    assert indentation(" " * 60 + "<b>x</b>") == MOST
-    assert indentation("&amp;x") == 0
+def test_a_deep_line_leaves_room_and_a_short_one_stays():
+    assert f"--i:{MOST}" in element(" " * 60 + "<b>x</b>")
+    assert "style" not in element("x" * (SHORT + 1))
+    assert element("&amp;" * SHORT) == "&amp;" * SHORT

@@ -45,6 +45,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", prepare)
     app.connect("builder-inited", add_style)
     rewrite_bodies(app, postprocess.repair_roles)
+    rewrite_bodies(app, postprocess.hold_points)
     rewrite_bodies(app, postprocess.share_scripts)
     # before sphinx_external_toc, at 500, writes a front page of its own
     app.connect("build-finished", postprocess.write_front, priority=400)

@@ -1,4 +1,4 @@
-"""Give each line of a code box an element of its own, with its indentation.
+"""Give each line of a code box that may not fit an element of its own, with its indentation.
 
 On a phone and on paper ``warpwise.css`` wraps such a line behind its indentation and marks where it
 goes on. What a box holds as text stays the same, so copying it and opening its editor do too.
@@ -17,6 +17,7 @@ from warpwise.book.markup import rewrite_bodies
 BOX = re.compile(r'(<div class="highlight"><pre>(?:<span></span>)?)(.*?)(</pre>)', re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 NUMBER = re.compile(r'<span class="linenos">([^<]*)</span>')  # of a line, in some listings
+SHORT = 30  #: characters that fit into the narrowest box
 MOST = 24  #: of an indentation that is kept where a line goes on, in characters
 
 
@@ -27,21 +28,20 @@ def with_lines(body: str) -> str:
     return BOX.sub(lambda box: box[1] + _lines(box[2]) + box[3], body)
 
 
-def indentation(line: str) -> int:
-    """Return how many characters stand before a line's first word: spaces, and its number."""
-    number = NUMBER.match(line)
-    text = unescape(TAG.sub("", line[number.end() :] if number else line))
-    before = len(number[1]) + 1 if number else 0
-    return min(before + len(text) - len(text.lstrip()), MOST)
-
-
 def _lines(code: str) -> str:
-    *lines, rest = code.split("\n")
-    return "".join(f"{_element(line)}\n" for line in lines) + (rest and _element(rest))
+    return "\n".join(map(element, code.split("\n")))
 
 
-def _element(line: str) -> str:
-    indent = indentation(line)
+def element(line: str) -> str:
+    """Return a line in an element that says how many characters stand before its first word.
+
+    These are spaces, and its number. A short line stays as it is."""
+    number = NUMBER.match(line)
+    text = unescape(TAG.sub("", line[number.end() :] if number else line)).rstrip()
+    before = len(number[1]) + 1 if number else 0
+    if before + len(text) <= SHORT:
+        return line
+    indent = min(before + len(text) - len(text.lstrip()), MOST)
     style = f' style="--i:{indent}"' if indent else ""
     return f'<span class="ww-l"{style}>{line}</span>'
 

@@ -25,12 +25,19 @@ ICON = re.compile(
     r':\[\d+,\d+,\[([^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?'
 )
 ICON_NAME = re.compile(r"\bfa-([a-z0-9-]+)")
+# A formula in a line, and the signs right behind it.
+FORMULA = re.compile(r'(<span class="math notranslate nohighlight">[^<]*</span>)([.,;:?!)]+)')
 WIDGET_SCRIPT = re.compile(r'<script type="module">.*?</script>', re.DOTALL)
 FRONT_PAGE = (
     '<!doctype html>\n<html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>'
     '<link rel="icon" href="{icon}">\n<meta http-equiv="refresh" content="0; url={first}"></head>'
     '<body><p><a href="{first}">{title}</a></p></body></html>\n'
 )
+
+
+def hold_points(app: Sphinx, body: str) -> str:
+    """Keep a point behind a formula in its line, where a browser would begin a new one with it."""
+    return FORMULA.sub(r'<span class="ww-whole">\1\2</span>', body)
 
 
 def repair_roles(app: Sphinx, body: str) -> str:

@@ -12,17 +12,28 @@ from warpwise.traces import Trace
 
 MOST_REQUESTS = 384  #: that a view carries, all choices together: keeps its data small
 
+#: In a narrow place each source line stands above its figures.
+NARROW = """<style>@container (max-width: 420px) {
+  .listing :is(table, thead, tbody) { display: block; }
+  .listing tr { display: grid; grid-template-columns: repeat(var(--figures), 1fr); }
+  .listing tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 15%, transparent); }
+  .listing tr > :last-child { grid-column: 1 / -1; order: -1; text-align: left; }
+  .listing thead th:last-child { display: none; }
+  .listing td, .listing td code { line-height: 20px; min-width: 0; }
+}</style>"""
+
 
 def table(label: str, heads: Iterable[str], rows: Iterable[Sequence[str | int]]) -> str:
-    """Return a table that scrolls where it is too wide; on a phone, source stands above figures.
+    """Return a table that scrolls where it is too wide, unless the place is narrow.
 
     Cells and heads are HTML; the last cell of a row is the text of its source line."""
     heads = tuple(heads)
     head = "".join(f'<th scope="col">{title}</th>' for title in heads)
     body = "".join(_row(*row) for row in rows)
     return (
-        f'<div class="listing" style="overflow-x:auto;--figures:{len(heads) - 1}" tabindex="0" '
-        f'role="group" aria-label="{escape(label)}"><table><thead><tr>{head}</tr></thead>'
+        f'{NARROW}<div class="listing" style="overflow-x:auto;--figures:{len(heads) - 1}" '
+        f'tabindex="0" role="group" aria-label="{escape(label)}">'
+        f"<table><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
 
