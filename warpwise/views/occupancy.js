@@ -105,7 +105,7 @@ function curve(data, values, [name, least, most, words, low, high], top, width) 
     () => {
       const pitch = (right - LEFT) / (most - least);
       const place = (v) =>
-        ({ warps: data.threads[v], shared: `${n(data.bytes[v] / 1024)} KB` })[name] ?? v;
+        ({ warps: data.threads[v], shared: `${n(data.bytes[v] / 1024)} KiB` })[name] ?? v;
       const told = (k) =>
         worded(`${words} ${place(least + k)}`, `occupancy ${percent(parts[k], 1)}`);
       return cells(LEFT - pitch / 2, top, pitch, 50, parts.length, parts.length, told, true);
