@@ -2,8 +2,12 @@
 
 A request is cut into passes: by the width of the path to registers, by the banks that its words lie
 in, by the lanes whose addresses a clock takes, and in global memory by lines of 128 bytes. Rules of
-banks and of wide accesses: CUDA C++ Programming Guide, "Shared Memory"; four lines a clock:
-te42kyfo/gpu-benches, gpu-strides, where 32 lines take 8 to 9 clocks."""
+banks: CUDA C++ Programming Guide, "Shared Memory". A wide access takes the lanes in groups, of which
+two go together where neighbours read one address (NVIDIA's developer forum, "Unexpected shared
+memory bank conflict", 2019). From te42kyfo/gpu-benches,
+gpu-strides: each lane's bytes take their part of the path from L1, even if all lanes read one word
+(a double for all takes two clocks on an A100, as neighbours do); words in one bank of L1 take
+turns, as in shared memory (a stride of 32 floats takes 32 clocks); 32 lines take 8 to 9 clocks."""
 
 from __future__ import annotations
 
@@ -26,11 +30,16 @@ def clocks(addresses: Sequence[int], width: int, space: str, core: Core) -> floa
     lanes = {lane: a // width * width for lane, a in enumerate(addresses) if a >= 0}
     if not lanes:
         return 1.0
-    path = core.shared_path if space == "shared" else core.l1_path
-    passes = sum(_clocks(group, width, path, core) for group in _groups(lanes, width, path))
+    groups = _groups(lanes, width)
     if space == "shared":
-        return float(passes)
-    return float(max(passes, -(-len(lines(lanes.values())) // LINES_PER_CLOCK)))
+        merged = _merged(groups, lanes) if width >= 8 else groups
+        return float(
+            sum(_clocks(group, width, core.shared_path, core) for group in merged if group)
+        )
+    passes = sum(_clocks(group, width, core.l1_path, core) for group in groups if group)
+    by_width = -(-len(lanes) * width // core.l1_path)
+    by_lines = -(-len(lines(lanes.values())) // LINES_PER_CLOCK)
+    return float(max(passes, by_width, by_lines))
 
 
 def lines(addresses: object) -> set[int]:
@@ -51,22 +60,19 @@ def atomic_clocks(addresses: Sequence[int]) -> float:
     return float(max([1, *counts.values(), *banks.values()]))
 
 
-def _groups(lanes: dict[int, int], width: int, path: int) -> list[list[int]]:
-    """Return the addresses of the lanes that are served together.
-
-    Quarters of a warp with accesses of 16 bytes go in pairs where together they need no more."""
+def _groups(lanes: dict[int, int], width: int) -> list[list[int]]:
+    """Return the addresses of the lanes that are served together, some groups empty."""
     size = LANES_TOGETHER.get(width, 32)
-    groups = [[a for lane, a in lanes.items() if lane // size == k] for k in range(32 // size)]
-    if width < 16:
-        return [group for group in groups if group]
-    return [pair for half in (groups[:2], groups[2:]) for pair in _paired(half, width, path)]
+    return [[a for lane, a in lanes.items() if lane // size == k] for k in range(32 // size)]
 
 
-def _paired(half: list[list[int]], width: int, path: int) -> list[list[int]]:
-    both = half[0] + half[1]
-    words = _words(both, width)
-    fits = len(words) * BANK_BYTES <= LINE_BYTES and _conflicts(words) == 1
-    return [both] if both and fits else [group for group in half if group]
+def _merged(groups: list[list[int]], lanes: dict[int, int]) -> list[list[int]]:
+    """Merge groups in pairs where all neighbours, or all lanes two apart, have one address."""
+    for apart in (1, 2):
+        if all(lanes.get(lane ^ apart, a) == a for lane, a in lanes.items()):
+            pairs = zip(groups[::2], groups[1::2], strict=True)
+            return [first + second for first, second in pairs]
+    return groups
 
 
 def _words(addresses: Sequence[int], width: int) -> set[int]:

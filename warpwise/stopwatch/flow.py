@@ -84,7 +84,6 @@ def _leaving(
     if last.name in ("BRX", "BRXU", "JMX"):
         return {Edge(n, to) for to in places.values() if to != n} | {Edge(n, after)}
     if last.name in ("BRA", "JMP", "CALL") and target is not None:
-        # BRA.DIV leaves only where lanes have parted before a shuffle
         past = last.conditional or last.name == "CALL"
         return {Edge(n, target)} | ({Edge(n, after)} if past else set())
     return {Edge(n, after)}

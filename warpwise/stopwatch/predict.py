@@ -21,9 +21,9 @@ LAUNCH_SECONDS = 2e-6  #: of an empty kernel; assumed, as in the book's chapter 
 #: From a free place on an SM to the next block's first instruction. Read from gpu-stream's reads
 #: with blocks of 32 threads on an A100, where nothing else decides; taken for all.
 START_CLOCKS = 290.0
-#: Share of the datasheet's bandwidth that DRAM gives: pure reads and reads mixed with writes.
+#: Share of the datasheet's bandwidth that DRAM gives: reads or writes alone, and mixed in halves.
 #: gpu-stream on an A100, where it no longer depends on the size of the block; taken for all.
-READS_ONLY, MIXED = 0.96, 0.89
+UNMIXED, MIXED = 0.96, 0.89
 MOST_ISSUES = 2_000_000  #: instructions that one run of the engine simulates, roughly
 GENERATIONS = 14
 
@@ -40,13 +40,17 @@ class Run:
     rates: tuple[float, float]  #: clocks for a sector of L2 and of DRAM, of one SM's share
 
 
-def predicted(trace: Trace, program: Program, card: Card, grid: tuple[int, int, int]) -> Run:
-    """Return the clocks of a launch on a card, with ``grid`` blocks like the recorded one."""
+def predicted(
+    trace: Trace, program: Program, card: Card, grid: tuple[int, int, int], most: int = 0
+) -> Run:
+    """Return the clocks of a launch on a card, with ``grid`` blocks like the recorded one.
+
+    ``most``: blocks that an SM holds, where a launch limits them by other means than it seems."""
     threads, blocks = prod(trace.block), prod(grid)
     fits = occupancy(card.device, threads, max(1, program.registers), program.shared_bytes)
     if not fits.blocks:
         raise LaunchError(str(fits))
-    slots = fits.blocks
+    slots = min(fits.blocks, most or fits.blocks)
     sms = min(card.device.sms, blocks)
     resident = min(slots, ceil(blocks / card.device.sms))
     l1_bytes = max(16_384, card.core.unified_bytes - resident * _taken(program, card))
@@ -67,7 +71,7 @@ def _rates(card: Card, sms: int, reads: float) -> tuple[float, float]:
     """Return the clocks that a sector takes of one SM's share of L2, and of DRAM.
 
     Few SMs have more of each; of L2 at most 64 bytes in a clock, the width of its port."""
-    share = MIXED + (READS_ONLY - MIXED) * max(0.0, 2 * reads - 1)
+    share = MIXED + (UNMIXED - MIXED) * abs(2 * reads - 1)
     l2 = min(64.0, card.l2_bytes_per_clock / sms)
     return 32 / l2, 32 * sms / (card.dram_bytes_per_clock * share)
 

@@ -63,7 +63,8 @@ class Op:
     @property
     def conditional(self) -> bool:
         """True for a branch that may fall through."""
-        return bool(self.guard) or bool(_condition(self.text))
+        parted = ".DIV" in self.text or ".CONV" in self.text  # only where lanes have parted
+        return parted or bool(self.guard) or bool(_condition(self.text))
 
 
 def read(instruction: Instruction) -> Op:

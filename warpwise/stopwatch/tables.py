@@ -76,6 +76,7 @@ class Costs:
         self.trace, self.card, self.uses, self.grid, self.wave = trace, card, uses, grid, wave
         self.missed = l1_miss_shares(trace, l1_bytes)
         self.requests, self.asked = _requests(trace), _asked(trace)
+        self.itemsizes = {info.name: info.itemsize for info in trace.arrays}
         self.known: dict[tuple[Site, int], Cost] = {}
 
     def of(self, op: Op, line: int) -> Cost:
@@ -113,16 +114,22 @@ class Costs:
         passes = _mean([clocks(a, op.width, "global", self.card.core) for a, _ in found])
         if kind == "atomic":
             return Cost(passes, touched, touched)
-        from_dram = _mean([self._from_dram(array, kind) for _, array in found])
+        merged = [max(1.0, op.width / self.itemsizes[array]) for _, array in found]
+        from_dram = _mean(
+            [self._from_dram(a, kind, n) for (_, a), n in zip(found, merged, strict=True)]
+        )
         if op.access == "copy" or ".STRONG" in op.text or ".CG" in op.text:
             missed = 1.0
         else:
             missed = self.missed.get(line, 1.0) if kind == "load" else 1.0
+            missed = min(1.0, missed * _mean(merged))  # the neighbours' hits are in one request
         return Cost(passes, touched * missed, touched * min(missed, from_dram))
 
-    def _from_dram(self, array: str, kind: str) -> float:
-        """Return the sectors from or to DRAM over all those that a block asks for."""
-        use, asked = self.uses.get(array), self.asked.get((array, kind), 0.0)
+    def _from_dram(self, array: str, kind: str, merged: float) -> float:
+        """Return the sectors from or to DRAM over all those that a block asks for.
+
+        ``merged``: the source's requests that the compiler made one of."""
+        use, asked = self.uses.get(array), self.asked.get((array, kind), 0.0) / merged
         if use is None or not asked:
             return 1.0
         different = (use.loaded if kind == "load" else use.stored) / SECTOR_BYTES
@@ -215,7 +222,7 @@ def _requests(trace: Trace) -> dict[Site, list[tuple[tuple[int, ...], str]]]:
 
 def _sampled(trace: Trace, rows: Sequence[int]) -> list[tuple[tuple[int, ...], str]]:
     found: list[tuple[tuple[int, ...], str]] = []
-    step = max(1, len(rows) // SAMPLES)
+    step = len(rows) // SAMPLES | 1  # odd, so that of arrays in turn none is left out
     for turn, i in enumerate(rows[::step]):
         addresses = trace.records.addresses[i]
         warps = [w for w in range(0, len(addresses), 32) if (addresses[w : w + 32] >= 0).any()]
@@ -234,7 +241,7 @@ def _asked(trace: Trace) -> dict[tuple[str, str], float]:
         for kind in ("load", "store"):
             rows = np.flatnonzero((r.array == number) & (r.kind == KINDS.index(kind)))
             if info.space == "global" and len(rows):
-                some = rows[:: max(1, len(rows) // SAMPLES)]
+                some = rows[:: len(rows) // SAMPLES | 1]
                 asked = sum(_row_sectors(r.addresses[i], info.itemsize) for i in some)
                 found[info.name, kind] = asked * len(rows) / len(some)
     return found

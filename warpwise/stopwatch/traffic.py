@@ -105,7 +105,6 @@ def dram_share(use: Use, kind: str, grid: Grid, wave: int, card: Card) -> float:
     pieces = together(use.shared_by, grid, wave)
     share = pieces / wave
     every = together(use.shared_by, grid, prod(grid))
-    size = every * (use.loaded if kind == "load" else use.stored)
-    if size <= KEPT_BY_L2 * card.device.l2_bytes:
+    if every * (use.loaded if kind == "load" else use.stored) <= KEPT_BY_L2 * card.device.l2_bytes:
         share = every / prod(grid)  # read by the first wave that needs it, and kept
     return min(1.0, share)

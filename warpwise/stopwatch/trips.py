@@ -20,7 +20,8 @@ SECONDS = 2.0  #: for one solution; the best found by then is taken
 PARTED = 0.02  #: price of a way that only parted lanes take, in shares of one channel
 #: Weight of a channel: barriers are certain; arithmetic is what a compiler changes most.
 WEIGHTS = {"barrier": 2.0, "flops fp32": 0.5, "flops fp64": 0.5}
-MOST_TRIPS = 1e7
+#: Of a loop for each time that it is entered; more would drown in the solver's tolerance.
+MOST_TRIPS = 1e5
 
 Guarded = tuple[int, str]  #: a block, and the predicate of some of its instructions
 
@@ -87,12 +88,20 @@ def trips_of(flow: Flow, work: _Work, counts: Counts) -> Trips:
     return program.read(values)
 
 
+def _with_none(work: _Work, counts: Counts) -> Counts:
+    """Return the counts, with 0 for accesses on a traced line that no warp made."""
+    lines = {line for line, _ in counts}
+    found = {*work.blocks, *work.guarded}
+    none = {c for c in found if c[0] in lines and not c[1].startswith("flops")}
+    return dict.fromkeys(none, 0.0) | dict(counts)
+
+
 class _Program:
     """The columns and rows of the linear program: edges, guarded accesses, what is missed."""
 
     def __init__(self, flow: Flow, work: _Work, counts: Counts):
-        self.flow, self.work, self.counts = flow, work, counts
-        self.channels = sorted(c for c in counts if c in work.blocks or c in work.guarded)
+        self.flow, self.work, self.counts = flow, work, _with_none(work, counts)
+        self.channels = sorted(c for c in self.counts if c in work.blocks or c in work.guarded)
         self.guards = sorted({g for c in self.channels for g in work.guarded.get(c, ())})
         self.edges = len(flow.edges)
         self.size = self.edges + len(self.guards) + 2 * len(self.channels)
@@ -154,10 +163,11 @@ class _Program:
     def _entered(self, first: int, last: int) -> tuple[dict[int, float], float, float]:
         """Nobody goes round a loop who has not come into it."""
         row: dict[int, float] = {}
+        most = min(MOST_TRIPS, 1 + max(self.counts.values(), default=1.0))
         for e, edge in enumerate(self.flow.edges):
             inside = first <= edge.end <= last
             if inside and not first <= edge.start <= last:
-                row[e] = MOST_TRIPS
+                row[e] = most
             elif edge.back and edge.end == first and inside:
                 row[e] = -1.0
         return row, 0.0, np.inf
