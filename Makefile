@@ -15,7 +15,7 @@ INDEX := _build/html/index.html
 .PHONY: help book serve photos film test quick seeds busy mutants lab labs dist bench stopwatch batch lite wasm numba gpu lint style format spelling types clean system
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Warpwise needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

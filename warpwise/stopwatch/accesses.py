@@ -2,12 +2,12 @@
 
 A request is cut into passes: by the width of the path to registers, by the banks that its words lie
 in, by the lanes whose addresses a clock takes, and in global memory by lines of 128 bytes. Rules of
-banks: CUDA C++ Programming Guide, "Shared Memory". A wide access takes the lanes in groups, of which
-two go together where neighbours read one address (NVIDIA's developer forum, "Unexpected shared
-memory bank conflict", 2019). From te42kyfo/gpu-benches,
-gpu-strides: each lane's bytes take their part of the path from L1, even if all lanes read one word
-(a double for all takes two clocks on an A100, as neighbours do); words in one bank of L1 take
-turns, as in shared memory (a stride of 32 floats takes 32 clocks); 32 lines take 8 to 9 clocks."""
+banks: CUDA C++ Programming Guide, "Shared Memory". A wide access takes the lanes in groups, of
+which two go together where neighbours read one address (NVIDIA's developer forum, "Unexpected
+shared memory bank conflict", 2019). From te42kyfo/gpu-benches, gpu-strides: each lane's bytes take
+their part of the path from L1, even if all lanes read one word (a double for all takes two clocks
+on an A100, as neighbours do); words in one bank of L1 take turns, as in shared memory (a stride of
+32 floats takes 32 clocks); 32 lines take 8 to 9 clocks."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _any_lane(active: np.ndarray, warps: int) -> list[list[int]]:
     """Return for each record the numbers of the warps with an active lane."""
     padded = np.zeros((len(active), warps * WARP_SIZE), bool)
     padded[:, : active.shape[1]] = active
-    on: np.ndarray = padded.reshape(len(active), warps, WARP_SIZE).any(axis=2)
+    on = np.logical_or.reduce(padded.reshape(len(active), warps, WARP_SIZE), axis=2)
     return [np.flatnonzero(row).tolist() for row in on]
 
 

@@ -59,7 +59,7 @@ def predicted(
     table = columns(program.ops, program.lines, costs, card)
     rates = _rates(card, sms, _read_share(program, table))
     sm = _Sm(program, table, card, rates)
-    clocks = _launch(sm, blocks / card.device.sms, slots)
+    clocks = max(_launch(sm, blocks / card.device.sms, slots), blocks / sms * _least(sm))
     return Run(clocks, np.asarray(sm.stalls), slots, blocks / sms, table, rates)
 
 
@@ -121,6 +121,15 @@ class _Sm:
         """Instructions of a block's warps in one run."""
         _, lengths = self.program.streams(KEPT[1] if self.program.loop is not None else 0)
         return float(lengths[self.program.kinds_of_warps].sum())
+
+
+def _least(sm: _Sm) -> float:
+    """Return the clocks that a block at least takes of L2's or DRAM's rate.
+
+    A short run of the engine ends with stores still on their way, which a long one waits for."""
+    times = sm.program.executions
+    l2 = np.maximum(sm.table.sectors, 0) * times * sm.rates[0]
+    return float(max(l2.sum(), (sm.table.dram * times * sm.rates[1]).sum()))
 
 
 def _launch(sm: _Sm, per_sm: float, slots: int) -> float:

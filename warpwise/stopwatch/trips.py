@@ -16,12 +16,13 @@ import numpy as np
 from warpwise.stopwatch.evidence import Channel, Counts, units_of
 from warpwise.stopwatch.flow import ENTRY, Flow
 
-SECONDS = 2.0  #: for one solution; the best found by then is taken
+NODES = 2000  #: of the solver's search; the best found by then is taken
 PARTED = 0.02  #: price of a way that only parted lanes take, in shares of one channel
 #: Weight of a channel: barriers are certain; arithmetic is what a compiler changes most.
 WEIGHTS = {"barrier": 2.0, "flops fp32": 0.5, "flops fp64": 0.5}
 #: Of a loop for each time that it is entered; more would drown in the solver's tolerance.
 MOST_TRIPS = 1e5
+NONE_COUNTED = 10.0  #: price of an access on a line that counted none, in instructions
 
 Guarded = tuple[int, str]  #: a block, and the predicate of some of its instructions
 
@@ -82,7 +83,7 @@ def trips_of(flow: Flow, work: _Work, counts: Counts) -> Trips:
         constraints=[LinearConstraint(*program.rules())],
         integrality=program.whole(),
         bounds=Bounds(0, program.most()),
-        options={"time_limit": SECONDS, "mip_rel_gap": 1e-6},
+        options={"node_limit": NODES, "mip_rel_gap": 1e-6},
     )
     values = solved.x if solved.x is not None else program.straight()
     return program.read(values)
@@ -120,6 +121,8 @@ class _Program:
             price[e] = scale * (length + 1) + PARTED * edge.parted
         for c, channel in enumerate(self.channels):
             weight = WEIGHTS.get(channel[1], 1.0) / self._amount(channel)
+            if not self.counts[channel]:  # the compiler may name another line for an access
+                weight = NONE_COUNTED * scale / self._amount(channel)
             price[self._over(c)] = price[self._over(c) + 1] = weight
         return price
 
@@ -211,5 +214,6 @@ class _Program:
         missed = {
             channel: float(max(values[self._over(c) : self._over(c) + 2])) / self._amount(channel)
             for c, channel in enumerate(self.channels)
+            if self.counts[channel]
         }
         return Trips(tuple(whole[: self.edges].tolist()), guarded, missed)
