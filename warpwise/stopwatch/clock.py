@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf, prod
 from typing import Any
 
@@ -33,15 +34,20 @@ def _timed(trace: Trace, card: Card, grid: Grid) -> Estimate:
     from warpwise.stopwatch.predict import predicted
     from warpwise.stopwatch.program import program_of
     from warpwise.stopwatch.report import estimate
-    from warpwise.toolchain import compile_kernel, numba_types
 
     if trace.launched is None:
         raise ToolchainError("a trace read from a file has no kernel: trace it here")
-    kernel, types = trace.launched
-    code = compile_kernel(kernel, numba_types(types), card.code_cc)
+    code = _compiled(*trace.launched, card.code_cc)
     shared = max(code.shared_bytes, trace.shared_bytes_per_block)
     program = program_of(trace, code.machine_code, code.registers, shared)
     return estimate(trace, program, card, grid, predicted(trace, program, card, grid))
+
+
+@lru_cache(maxsize=64)
+def _compiled(kernel: Any, types: tuple[Any, ...], cc: tuple[int, int]) -> Any:
+    from warpwise.toolchain import compile_kernel, numba_types
+
+    return compile_kernel(kernel, numba_types(types), cc)
 
 
 def _bound(trace: Trace, card: Card, grid: Grid, why: str) -> Estimate:
@@ -61,6 +67,3 @@ def _grid(given: Any) -> Grid:
         raise LaunchError(f"a grid is one to three positive integers, not {given!r}")
     x, y, z = (*parts, 1, 1)[:3]
     return x, y, z
-
-
-__all__ = ["time"]
