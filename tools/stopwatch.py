@@ -37,7 +37,8 @@ from warpwise.traces import Trace
 
 HERE = Path(__file__).parent / "published"
 CCS = ((7, 5), (8, 0), (8, 6), (8, 9), (9, 0))
-DEPTHS = (128, 256)  #: columns of A in the products that are traced; the rest is extrapolated
+#: Columns of A in the products that are traced, 256 unless said; the rest is extrapolated.
+DEPTHS = {"sgemm_naive": 512, "sgemm_coalesced": 512, "sgemm_shared": 512}
 GRIDS = {  # threads of a block, its rows and columns, and whether rows run along x
     "sgemm_naive": ((32, 32), 32, 32, True),
     "sgemm_coalesced": (1024, 32, 32, True),
@@ -222,10 +223,11 @@ def seconds(device: str, kernel: str, size: int, ghz: float | None) -> float:
     card = card.at(ghz) if ghz else card
     code = stored(card.code_cc)[kernel]
 
-    def clocks(made: Trace, grid: tuple[int, int, int], slots: int = 0) -> float:
-        program = program_of(
-            made, code.instructions, code.registers, code.shared_bytes, lines_in(twin)
-        )
+    def clocks(
+        made: Trace, grid: tuple[int, int, int], slots: int = 0, longer: float = 1.0
+    ) -> float:
+        lines, shared = lines_in(twin), code.shared_bytes
+        program = program_of(made, code.instructions, code.registers, shared, lines, longer)
         return predicted(made, program, card, grid, slots).clocks
 
     twin = getattr(twins, kernel)
@@ -233,8 +235,8 @@ def seconds(device: str, kernel: str, size: int, ghz: float | None) -> float:
         _, rows, columns, along_x = GRIDS[kernel]
         down, across = ceil(size / rows), ceil(size / columns)
         grid = (down, across, 1) if along_x else (across, down, 1)
-        short, longer = (clocks(product(kernel, size, depth), grid) for depth in DEPTHS)
-        total = short + (longer - short) / (DEPTHS[1] - DEPTHS[0]) * (size - DEPTHS[0])
+        depth = DEPTHS.get(kernel, 256)
+        total = clocks(product(kernel, size, depth), grid, longer=size / depth)
     elif kernel.startswith("stream"):
         total = clocks(stream(kernel, size), (STREAM_ITEMS // size, 1, 1), 2)
     else:

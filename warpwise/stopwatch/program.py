@@ -29,6 +29,9 @@ class Program:
     trips: tuple[Trips, ...]  #: of each kind of warps
     registers: int
     shared_bytes: int
+    longer: float = (
+        1.0  #: trips of the longest loop in the launch in question, over the traced ones
+    )
 
     @property
     def ops(self) -> tuple[Op, ...]:
@@ -60,12 +63,15 @@ class Program:
     @cached_property
     def loop(self) -> int | None:
         """The block at which long walks repeat themselves, None if they are short."""
-        return long_loop(self.orders, [len(block) for block in self.flow.blocks])
+        lengths = [len(block) for block in self.flow.blocks]
+        return long_loop(self.orders, lengths, always=self.longer > 1)
 
     @property
     def passes(self) -> int:
         """How often a warp passes ``loop``."""
-        return self.orders[0].count(self.loop) if self.loop is not None else 0
+        if self.loop is None:
+            return 0
+        return round(self.longer * self.orders[0].count(self.loop))
 
     def streams(self, trips: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return the instructions of each kind of warp as rows, and their lengths.
@@ -115,10 +121,11 @@ def program_of(
     registers: int,
     shared_bytes: int,
     rename: Mapping[int, int] | None = None,
+    longer: float = 1.0,
 ) -> Program:
     """Put a trace's counts and machine code together. ``rename``: see ``evidence.lines_of``."""
     ops = [read(instruction) for instruction in machine_code]
     flow, lines = flow_of(ops), lines_of(trace, ops, rename)
     warps, work = warps_of(trace), work_of(flow, lines)
     trips = tuple(trips_of(flow, work, kind.counts) for kind in warps)
-    return Program(flow, tuple(lines), warps, trips, registers, shared_bytes)
+    return Program(flow, tuple(lines), warps, trips, registers, shared_bytes, longer)

@@ -66,17 +66,18 @@ def _due(
     return open_ways[-1] if open_ways else None
 
 
-def long_loop(orders: Sequence[Sequence[int]], lengths: Sequence[int]) -> int | None:
+def long_loop(
+    orders: Sequence[Sequence[int]], lengths: Sequence[int], always: bool = False
+) -> int | None:
     """Return the block at which a long walk repeats itself, None if every walk is short enough.
 
-    Of the blocks that all warps pass equally often, and more often than KEPT, the rarest."""
-    if max(sum(lengths[b] for b in order) for order in orders) <= MOST_INSTRUCTIONS:
+    Of the blocks that all warps pass equally often, and more often than KEPT, the rarest.
+    ``always``: in short walks too."""
+    if not always and max(sum(lengths[b] for b in order) for order in orders) <= MOST_INSTRUCTIONS:
         return None
     counts = [Counter(order) for order in orders]
     shared = [
-        b
-        for b, n in counts[0].items()
-        if n > 2 * KEPT[1] and all(other[b] == n for other in counts)
+        b for b, n in counts[0].items() if n > KEPT[1] and all(other[b] == n for other in counts)
     ]
     return min(shared, key=lambda b: (counts[0][b], b), default=None)
 
