@@ -1,4 +1,4 @@
-// Kernels of the shapes whose times are published, written for the stopwatch. A tag such as [k3.a]
+// Kernels of the shapes whose times are published, written for the stopwatch. A tag such as k3.a, in brackets,
 // stands on the line of the twin in twins.py that does the same.
 
 #define TILE 32

@@ -52,6 +52,16 @@ class Program:
         return kinds
 
     @property
+    def repeats(self) -> bool:
+        """True if a warp goes round a loop, whose trips the counts decide."""
+        ways = [
+            edge.back and count > 0
+            for trips in self.trips
+            for edge, count in zip(self.flow.edges, trips.edges, strict=True)
+        ]
+        return any(ways)
+
+    @property
     def missed(self) -> float:
         """The largest share of a line's work that the walks do not explain."""
         return max((trips.worst for trips in self.trips), default=0.0)

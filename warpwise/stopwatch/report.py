@@ -18,7 +18,9 @@ from warpwise.traces import Trace
 
 BUSY = 0.6  #: a resource that is busy for less of the time does not bind: latency does
 MOST_SHARES = 5
-MISSED = 0.1  #: share of a line's counted work above which a note says that it is not explained
+#: Share of a line's counted work above which a note says that it is not explained. Without a loop
+#: that does no harm: a compiler leaves out loads that it has made before.
+MISSED = 0.1
 
 Uses = dict[str, np.ndarray]  #: clocks of one SM by instruction, for each resource
 
@@ -117,7 +119,7 @@ def _doubts(program: Program) -> tuple[tuple[str, ...], bool]:
         notes.append("no published time checks the model's tensor cores: a wide range")
     if any(op.access == "atomic" for op in program.ops):
         notes.append("atomics are modelled roughly: a wide range")
-    if program.missed > MISSED:
+    if program.missed > MISSED and program.repeats:
         notes.append(
             f"the compiler's code does {100 * program.missed:.0f} % more or less on a line "
             "than the trace counted: a wide range"

@@ -68,12 +68,15 @@ def _kept(trace: Trace) -> float:
 def _covering(touched: list[tuple[str, int, int, int]], traced: Grid, asked: Grid) -> Grid:
     """Return the grid whose blocks fill the arrays: the one asked for, unless the traced one does.
 
-    Judged by the array that a block stores most of, as blocks rarely store the same bytes."""
-    stored, size = max(((s, size) for _, _, s, size in touched), default=(0, 0))
-    return traced if stored and stored * prod(traced) > 0.7 * size else asked
+    Judged by the largest array that a block stores to, as blocks rarely store the same bytes; or,
+    if it stores nothing, loads from."""
+    filled = [(size, stored) for _, _, stored, size in touched if stored]
+    size, part = max(filled or [(size, loaded) for _, loaded, _, size in touched], default=(0, 0))
+    return traced if part * prod(traced) > 0.7 * size else asked
 
 
 def _sectors(addresses: np.ndarray) -> int:
+    """Return the bytes of the sectors that addresses lie in, each counted once."""
     return SECTOR_BYTES * len(np.unique(addresses[addresses >= 0] // SECTOR_BYTES))
 
 
