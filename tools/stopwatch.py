@@ -1,20 +1,19 @@
 """Replay published times on the stopwatch: predicted beside published, and mean errors by family.
 
-As a program: print the table, and write the errors into the package, from which estimates take
-their ranges. With --compile it first compiles published/kernels.cu anew by NVRTC and ptxas, for
-which CUDA's wheels are needed; otherwise the stored machine code is read. Nothing is fitted: the
-points are only compared."""
+As a program: print the table, and write it into the package, where estimates take their ranges
+from. With --compile it first compiles published/kernels.cu anew by NVRTC and ptxas, for which
+CUDA's wheels are needed; otherwise the stored machine code is read. Nothing is fitted: the points
+are only compared."""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import re
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import combinations
 from math import ceil
@@ -22,14 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 from published import twins
 
 from warpwise import cuda, trace
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.stopwatch.cards import find
-from warpwise.stopwatch.families import ERRORS
+from warpwise.stopwatch.families import POINTS, Family, Point, family_of
 from warpwise.stopwatch.predict import LAUNCH_SECONDS, predicted
 from warpwise.stopwatch.program import program_of
 from warpwise.toolchain import Instruction
@@ -61,27 +58,6 @@ class Code:
     registers: int
     shared_bytes: int
     instructions: tuple[Instruction, ...]
-
-
-@dataclass(frozen=True)
-class Point:
-    """A published figure and the predicted one, in the same unit."""
-
-    family: str
-    ladder: str
-    device: str
-    kernel: str
-    size: int
-    unit: str
-    published: float
-    predicted: float
-
-    @property
-    def error(self) -> float:
-        """Predicted over published time, less 1."""
-        if self.unit == "us":
-            return self.predicted / self.published - 1
-        return self.published / self.predicted - 1
 
 
 # Machine code, stored one text for each compute capability.
@@ -265,18 +241,19 @@ def points(only: str = "") -> Iterator[Point]:
             kernel, size, unit = row["kernel"], int(row["size"]), row["unit"]
             time = seconds(row["device"], kernel, size, float(row["ghz"] or 0) or None)
             figures = float(row["published"]), in_unit(kernel, size, unit, time)
-            yield Point(row["family"], row["ladder"], row["device"], kernel, size, unit, *figures)
+            names = row["family"], row["ladder"], row["device"], kernel, size, unit
+            yield Point(*names, *figures, row["source"])
 
 
 # What is printed.
 
 
-def errors_by_family(found: list[Point]) -> dict[str, list[float]]:
+def by_family(found: list[Point]) -> list[Family]:
     """Return the errors of each family."""
-    by_family = defaultdict(list)
+    errors = defaultdict(list)
     for point in found:
-        by_family[point.family].append(point.error)
-    return by_family
+        errors[point.family].append(point.error)
+    return [family_of(name, own) for name, own in errors.items()]
 
 
 def misordered(found: list[Point], apart: float = 0.1) -> list[tuple[Point, Point]]:
@@ -302,11 +279,8 @@ def show(found: list[Point]) -> None:
             f"{p.family:16} {p.ladder:16} {p.device:16} {p.kernel:20} {p.size:9} "
             f"{p.published:9.1f} {p.predicted:9.1f} {p.unit:8} {100 * p.error:+6.1f} %"
         )
-    for family, errors in errors_by_family(found).items():
-        mean, worst = np.mean(np.abs(errors)), max(errors, key=abs)
-        print(
-            f"{family}: {len(errors)} points, mean {100 * mean:.1f} %, worst {100 * worst:+.0f} %"
-        )
+    for family in by_family(found):
+        print(f"{family}, worst {100 * family.worst:+.0f} %")
     every = [p.error for p in found]
     wrong = misordered(found)
     print(f"all: {len(every)} points, mean {100 * np.mean(np.abs(every)):.1f} %")
@@ -316,13 +290,13 @@ def show(found: list[Point]) -> None:
 
 
 def write(found: list[Point]) -> None:
-    """Write the errors by family into the package."""
-    with open(ERRORS, "w", newline="", encoding="utf-8") as file:
+    """Write the points with their predictions into the package."""
+    with open(POINTS, "w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["family", "points", "mean", "worst"])
-        for family, errors in errors_by_family(found).items():
-            mean, worst = np.mean(np.abs(errors)), max(errors, key=abs)
-            out.writerow([family, len(errors), f"{mean:.3f}", f"{worst:.3f}"])
+        out.writerow([field.name for field in fields(Point)])
+        for point in found:
+            rounded = replace(point, predicted=float(f"{point.predicted:.5g}"))
+            out.writerow(list(vars(rounded).values()))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import stopwatch
 from published import twins
 
 from warpwise.stopwatch import find
-from warpwise.stopwatch.families import FAMILY_OF, families, nearest
+from warpwise.stopwatch.families import FAMILY_OF, Point, families, nearest, points
 
 with open(stopwatch.HERE / "points.csv", newline="", encoding="utf-8") as file:
     ROWS = list(csv.DictReader(file))
@@ -35,7 +35,11 @@ def test_each_kernel_has_a_twin_with_its_lines_and_machine_code(kernel: str):
         assert used == tags.keys(), f"{cc}: {sorted(tags.keys() - used)}"
 
 
-def test_the_errors_in_the_package_are_of_these_points():
+def test_the_points_in_the_package_are_these():
+    kept = [(p.device, p.kernel, str(p.size), p.published, p.source) for p in points()]
+    assert kept == [
+        (r["device"], r["kernel"], r["size"], float(r["published"]), r["source"]) for r in ROWS
+    ]
     assert {name: family.points for name, family in families().items()} == Counter(
         row["family"] for row in ROWS
     )
@@ -61,13 +65,13 @@ def test_a_few_points_replayed(only: str, within: float):
 
 def test_errors_are_of_times_whatever_the_unit():
     made = ("f", "l", "T4", "k", 1)
-    assert stopwatch.Point(*made, "us", 100.0, 110.0).error == pytest.approx(0.1)
-    assert stopwatch.Point(*made, "GB/s", 110.0, 100.0).error == pytest.approx(0.1)
+    assert Point(*made, "us", 100.0, 110.0, "").error == pytest.approx(0.1)
+    assert Point(*made, "GB/s", 110.0, 100.0, "").error == pytest.approx(0.1)
 
 
 def test_a_pair_in_the_wrong_order_is_found():
     ladder = [
-        stopwatch.Point("f", "l", "T4", name, 1, "GB/s", published, predicted)
+        Point("f", "l", "T4", name, 1, "GB/s", published, predicted, "")
         for name, published, predicted in (("a", 100, 100), ("b", 200, 90), ("c", 205, 210))
     ]
     assert [(a.kernel, b.kernel) for a, b in stopwatch.misordered(ladder)] == [("a", "b")]

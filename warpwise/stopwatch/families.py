@@ -1,16 +1,17 @@
 """How far the stopwatch is off, by families of kernels whose times are published.
 
-The errors are those of ``make stopwatch``, which writes them beside the published points. A kernel
-gets the range of the family that is limited by the same kind of thing."""
+``make stopwatch`` predicts the published points and writes them here. A kernel gets the range of
+the family that is limited by the same kind of thing."""
 
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ERRORS = Path(__file__).parent / "published" / "errors.csv"
+POINTS = Path(__file__).parent / "published" / "points.csv"
 #: By what binds a kernel, the family that is most like it.
 FAMILY_OF = {
     "DRAM": "streams",
@@ -22,6 +23,30 @@ FAMILY_OF = {
     "issue slots": "matrix products",
 }
 UNKNOWN = 0.5  #: range for kernels like none of the published ones, to both sides
+
+
+@dataclass(frozen=True)
+class Point:
+    """A published figure and the predicted one, in the same unit, with the published one's source.
+
+    ``size``: of a matrix's side, an array or, for streams, a block."""
+
+    family: str
+    ladder: str
+    device: str
+    kernel: str
+    size: int
+    unit: str
+    published: float
+    predicted: float
+    source: str
+
+    @property
+    def error(self) -> float:
+        """Predicted over published time, less 1."""
+        if self.unit == "us":
+            return self.predicted / self.published - 1
+        return self.published / self.predicted - 1
 
 
 @dataclass(frozen=True)
@@ -38,16 +63,32 @@ class Family:
 
 
 @cache
+def points() -> tuple[Point, ...]:
+    """Return all published points as they were predicted last."""
+    with open(POINTS, newline="", encoding="utf-8") as file:
+        return tuple(_point(row) for row in csv.DictReader(file))
+
+
+def _point(row: dict[str, str]) -> Point:
+    numbers = {"size": int(row["size"])} | {
+        name: float(row[name]) for name in ("published", "predicted")
+    }
+    return Point(**row | numbers)  # type: ignore[arg-type]
+
+
+@cache
 def families() -> dict[str, Family]:
     """Return the families by name."""
-    with open(ERRORS, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return {
-        row["family"]: Family(
-            row["family"], int(row["points"]), float(row["mean"]), float(row["worst"])
-        )
-        for row in rows
-    }
+    errors: dict[str, list[float]] = defaultdict(list)
+    for point in points():
+        errors[point.family].append(point.error)
+    return {name: family_of(name, found) for name, found in errors.items()}
+
+
+def family_of(name: str, errors: list[float]) -> Family:
+    """Return what a family's errors come to."""
+    mean = sum(map(abs, errors)) / len(errors)
+    return Family(name, len(errors), mean, max(errors, key=abs))
 
 
 def nearest(binds: str) -> Family | None:
