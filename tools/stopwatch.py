@@ -20,7 +20,6 @@ from math import ceil
 from pathlib import Path
 
 import numpy as np
-
 from published import twins
 
 from warpwise import cuda, trace
