@@ -76,6 +76,8 @@ def test_a_stream_is_bound_by_dram_and_takes_its_time():
     least = 12 * 256 * 2**17 / 768e9
     assert least < found.seconds < 1.2 * least
     assert found.low < found.seconds < found.high
+    assert found.pipes[0].name == "DRAM" and 0.9 < found.pipes[0].share <= 1
+    assert all(type(share.share) is float for share in (*found.pipes, *found.lines, *found.waits))
     assert found.dram_bytes == pytest.approx(12 * 256 * 2**17, rel=0.01)
 
 

@@ -31,7 +31,10 @@ def estimate(
     """Gather what a run says."""
     seconds = run.clocks / (1e9 * card.ghz) + LAUNCH_SECONDS
     uses = _uses(program, card, run)
-    busy = {name: run.blocks_per_sm * use.sum() / run.clocks for name, use in uses.items()}
+    busy = {
+        name: min(1.0, float(run.blocks_per_sm * use.sum() / run.clocks))
+        for name, use in uses.items()
+    }
     binds = max(busy, key=busy.__getitem__)
     binds = binds if busy[binds] >= BUSY else "latency"
     notes, doubt = _doubts(program)
@@ -93,7 +96,7 @@ def _lines(trace: Trace, program: Program, by_instruction: np.ndarray) -> tuple[
         parts[program.lines[i]] += amount / total if total else 0.0
     named = sorted(parts.items(), key=lambda item: -item[1])[:MOST_SHARES]
     return tuple(
-        Share(trace.place(line), part, trace.source.get(line, "").strip())
+        Share(trace.place(line), float(part), trace.source.get(line, "").strip())
         for line, part in named
         if part > 0.005
     )
@@ -107,7 +110,7 @@ def _waits(run: Run) -> tuple[Share, ...]:
 
 def _largest(shares: dict[str, float]) -> tuple[Share, ...]:
     named = sorted(shares.items(), key=lambda item: -item[1])[:MOST_SHARES]
-    return tuple(Share(name, part) for name, part in named if part > 0.005)
+    return tuple(Share(name, float(part)) for name, part in named if part > 0.005)
 
 
 def _doubts(program: Program) -> tuple[tuple[str, ...], bool]:
