@@ -150,6 +150,40 @@ def test_a_trace_from_a_file_has_a_bound_only(tmp_path: Path):
     assert found.seconds <= made.time("RTX A6000").seconds
 
 
+@pytest.mark.parametrize("record", [(), (3,), (0, 1)], ids=["none", "another", "two"])
+def test_any_recorded_blocks_will_do(record: tuple[int, ...]):
+    made = trace(add, 64, 256, *vectors(64 * 256, 3), record=record)
+    found = made.time("RTX A6000", grid=2**17)
+    assert found.binds == "DRAM"
+    assert found.seconds == pytest.approx(576e-6, rel=0.03)
+
+
+def test_a_trace_that_kept_a_part_of_its_events_will_do():
+    whole = product(64, simple.sgemm_3_shared, (32, 32), 32)
+    sizes, arrays = (np.uint32(64),) * 3, vectors(64 * 64, 3)
+    part = trace(
+        simple.sgemm_3_shared, (2, 2), (32, 32), *sizes, *arrays, max_records=60, sanitize=False
+    )
+    assert part.truncated and not whole.truncated
+    seconds = [made.time("RTX A6000", grid=(64, 64)).seconds for made in (whole, part)]
+    assert seconds[1] == pytest.approx(seconds[0], rel=0.1)
+
+
+def test_a_block_that_fits_nowhere_is_refused():
+    @cuda.jit
+    def large(x):
+        tile = cuda.shared.array(0, np.float32)
+        tile[cuda.threadIdx.x] = x[0]
+        x[cuda.grid(1)] = tile[0]
+
+    made = trace(large, 1, 64, *vectors(64, 1), shared_bytes=90 * 1024)
+    assert made.time("A100 80 GB").seconds > 0
+    with pytest.raises(
+        LaunchError, match="no block fits on an SM of T4, for lack of shared memory"
+    ):
+        made.time("T4")
+
+
 def test_tensor_cores_and_atomics_get_a_wide_range():
     @cuda.jit
     def count(x, bins):
