@@ -11,7 +11,7 @@ from warpwise.stopwatch.sass import BASES, Op, read, unknown
 from warpwise.toolchain import Instruction
 
 #: One of each opcode with its modifiers in the reference kernels and the labs' solutions, compiled
-#: for 7.5, 8.0, 8.6 and 9.0.
+#: for 7.5, 8.0, 8.6 and 9.0, and what else was met in other kernels and on 10.0.
 MET = (Path(__file__).parent / "instructions.txt").read_text().splitlines()
 UR, P = BASES["UR"], BASES["P"]
 

@@ -38,10 +38,10 @@ LOADS = "LD LDG LDS LDL LDSM TEX TLD"
 STORES = "ST STG STS STL STSM"
 ATOMICS = "ATOM ATOMG ATOMS RED REDG"
 _OPCODES = {
-    "fp32": "FFMA FFMA2 FADD FADD2 FMUL FMUL2 FSWZADD",
+    "fp32": "FFMA FFMA2 FADD FADD2 FMUL FMUL2 FHADD FHFMA FSWZADD",
     "imad": "IMAD IMUL XMAD IDP HFMA2 HADD2 HMUL2 HMNMX2 HSET2 HSETP2",
     "alu": "IADD IADD3 ISCADD LEA LOP LOP3 SHF SHL SHR ISETP IMNMX VIADD VIADDMNMX VIMNMX VIMNMX3 "
-    "VABSDIFF IABS PRMT SGXT BMSK SEL FSEL FSET FSETP FMNMX FCHK FRND2 PLOP3 PSETP P2R R2P MOV "
+    "VABSDIFF IABS PRMT SGXT BMSK SEL FSEL FSET FSETP FMNMX FMNMX3 FCHK FRND2 PLOP3 PSETP P2R R2P MOV "
     "MOV32I I2FP F2FP F2IP LOP32I IADD32I FADD32I CSET CSETP I2IP",
     "special": "MUFU F2F F2I I2F I2I FRND POPC FLO BREV",
     "fp64": "DADD DMUL DFMA DSETP DMNMX",
@@ -56,7 +56,7 @@ _OPCODES = {
 }
 PIPE_OF = {opcode: pipe for pipe, names in _OPCODES.items() for opcode in names.split()}
 #: A prefix U is for values that a warp shares, on a datapath of their own.
-_UNIFORM = {"alu", "imad", "special"}
+_UNIFORM = {"fp32", "alu", "imad", "special"}
 #: Opcodes that write no register; of stores and asynchronous copies all operands are read.
 NO_RESULT = frozenset(
     f"{STORES} RED REDG LDGSTS BAR CCTL CCTLL CCTLT {_OPCODES['control']} R2B SYNCS".split()
