@@ -178,6 +178,8 @@ class Trace:
     most_bytes_loaded_by_a_warp: int = 0
     most_bytes_stored_by_a_warp: int = 0
     truncated: bool = False
+    #: the kernel and the simulator's types of its arguments, for a compiler; a file has neither
+    launched: tuple[Any, tuple[Any, ...]] | None = field(repr=False, compare=False, default=None)
     records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
 
     def __repr__(self) -> str:
@@ -262,6 +264,18 @@ class Trace:
         from warpwise.show import show
 
         return show(self)
+
+    def time(self, device: object, grid: object = None) -> Any:
+        """Predict the launch's time on a GPU, such as "RTX A6000": modelled, with a range.
+
+        ``grid``: blocks like the recorded ones in another number, as in a launch. Needs the
+        compiler's wheels (the extra ``toolchain``); without them, a lower bound. Raises LaunchError
+        for a device that the stopwatch does not know."""
+        try:
+            from warpwise.stopwatch import time
+        except ModuleNotFoundError as error:
+            raise TraceError("the Python of a page has no stopwatch: install warpwise") from error
+        return time(self, device, grid)
 
     def save(self, path: str | Path) -> None:
         """Write the trace to a file that ``Trace.load`` reads: NumPy's npz, without pickle."""

@@ -13,6 +13,7 @@ import pytest
 from support.ladders import STEPS
 from support.paths import ROOT
 
+from warpwise.stopwatch.sass import read, unknown
 from warpwise.toolchain import Instruction, loops
 from warpwise.toolchain.compilation import Compiled
 
@@ -91,6 +92,11 @@ def test_machine_code_is_what_the_step_claims(key, compiled):
         assert fmas(loop) >= built.fma_share * len(loop), (
             f"{fmas(loop)} of {len(loop)} instructions"
         )
+
+
+def test_the_stopwatch_knows_every_opcode(compiled):
+    ops = [read(i) for code in compiled.values() for i in code.machine_code]
+    assert len(ops) > 1000 and unknown(ops) == ()
 
 
 def test_every_step_was_compiled(compiled):

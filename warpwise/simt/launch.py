@@ -269,6 +269,7 @@ def _trace(
         most_bytes_loaded_by_a_warp=int(busiest.most[LOADED]),
         most_bytes_stored_by_a_warp=int(busiest.most[STORED]),
         truncated=recorder is not None and recorder.truncated,
+        launched=(kernel, tuple(map(type_of, launch.arguments))),
         records=recorder.records() if recorder else Records.empty(launch.threads),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -90,11 +91,16 @@ def _launched(kernel: Kernel) -> Types | None:
     if arguments is None:
         return None
     try:
-        return tuple(map(_numba_type, arguments))
+        return numba_types(arguments)
     except NumbaError as error:
         raise ToolchainError(
             f"the compiler has no type for an argument of {kernel.name}'s launch: {error}"
         ) from error
+
+
+def numba_types(arguments: Iterable[Any]) -> Types:
+    """Return the simulator's types of a launch's arguments as Numba's."""
+    return tuple(map(_numba_type, arguments))
 
 
 def _launched_on_gpu(kernel: object) -> Types | None:

@@ -36,7 +36,8 @@ _MOVES = re.compile(r"IMAD\.MOV|HFMA2(\.MMA)? \w+, -RZ, RZ")
 _PLACE = re.compile(r'//## File "(?P<file>.*?)", line (?P<line>\d+)')
 _INSTRUCTION = re.compile(r"/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?)\s*;")
 _BRANCH = re.compile(r"\bBRA\b.*`\((?P<label>\.L_x_\d+)\)")
-_LABEL = re.compile(r"(?P<name>\.L_x_\d+):")
+# of a branch's target, or of a function that the compiler adds, as for the rare cases of a division
+_LABEL = re.compile(r"(?P<name>\.L_x_\d+|\$[\w$.]+):")
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Instruction:
     """One machine instruction: its address in bytes, its text, and the source line it comes from.
 
     ``line`` is 0 if the compiler does not say. ``label``: its name as the target of a branch, such
-    as ``.L_x_2``."""
+    as ``.L_x_2``, or of a call."""
 
     address: int
     text: str

@@ -22,7 +22,7 @@ NAME = f"warpwise-{warpwise.__version__}"
 WHOLE = ("cells", "cuda", "kernels", "metrics", "model", "playground", "report", "simt", "views")
 ROOTS = ("warpwise", "warpwise.show", "warpwise.labs", "warpwise.book.keep")
 #: Packages that need more than NumPy; of them only roots are in the wheel.
-ABOVE = ("cli", "measure", "book", "doctor", "toolchain", "grading")
+ABOVE = ("cli", "measure", "book", "doctor", "stopwatch", "toolchain", "grading")
 METADATA = (
     f"Metadata-Version: 2.1\nName: warpwise\nVersion: {warpwise.__version__}\n"
     "Summary: What pages of the book use of Warpwise\nLicense: MIT\nRequires-Dist: numpy\n"

@@ -1,0 +1,74 @@
+"""Who shares an array, judging by sizes, and what comes from DRAM."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpwise import cuda, trace
+from warpwise.stopwatch import find
+from warpwise.stopwatch.traffic import Use, dram_share, together, uses_of
+
+A6000, A100 = find("RTX A6000"), find("A100 80 GB SXM")
+SIDE = 32
+
+
+@cuda.jit
+def product(k, a, b, c):
+    col, row = cuda.grid(2)
+    total = np.float32(0)
+    for i in range(k):
+        total += a[row, i] * b[i, col]
+    c[row, col] = total
+
+
+@cuda.jit
+def largest(x, table, out):
+    i = cuda.grid(1)
+    if x[i] > table[cuda.threadIdx.x]:
+        out[0] = 1
+
+
+def uses(columns: int, rows: int, traced: tuple[int, int], k: int = 64) -> dict[str, str]:
+    """Trace some blocks of a product of (rows x k) and (k x columns) elements."""
+    a, b, c = (np.zeros(s, np.float32) for s in ((rows, k), (k, columns), (rows, columns)))
+    made = trace(product, traced, (SIDE, SIDE), k, a, b, c, sanitize=False)
+    grid = columns // SIDE, rows // SIDE, 1
+    return {name: use.shared_by for name, use in uses_of(made, grid).items()}
+
+
+@pytest.mark.parametrize("traced", [(8, 4), (1, 1)], ids=["all blocks", "one block"])
+def test_a_product_shares_rows_of_a_and_columns_of_b(traced: tuple[int, int]):
+    assert uses(8 * SIDE, 4 * SIDE, traced) == {"a": "row", "b": "column", "c": "none"}
+
+
+def test_a_traced_part_with_arrays_of_its_own_size_stands_for_a_larger_grid():
+    x, out = np.zeros(1024, np.float32), np.zeros(1, np.int32)
+    made = trace(largest, 4, 256, x, x[:256].copy(), out)
+    shared = {name: use.shared_by for name, use in uses_of(made, (100_000, 1, 1)).items()}
+    assert shared["x"] == "none" and shared["table"] == "all"
+
+
+@pytest.mark.parametrize(
+    ("shared_by", "pieces"), [("none", 84), ("row", 2), ("column", 64), ("all", 1)]
+)
+def test_pieces_of_a_wave(shared_by: str, pieces: int):
+    """84 blocks of a grid 64 wide are one row and 20 blocks of the next."""
+    assert together(shared_by, (64, 64, 1), 84) == pieces
+
+
+def test_dram_gives_each_piece_once_to_a_wave_and_what_l2_keeps_once_to_all():
+    piece = 4096 * 32 * 4
+    use = Use("a", piece, 0, 64 * piece, "row")
+    assert dram_share(use, "load", (64, 64, 1), 84, A6000) == pytest.approx(2 / 84)
+    small = Use("a", piece // 64, 0, piece, "row")
+    assert dram_share(small, "load", (64, 64, 1), 84, A6000) == pytest.approx(1 / 64)
+    alone = Use("c", 0, piece, 4096 * piece, "none")
+    assert dram_share(alone, "store", (64, 64, 1), 84, A6000) == 1
+
+
+def test_a_larger_l2_keeps_more():
+    piece = 4096 * 32 * 4
+    use = Use("a", piece, 0, 32 * piece, "row")
+    of = [dram_share(use, "load", (32, 32, 1), 84, card) for card in (A6000, A100)]
+    assert of[0] > of[1] == pytest.approx(1 / 32)

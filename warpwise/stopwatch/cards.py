@@ -1,0 +1,186 @@
+"""What the stopwatch knows of each GPU: rates and latencies beyond the datasheet, with sources.
+
+NVIDIA publishes lanes and sizes; latencies and the widths of caches are what others measured. Where
+neither exists for a product, the figure of its nearest relative stands, and ``source_of`` says so.
+Nothing here was fitted to a kernel whose time the stopwatch predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from warpwise.devices import (
+    A100,
+    A100_40,
+    B200,
+    H100,
+    H100_PCIE,
+    H200,
+    KB,
+    L4,
+    MB,
+    RTX_3090,
+    RTX_4090,
+    T4,
+    V100,
+    Device,
+)
+from warpwise.errors import LaunchError
+
+
+@dataclass(frozen=True)
+class Core:
+    """An SM of one compute capability. Widths in bytes a clock, latencies in clocks."""
+
+    l1_path: int  #: of L1 to registers
+    shared_path: int  #: of shared memory to registers
+    load_store_lanes: int  #: addresses a clock
+    two_float_pipes: bool  #: 32 lanes for float32 in each quarter of an SM instead of 16
+    unified_bytes: int  #: L1 and shared memory together
+    tensor_flops: int  #: a clock, 16-bit factors and 32-bit sums, dense
+    shared_latency: float
+    l1_latency: float
+    arithmetic_latency: float
+    source: str
+
+
+_VOLTA = "Tesla V100 whitepaper (32 LD/ST units, 128 KB); gpu-cache: 128 bytes a clock of L1"
+_TURING = "Turing whitepaper (16 LD/ST units, 96 KB, 64 bytes a clock of L1 and shared memory)"
+_GA100 = "A100 whitepaper (32 LD/ST units, 192 KB); gpu-cache: 128 bytes a clock of L1"
+_GA10X = (
+    "Ampere GA102 whitepaper (16 LD/ST units, 128 KB, 128 bytes a clock of shared memory); "
+    "gpu-cache on an A40: 64 bytes a clock of L1"
+)
+_AD10X = (
+    "Ada whitepaper (16 LD/ST units, 128 KB), shared memory as GA102; "
+    "gpu-cache on an L40: 64 bytes a clock of L1"
+)
+_HOPPER = "H100 whitepaper (32 LD/ST units, 256 KB); gpu-cache: 128 bytes a clock of L1"
+_BLACKWELL = "Blackwell Tuning Guide (256 KB); the rest is taken to be as on Hopper"
+_CORES = {
+    (7, 0): Core(128, 128, 32, False, 128 * KB, 1024, 27, 30, 4, _VOLTA),
+    (7, 5): Core(64, 64, 16, False, 96 * KB, 1024, 23, 32, 4, _TURING),
+    (8, 0): Core(128, 128, 32, False, 192 * KB, 2048, 29, 36, 4, _GA100),
+    (8, 6): Core(64, 128, 16, True, 128 * KB, 1024, 29, 36, 4, _GA10X),
+    (8, 9): Core(64, 128, 16, True, 128 * KB, 1024, 29, 36, 4, _AD10X),
+    (9, 0): Core(128, 128, 32, True, 256 * KB, 4096, 29, 34, 4, _HOPPER),
+    (10, 0): Core(128, 128, 32, True, 256 * KB, 8192, 29, 34, 4, _BLACKWELL),
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One product: its device, the clock under load, and its memories.
+
+    Latencies in clocks; ``l2_bytes_per_clock`` is that of the whole L2."""
+
+    device: Device
+    ghz: float
+    l2_bytes_per_clock: float
+    l2_latency: float
+    dram_latency: float
+    sources: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.device.name
+
+    @property
+    def core(self) -> Core:
+        return _CORES[self.device.compute_capability]
+
+    @property
+    def code_cc(self) -> tuple[int, int]:
+        """The compute capability that its code is compiled for.
+
+        Compilers since CUDA 13 do not know 7.0, whose instructions 7.5 shares."""
+        own = self.device.compute_capability
+        return (7, 5) if own == (7, 0) else own
+
+    @property
+    def dram_bytes_per_clock(self) -> float:
+        """Bytes between L2 and DRAM in a clock of the SMs, by the datasheet."""
+        return self.device.dram_bytes_per_s / (1e9 * self.ghz)
+
+    def at(self, ghz: float) -> Card:
+        """Return the same card at another clock of its SMs."""
+        return replace(self, ghz=ghz)
+
+
+_GPU_BENCHES = "te42kyfo/gpu-benches"
+_CHASED = f"{_GPU_BENCHES}, gpu-latency on "
+_L2 = f"{_GPU_BENCHES}, gpu-l2-cache on "
+_DATASHEET = "boost clock of the datasheet"
+
+
+def _card(
+    device: Device, ghz: float, l2: float, latencies: tuple[float, float], *sources: str
+) -> Card:
+    """Return a card; ``sources`` are those of the clock, L2's width and the latencies."""
+    names = ("ghz", "l2_bytes_per_clock", "latencies")
+    return Card(device, ghz, l2, *latencies, dict(zip(names, sources, strict=True)))
+
+
+A6000 = Device("RTX A6000", (8, 6), 84, 38.7, 155, 768, 6 * MB)
+A40 = Device("A40", (8, 6), 84, 37.4, 150, 696, 6 * MB)
+L40 = Device("L40", (8, 9), 142, 90.5, 181, 864, 96 * MB)
+L40S = Device("L40S", (8, 9), 142, 91.6, 362, 864, 96 * MB)
+_OF_GA102 = "taken to be 240 and 480 for GA102, for which gpu-benches has no figures"
+_GA102_L2 = f"{_GPU_BENCHES}, gpu-cache on an A40 beyond its L1: 1,402 bytes a clock"
+_OF_L40 = f"{_CHASED}an L40"
+_AS_L40 = f"{_L2}an L40 of the same chip"
+CARDS = (
+    _card(T4, 1.59, 800, (236, 520), _DATASHEET,
+          "Jia et al. 2019, Dissecting the Turing T4: 1,270 GB/s at 1.59 GHz",
+          "sjfeng1999/gpu-arch-microbenchmark on an RTX 2070 (L2); DRAM between V100 and A100"),
+    _card(V100, 1.38, 2429 / 1.38, (215, 436), "clock of gpu-benches' runs, under load",
+          f"{_L2}a V100", f"{_CHASED}a V100"),
+    _card(A100_40, 1.41, 5440 / 1.41, (213, 573), _DATASHEET,
+          f"{_L2}an A100", f"{_CHASED}an A100 40 GB"),
+    _card(A100, 1.41, 5440 / 1.41, (211, 571), _DATASHEET,
+          f"{_L2}an A100 80 GB", f"{_CHASED}an A100 80 GB"),
+    _card(A6000, 1.80, 1402, (240, 480), _DATASHEET, _GA102_L2, _OF_GA102),
+    _card(A40, 1.74, 1402, (240, 480), "clock of gpu-benches' runs", _GA102_L2, _OF_GA102),
+    _card(RTX_3090, 1.695, 1402, (240, 480), _DATASHEET, _GA102_L2, _OF_GA102),
+    _card(L4, 2.04, 5200 / 2.49 / 2, (276, 630), _DATASHEET,
+          f"{_AS_L40}'s family, for half of its L2", f"{_OF_L40}, of the same family"),
+    _card(RTX_4090, 2.52, 5200 / 2.49 * 0.75, (276, 630), _DATASHEET,
+          f"{_AS_L40}, for three quarters of its L2", f"{_OF_L40} of the same chip"),
+    _card(L40, 2.49, 5200 / 2.49, (276, 630), "clock of gpu-benches' runs",
+          f"{_L2}an L40", _OF_L40),
+    _card(L40S, 2.52, 5200 / 2.49, (276, 630), _DATASHEET, _AS_L40, f"{_OF_L40} of the same chip"),
+    _card(H100_PCIE, 1.755, 7254 / 1.755, (265, 652), _DATASHEET,
+          f"{_L2}an H100 PCIe", f"{_CHASED}an H100 PCIe"),
+    _card(H100, 1.98, 9800 / 1.98, (265, 652), _DATASHEET,
+          f"{_L2}an H200 of the same chip", f"{_CHASED}an H100 PCIe of the same chip"),
+    _card(H200, 1.98, 9800 / 1.98, (265, 652), _DATASHEET,
+          f"{_L2}an H200", f"{_CHASED}an H100 PCIe of the same chip"),
+    _card(B200, 1.98, 9800 / 1.98 * 148 / 132, (265, 652), _DATASHEET,
+          "as an H200's for each SM: no figure is published",
+          "as an H100's: no figure is published"),
+)  # fmt: skip
+
+
+def find(name: str) -> Card:
+    """Return the card of this name, or the only one whose name contains it.
+
+    Case, blanks and hyphens do not count. Raises LaunchError, which lists the names."""
+    key = _key(name)
+    exact = [card for card in CARDS if _key(card.name) == key]
+    found = exact or [card for card in CARDS if key and key in _key(card.name)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(card.name for card in found or CARDS)
+    if found:
+        raise LaunchError(f"{name!r} can be {names}: say which")
+    raise LaunchError(f"the stopwatch does not know {name!r}; it knows {names}")
+
+
+def known(device: Device | Card | str) -> Card:
+    """Return a card by itself, by its device or by a name as in ``find``."""
+    if isinstance(device, Card):
+        return device
+    return find(device.name if isinstance(device, Device) else str(device))
+
+
+def _key(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

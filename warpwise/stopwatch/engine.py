@@ -1,0 +1,246 @@
+"""One SM, clock by clock: resident warps on four schedulers, a scoreboard, pipes and memories.
+
+Each scheduler issues one instruction in a clock, of the warp that issued last if that can go on,
+else of the next in turn. An instruction waits for its registers and for a free pipe. Loads and
+stores pass one queue of load/store units; what misses L1 goes on to this SM's share of L2 and DRAM,
+servers with a rate and a latency. A block that ends gives its place to the next one.
+
+The loop is compiled by Numba, and cached where a folder can be written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+# mypy: allow-untyped-defs
+FP32, IMAD, ALU, SPECIAL, FP64, LSU, BARRIER, CONTROL, UNIFORM, TENSOR = range(10)
+PARTS = 4  #: schedulers, each with a quarter of the arithmetic lanes
+#: Reasons for waiting, in the order of CAUSES in ``estimate``.
+WAIT, LONG, SHORT, AT_BARRIER, MATH, LG, MIO, BRANCH, NOT_SELECTED, START = range(10)
+REASONS = 10
+REGISTERS = 528  #: as ``sass`` numbers them
+#: Clocks, assumed: a warp's next instruction after a branch, and after its barrier opens.
+BRANCH_CLOCKS, BARRIER_CLOCKS = 8.0, 20.0
+QUEUE_CLOCKS = 24.0  #: work that waits before the load/store units; assumed
+MISSES_CLOCKS = 3000.0  #: work that waits before L2 or DRAM; assumed
+LIMIT = 5e7  #: clocks after which a run is given up
+
+
+def compiled(function: Any) -> Any:
+    """Compile a function, and cache it unless no folder can be written."""
+    try:
+        return njit(cache=True)(function)
+    except RuntimeError:
+        return njit(function)
+
+
+@compiled
+def _operands_at(ready, why, sources, i, w, now):
+    """Return when a warp's operands are there, and the reason for the last of them."""
+    at, reason = now, WAIT
+    for q in range(sources.shape[1]):
+        r = sources[i, q]
+        if r < 0:
+            break
+        if ready[w, r] > at:
+            at, reason = ready[w, r], why[w, r]
+    return at, reason
+
+
+@compiled
+def _pipe_at(kind, part, free, now):
+    """Return the column of the pipe that an instruction takes, and when it is free."""
+    column = kind
+    if kind <= IMAD:
+        column = 0
+        if kind == FP32 and free[part, 1] < free[part, 0]:
+            column = 1
+    return column, free[part, column]
+
+
+@compiled
+def _memory(now, i, server, lsu, sectors, dram, latency, rates):
+    """Send an access on its way, and return when its result is there.
+
+    ``server``: when the load/store units, L2 and DRAM are free. ``latency``: of shared memory, L1,
+    L2 and DRAM; ``rates``: clocks for a sector of L2 and of DRAM."""
+    begin = max(server[0], now)
+    server[0] = begin + lsu[i]
+    if sectors[i] < 0:
+        return server[0] + latency[0]
+    there = server[0] + latency[1]
+    if sectors[i] > 0:
+        server[1] = max(server[1], server[0]) + sectors[i] * rates[0]
+        there = server[1] + latency[2]
+        if dram[i] > 0:
+            server[2] = max(server[2], server[0]) + dram[i] * rates[1]
+            there = max(there, server[2] + latency[3])
+    return there
+
+
+@compiled
+def _begin(block, warps, started, now, start, alive, pc, next_at, mark, reason, ready):
+    """Put a new block into a place: its warps start after a while, with registers that are free."""
+    for w in range(block * warps, (block + 1) * warps):
+        alive[w], pc[w], next_at[w] = True, 0, now + start
+        mark[w], reason[w] = now, START
+        for r in range(REGISTERS):
+            ready[w, r] = 0.0
+
+
+@compiled
+def _open(block, warps, now, waiting, next_at, wake):
+    """Let the warps of a block go on after their barrier."""
+    for w in range(block * warps, (block + 1) * warps):
+        if waiting[w]:
+            waiting[w] = False
+            next_at[w] = now + BARRIER_CLOCKS
+            wake[w % PARTS] = min(wake[w % PARTS], next_at[w])
+
+
+@compiled
+def _note(w, now, i, mark, reason, next_at, stalls):
+    """Add up what a warp waited for since it was last looked at."""
+    ready = min(max(next_at[w], mark[w]), now)
+    stalls[i, reason[w]] += ready - mark[w]
+    stalls[i, NOT_SELECTED] += now - ready
+    mark[w] = now
+
+
+@compiled
+def simulate(
+    kind, results, sources, clocks, latencies, answer, lsu, sectors, dram,
+    streams, lengths, kinds_of, slots, blocks, latency, rates, start, second
+):  # fmt: skip
+    """Run blocks on one SM, and return when each ended, in clocks, with what the warps waited for.
+
+    By instruction: ``kind``, ``results`` and ``sources`` (registers, -1 from the last on),
+    ``clocks`` for which it holds its pipe, ``latencies`` of its result, ``answer`` (the reason for
+    which others wait for it), ``lsu`` clocks, L2 and DRAM ``sectors`` (-1 in shared memory).
+    ``streams`` has the instructions of each kind of warp, ``kinds_of`` a block's warps; ``start``:
+    clocks until a new block's first instruction; ``second``: a second float32 pipe."""
+    warps = len(kinds_of)
+    total = slots * warps
+    ready = np.zeros((total, REGISTERS))
+    why = np.zeros((total, REGISTERS), np.int8)
+    pc = np.zeros(total, np.int64)
+    alive = np.zeros(total, np.bool_)
+    waiting = np.zeros(total, np.bool_)
+    next_at, mark = np.zeros(total), np.zeros(total)
+    reason = np.zeros(total, np.int8)
+    arrived, left = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+    free = np.zeros((PARTS, 10))
+    for part in range(PARTS):  # the other float32 pipe, where there is one
+        free[part, 1] = 0.0 if second else 1e18
+    server, last = np.zeros(3), np.zeros(PARTS, np.int64)
+    wake = np.zeros(PARTS)
+    ends = np.zeros(blocks)
+    stalls = np.zeros((len(lsu), REASONS))
+    started, done, now = 0, 0, 0.0
+    for block in range(min(slots, blocks)):
+        _begin(block, warps, started, now, start + block, alive, pc, next_at, mark, reason, ready)
+        left[block] = warps
+        started += 1
+    while done < blocks and now < LIMIT:
+        for part in range(PARTS):
+            if wake[part] > now:
+                continue
+            count = (total - part + PARTS - 1) // PARTS
+            later = 1e18
+            issued = False
+            wake[part] = 1e18
+            for off in range(count):
+                k = (last[part] + off) % count
+                w = part + PARTS * k
+                if not alive[w] or waiting[w]:
+                    continue
+                if next_at[w] > now:
+                    later = min(later, next_at[w])
+                    continue
+                own = kinds_of[w % warps]
+                i = streams[own, pc[w]]
+                at, cause = _operands_at(ready, why, sources, i, w, now)
+                if at <= now:
+                    what = kind[i]
+                    if what <= SPECIAL or what >= TENSOR:
+                        column, at = _pipe_at(what, part, free, now)
+                        cause = MATH
+                    elif what == FP64:
+                        column, at, cause = FP64, free[0, FP64], MATH
+                    elif what == LSU:
+                        column, at, cause = LSU, server[0] - QUEUE_CLOCKS, MIO
+                        if sectors[i] >= 0:
+                            cause = LG
+                            at = max(at, server[1] - MISSES_CLOCKS, server[2] - MISSES_CLOCKS)
+                    else:
+                        column = what
+                if at > now:
+                    _note(w, now, i, mark, reason, next_at, stalls)
+                    reason[w], next_at[w] = cause, at
+                    later = min(later, at)
+                    continue
+                _note(w, now, i, mark, reason, next_at, stalls)
+                until = now + latencies[i]
+                next_at[w], reason[w] = now + 1.0, WAIT
+                if what == LSU:
+                    until = _memory(now, i, server, lsu, sectors, dram, latency, rates)
+                elif what == FP64:
+                    free[0, FP64] = now + clocks[i]
+                elif what == BARRIER:
+                    block = w // warps
+                    waiting[w], reason[w] = True, AT_BARRIER
+                    arrived[block] += 1
+                    if arrived[block] == left[block]:
+                        arrived[block] = 0
+                        _open(block, warps, now, waiting, next_at, wake)
+                elif what == CONTROL:
+                    next_at[w], reason[w] = now + clocks[i], BRANCH
+                elif what != UNIFORM:
+                    free[part, column] = now + clocks[i]
+                for q in range(results.shape[1]):
+                    r = results[i, q]
+                    if r < 0:
+                        break
+                    ready[w, r], why[w, r] = until, answer[i]
+                pc[w] += 1
+                last[part] = k
+                issued = True
+                if pc[w] >= lengths[own]:
+                    block = w // warps
+                    alive[w] = False
+                    left[block] -= 1
+                    if left[block] == 0:
+                        ends[done] = now
+                        done += 1
+                        if started < blocks:
+                            started += 1
+                            left[block] = warps
+                            _begin(
+                                block,
+                                warps,
+                                started,
+                                now,
+                                start,
+                                alive,
+                                pc,
+                                next_at,
+                                mark,
+                                reason,
+                                ready,
+                            )
+                            for other in range(PARTS):
+                                wake[other] = min(wake[other], now + start)
+                    elif arrived[block] > 0 and arrived[block] == left[block]:
+                        arrived[block] = 0
+                        _open(block, warps, now, waiting, next_at, wake)
+                break
+            wake[part] = now + 1.0 if issued else max(min(later, wake[part]), now + 1.0)
+        soonest = min(min(wake[0], wake[1]), min(wake[2], wake[3]))
+        if soonest > 1e17:  # walks that disagree on a barrier: nobody else can open it
+            for block in range(slots):
+                arrived[block] = 0
+                _open(block, warps, now, waiting, next_at, wake)
+        now = max(np.ceil(min(soonest, now + 1e6)), now + 1.0)
+    return ends, stalls, server

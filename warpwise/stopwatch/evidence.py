@@ -1,0 +1,193 @@
+"""What a trace counted, by warp and source line, in units that machine code has as well.
+
+A *channel* is a line and a kind of work on it: bytes loaded from global memory by a lane, float32
+operations, barriers. A compiler unrolls loops and merges loads, yet a line's bytes and operations
+stay what they are; so by them the trips of its loops are found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpwise.metrics import WARP_SIZE, Metrics
+from warpwise.stopwatch.sass import Op
+from warpwise.traces import KINDS, Trace
+
+Channel = tuple[int, str]  #: a line of the trace, and a kind of work
+Counts = Mapping[Channel, float]
+KIND_OF_OP = {
+    ("global", "load"): "global load",
+    ("global", "store"): "global store",
+    ("global", "atomic"): "global atomic",
+    ("global", "copy"): "global load",
+    ("shared", "load"): "shared load",
+    ("shared", "store"): "shared store",
+    ("shared", "atomic"): "shared atomic",
+}
+NEAR = 3  #: lines by which a compiler and the simulator may name an access differently
+
+
+@dataclass(frozen=True)
+class Warps:
+    """Warps of a block that did the same: how many, and what each counted."""
+
+    numbers: tuple[int, ...]
+    counts: Counts
+
+
+def units_of(op: Op) -> tuple[str, float]:
+    """Return the kind of work of an instruction, and how much of it there is for a lane."""
+    if op.name == "BAR":
+        return "barrier", 1
+    if op.flops and op.pipe in ("fp32", "fp64"):
+        return f"flops {op.pipe}", op.flops
+    kind = KIND_OF_OP.get((op.space, op.access), "")
+    return kind, 1 if op.access == "atomic" else op.width
+
+
+def warps_of(trace: Trace) -> tuple[Warps, ...]:
+    """Return the warps of the first recorded block, alike ones together.
+
+    A trace that kept no events, or not all, says only what a warp did on average."""
+    warps = -(-int(np.prod(trace.block)) // WARP_SIZE)
+    if trace.truncated or not len(trace.records.kind):
+        return (Warps(tuple(range(warps)), _average(trace, warps)),)
+    counts = _by_warp(trace, warps)
+    alike: dict[tuple[tuple[Channel, float], ...], list[int]] = defaultdict(list)
+    for number, own in enumerate(counts):
+        alike[tuple(sorted(own.items()))].append(number)
+    every = {channel for own in counts for channel in own}
+    return tuple(
+        Warps(tuple(numbers), dict.fromkeys(every, 0.0) | dict(own))
+        for own, numbers in alike.items()
+    )
+
+
+def _by_warp(trace: Trace, warps: int) -> list[dict[Channel, float]]:
+    r = trace.records
+    first = r.block == r.block[0]
+    active = _any_lane(r.active[first], warps)
+    found: list[dict[Channel, float]] = [defaultdict(float) for _ in range(warps)]
+    kinds, lines, arrays = r.kind[first], r.line[first], r.array[first]
+    rates = {line: _flops_per_slot(m) for line, m in trace.by_line.items()}
+    for kind, line, array, slots, on in zip(
+        kinds.tolist(),
+        lines.tolist(),
+        arrays.tolist(),
+        r.slots[first].tolist(),
+        active,
+        strict=True,
+    ):
+        for name, amount in _worth(trace, KINDS[kind], line, array, slots, rates):
+            for warp in on:
+                found[warp][line, name] += amount
+    return found
+
+
+def _any_lane(active: np.ndarray, warps: int) -> list[list[int]]:
+    """Return for each record the numbers of the warps with an active lane."""
+    padded = np.zeros((len(active), warps * WARP_SIZE), bool)
+    padded[:, : active.shape[1]] = active
+    on = np.logical_or.reduce(padded.reshape(len(active), warps, WARP_SIZE), axis=2)
+    return [np.flatnonzero(row).tolist() for row in on]
+
+
+def _worth(
+    trace: Trace,
+    kind: str,
+    line: int,
+    array: int,
+    slots: int,
+    rates: Mapping[int, Mapping[str, float]],
+) -> Iterable[tuple[str, float]]:
+    """Yield the kinds and amounts of work of one record, for each of its warps."""
+    if kind == "barrier":
+        yield "barrier", 1
+    elif kind == "issue":
+        for name, rate in rates.get(line, {}).items():
+            yield name, rate * slots
+    elif array >= 0:
+        info = trace.arrays[array]
+        yield f"{info.space} {kind}", 1 if kind == "atomic" else info.itemsize
+
+
+def _flops_per_slot(m: Metrics) -> dict[str, float]:
+    """Return the operations of a lane for each instruction slot of a line."""
+    slots = max(1, m.thread_instructions)
+    rates = {"flops fp32": m.flops_fp32 / slots, "flops fp64": m.flops_fp64 / slots}
+    return {name: rate for name, rate in rates.items() if rate}
+
+
+def _average(trace: Trace, warps: int) -> Counts:
+    """Return what a warp of the launch counted on average."""
+    launched = warps * int(np.prod(trace.grid))
+    found: dict[Channel, float] = {}
+    for line, m in trace.by_line.items():
+        lanes = max(1e-9, m.warp_efficiency) * WARP_SIZE
+        amounts = {
+            "global load": m.global_load_bytes / lanes,
+            "global store": m.global_store_bytes / lanes,
+            "global atomic": m.global_atomic_requests,
+            "shared load": m.shared_load_bytes / lanes,
+            "shared store": m.shared_store_bytes / lanes,
+            "shared atomic": m.shared_atomic_requests,
+            "barrier": m.barriers,
+            "flops fp32": m.flops_fp32 / lanes,
+            "flops fp64": m.flops_fp64 / lanes,
+        }
+        found |= {(line, name): n / launched for name, n in amounts.items() if n}
+    return found
+
+
+def lines_of(trace: Trace, ops: Sequence[Op], rename: Mapping[int, int] | None = None) -> list[int]:
+    """Return the line of the trace that each instruction comes from, 0 if it names none.
+
+    ``rename``: for machine code of another language, its lines by those of the trace."""
+    if rename is not None:
+        return [rename.get(op.line, 0) for op in ops]
+    own = [_line(trace, op) for op in ops]
+    return _nearest(trace, ops, own)
+
+
+def _line(trace: Trace, op: Op) -> int:
+    if op.line in trace.source or op.file == trace.file:
+        return op.line
+    for function in trace.functions:
+        if function.elsewhere and function.first <= op.line + function.base <= function.last:
+            return op.line + function.base
+    return 0
+
+
+def _nearest(trace: Trace, ops: Sequence[Op], lines: list[int]) -> list[int]:
+    """Move accesses whose line the trace has none of to the nearest line that has.
+
+    A compiler inlines functions of which the trace knows the line that called them."""
+    known = defaultdict(set)
+    for line, m in trace.by_line.items():
+        for kind, n in _requests(m).items():
+            if n:
+                known[kind].add(line)
+    moved = []
+    for op, line in zip(ops, lines, strict=True):
+        kind, _ = units_of(op)
+        near = known.get(kind, set())
+        if kind and near and line not in near:
+            best = min(near, key=lambda at: abs(at - line))
+            line = best if abs(best - line) <= NEAR or not line else line
+        moved.append(line)
+    return moved
+
+
+def _requests(m: Metrics) -> dict[str, int]:
+    return {
+        "global load": m.global_load_requests,
+        "global store": m.global_store_requests,
+        "global atomic": m.global_atomic_requests,
+        "shared load": m.shared_load_requests,
+        "shared store": m.shared_store_requests,
+        "shared atomic": m.shared_atomic_requests,
+        "barrier": m.barriers,
+    }

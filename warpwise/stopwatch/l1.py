@@ -1,0 +1,81 @@
+"""Which sectors L1 has: the recorded loads of a block run through a cache.
+
+Lines of 128 bytes with four sectors of 32, four ways, least recently used: te42kyfo/gpu-benches,
+gpu-cache and gpu-strides, show capacity, lines and sectors; the ways are assumed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from warpwise.stopwatch.engine import compiled
+from warpwise.traces import KINDS, Trace
+
+# mypy: allow-untyped-defs
+WAYS = 4
+MOST_RECORDS = 3000  #: of loads that L1 is tried on; a long loop repeats itself
+
+
+@compiled
+def misses(lines, masks, sets, ways):
+    """Return how many sectors of each request miss a cache of lines of four sectors.
+
+    ``lines``, ``masks``: the lines that the requests touch in turn, and their sectors as bits."""
+    tags = np.full((sets, ways), -1, np.int64)
+    kept = np.zeros((sets, ways), np.int64)
+    used = np.zeros((sets, ways), np.int64)
+    missed = np.zeros(len(lines), np.int64)
+    for i in range(len(lines)):
+        row, way = lines[i] % sets, 0
+        found = False
+        for w in range(ways):
+            if tags[row, w] == lines[i]:
+                way, found = w, True
+        if not found:
+            for w in range(ways):
+                if used[row, w] < used[row, way]:
+                    way = w
+            tags[row, way], kept[row, way] = lines[i], 0
+        new = masks[i] & ~kept[row, way]
+        while new:
+            missed[i] += new & 1
+            new >>= 1
+        kept[row, way] |= masks[i]
+        used[row, way] = i + 1
+    return missed
+
+
+def l1_miss_shares(trace: Trace, l1_bytes: int) -> dict[int, float]:
+    """Return for each line the share of its global loads' sectors that L1 does not have."""
+    r = trace.records
+    found = np.flatnonzero((r.kind == KINDS.index("load")) & of_global(trace))[:MOST_RECORDS]
+    lines, masks, owners = _touched(r.addresses[found], r.line[found])
+    sets = max(1, l1_bytes // (128 * WAYS))
+    missed = misses(lines, masks, sets, WAYS) if len(lines) else lines
+    total: dict[int, int] = defaultdict(int)
+    lost: dict[int, int] = defaultdict(int)
+    for owner, mask, miss in zip(owners.tolist(), masks.tolist(), missed.tolist(), strict=True):
+        total[owner] += mask.bit_count()
+        lost[owner] += miss
+    return {line: lost[line] / total[line] for line in total if total[line]}
+
+
+def of_global(trace: Trace) -> np.ndarray:
+    """Return for each record whether it is an access of global memory."""
+    spaces = np.array([info.space == "global" for info in trace.arrays] + [False])
+    found: np.ndarray = spaces[trace.records.array]
+    return found
+
+
+def _touched(addresses: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the lines that requests of warps touch in order, the sectors as bits, and whose."""
+    lines, masks, whose = [], [], []
+    for row, owner in zip(addresses, owners.tolist(), strict=True):
+        for start in range(0, len(row), 32):
+            sectors = np.unique(row[start : start + 32][row[start : start + 32] >= 0] // 32)
+            for line in np.unique(sectors // 4):
+                lines.append(line)
+                masks.append(sum(1 << int(s % 4) for s in sectors[sectors // 4 == line]))
+                whose.append(owner)
+    return np.array(lines, np.int64), np.array(masks, np.int64), np.array(whose, np.int64)

@@ -1,0 +1,113 @@
+"""Where a kernel's requests find their data: L1, L2 or DRAM.
+
+L1 has a module of its own, ``l1``. L2: what a block's arrays are to other blocks follows from
+sizes. If each block reads as much of an array as all blocks together would read without sharing,
+nobody shares; if every piece is read by as many blocks as the grid has columns, the blocks of a row
+share it; and so on. Blocks that are on the GPU together read a piece once; later ones again, unless
+L2 keeps the array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, prod
+
+import numpy as np
+
+from warpwise.metrics import SECTOR_BYTES
+from warpwise.stopwatch.cards import Card
+from warpwise.stopwatch.l1 import of_global
+from warpwise.traces import KINDS, Trace
+
+KEPT_BY_L2 = 0.5  #: share of L2 in which an array stays between waves; beyond it nothing is assumed
+Grid = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Use:
+    """One block's use of a global array.
+
+    ``touched``: bytes in all sectors that its loads or stores touch, each once. ``shared_by``: the
+    blocks that touch the same bytes: "none", "row", "column" or "all"."""
+
+    array: str
+    loaded: int
+    stored: int
+    array_bytes: int
+    shared_by: str
+
+
+def uses_of(trace: Trace, grid: Grid) -> dict[str, Use]:
+    """Return how the first recorded block uses each global array, by the array's name.
+
+    ``grid``: that of the launch in question, of which the trace may have run a part."""
+    r, touched, kept = trace.records, [], _kept(trace)
+    for number, info in enumerate(trace.arrays):
+        if info.space == "global":
+            own = r.array == number
+            loaded = _sectors(r.addresses[own & (r.kind == KINDS.index("load"))])
+            stored = _sectors(r.addresses[own & (r.kind == KINDS.index("store"))])
+            size = prod(info.shape) * info.itemsize
+            touched.append((info.name, min(size, round(loaded / kept)), stored, size))
+    covering = _covering(touched, trace.grid, grid)
+    return {
+        name: Use(name, loaded, stored, size, _shared(max(loaded, stored), size, covering))
+        for name, loaded, stored, size in touched
+    }
+
+
+def _kept(trace: Trace) -> float:
+    """Return the share of a block's loads of which the trace kept the addresses, 1 if all."""
+    r = trace.records
+    rows = (r.kind == KINDS.index("load")) & of_global(trace)
+    warps = -(-prod(trace.block) // 32)
+    asked = trace.metrics.global_load_requests / prod(trace.grid)
+    kept = np.count_nonzero(r.active[rows].any(axis=1)) * warps if trace.truncated else asked
+    return max(1e-6, min(1.0, kept / asked)) if asked and kept else 1.0
+
+
+def _covering(touched: list[tuple[str, int, int, int]], traced: Grid, asked: Grid) -> Grid:
+    """Return the grid whose blocks fill the arrays: the one asked for, unless the traced one does.
+
+    Judged by the largest array that a block stores to, as blocks rarely store the same bytes; or,
+    if it stores nothing, loads from."""
+    filled = [(size, stored) for _, _, stored, size in touched if stored]
+    size, part = max(filled or [(size, loaded) for _, loaded, _, size in touched], default=(0, 0))
+    return traced if part * prod(traced) > 0.7 * size else asked
+
+
+def _sectors(addresses: np.ndarray) -> int:
+    """Return the bytes of the sectors that addresses lie in, each counted once."""
+    return SECTOR_BYTES * len(np.unique(addresses[addresses >= 0] // SECTOR_BYTES))
+
+
+def _shared(touched: int, size: int, grid: Grid) -> str:
+    """Return which blocks share what one of them touches, judging by the array's size."""
+    blocks = prod(grid)
+    sharers = touched * blocks / max(1, size)
+    if blocks == 1 or sharers < 1.5:
+        return "none"
+    if sharers > 0.7 * blocks:
+        return "all"
+    by_row, by_column = abs(np.log(sharers / grid[0])), abs(np.log(sharers * grid[0] / blocks))
+    return "row" if by_row <= by_column else "column"
+
+
+def together(shared_by: str, grid: Grid, wave: int) -> float:
+    """Return how many different pieces of an array a wave of blocks touches, in their order."""
+    wave = min(wave, prod(grid))
+    if shared_by == "row":
+        return ceil(wave / grid[0])
+    if shared_by == "column":
+        return min(wave, grid[0])
+    return 1 if shared_by == "all" else wave
+
+
+def dram_share(use: Use, kind: str, grid: Grid, wave: int, card: Card) -> float:
+    """Return the bytes from or to DRAM over the different bytes that a block touches, 0 to 1."""
+    wave = min(wave, prod(grid))
+    pieces = together(use.shared_by, grid, wave)
+    share = pieces / wave
+    every = together(use.shared_by, grid, prod(grid))
+    if every * (use.loaded if kind == "load" else use.stored) <= KEPT_BY_L2 * card.device.l2_bytes:
+        share = every / prod(grid)  # read by the first wave that needs it, and kept
+    return min(1.0, share)

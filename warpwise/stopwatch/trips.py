@@ -1,0 +1,219 @@
+"""How often a warp runs each block of the machine code: the cheapest way that explains its counts.
+
+The counts are the trace's (``evidence``), the ways those of ``flow``. Among all walks from entry to
+end the one is taken whose work on each line differs least from what the trace counted, and among
+these the one of fewest instructions, as a compiler's unrolled loop runs instead of its remainder.
+That is a linear program in whole numbers, which SciPy's HiGHS solves."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpwise.stopwatch.evidence import Channel, Counts, units_of
+from warpwise.stopwatch.flow import ENTRY, Flow
+
+NODES = 2000  #: of the solver's search; the best found by then is taken
+PARTED = 0.02  #: price of a way that only parted lanes take, in shares of one channel
+#: Weight of a channel: barriers are certain; arithmetic is what a compiler changes most.
+WEIGHTS = {"barrier": 2.0, "flops fp32": 0.5, "flops fp64": 0.5}
+#: Of a loop for each time that it is entered; more would drown in the solver's tolerance.
+MOST_TRIPS = 1e5
+NONE_COUNTED = 10.0  #: price of an access on a line that counted none, in instructions
+
+Guarded = tuple[int, str]  #: a block, and the predicate of some of its instructions
+
+
+@dataclass(frozen=True)
+class Trips:
+    """How often a warp takes each edge, and runs guarded accesses that are not always run.
+
+    ``missed``: the share of each channel's work that the walk does too much or too little."""
+
+    edges: tuple[int, ...]  #: in the order of Flow.edges
+    guarded: Mapping[Guarded, int]
+    missed: Mapping[Channel, float]
+
+    @property
+    def worst(self) -> float:
+        """The largest share that is missed, 0 if all counts are explained."""
+        return max(self.missed.values(), default=0.0)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The work of each channel in one pass through a block, or through its guarded accesses."""
+
+    blocks: Mapping[Channel, Mapping[int, float]]
+    guarded: Mapping[Channel, Mapping[Guarded, float]]
+
+
+def work_of(flow: Flow, lines: Sequence[int]) -> _Work:
+    """Add up the work of the blocks by channel. Lines with divisions or roots have no flops here,
+    for these are sequences of operations of their own."""
+    blocks: dict[Channel, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    guarded: dict[Channel, dict[Guarded, float]] = defaultdict(lambda: defaultdict(float))
+    special = {line for op, line in zip(flow.ops, lines, strict=True) if op.name in _SEQUENCES}
+    for n, block in enumerate(flow.blocks):
+        for i in block:
+            kind, amount = units_of(flow.ops[i])
+            if not kind or not lines[i] or (kind.startswith("flops") and lines[i] in special):
+                continue
+            channel, guard = (lines[i], kind), flow.ops[i].guard
+            if guard:
+                guarded[channel][n, guard] += amount
+            else:
+                blocks[channel][n] += amount
+    return _Work(blocks, guarded)
+
+
+_SEQUENCES = {"MUFU", "CALL", "FCHK", "F2F"}
+
+
+def trips_of(flow: Flow, work: _Work, counts: Counts) -> Trips:
+    """Return the walk's edges that explain a warp's counts best."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    program = _Program(flow, work, counts)
+    solved = milp(
+        program.prices(),
+        constraints=[LinearConstraint(*program.rules())],
+        integrality=program.whole(),
+        bounds=Bounds(0, program.most()),
+        options={"node_limit": NODES, "mip_rel_gap": 1e-6},
+    )
+    values = solved.x if solved.x is not None else program.straight()
+    return program.read(values)
+
+
+def _with_none(work: _Work, counts: Counts) -> Counts:
+    """Return the counts, with 0 for accesses on a traced line that no warp made."""
+    lines = {line for line, _ in counts}
+    found = {*work.blocks, *work.guarded}
+    none = {c for c in found if c[0] in lines and not c[1].startswith("flops")}
+    return dict.fromkeys(none, 0.0) | dict(counts)
+
+
+class _Program:
+    """The columns and rows of the linear program: edges, guarded accesses, what is missed."""
+
+    def __init__(self, flow: Flow, work: _Work, counts: Counts):
+        self.flow, self.work, self.counts = flow, work, _with_none(work, counts)
+        self.channels = sorted(c for c in self.counts if c in work.blocks or c in work.guarded)
+        self.guards = sorted({g for c in self.channels for g in work.guarded.get(c, ())})
+        self.edges = len(flow.edges)
+        self.size = self.edges + len(self.guards) + 2 * len(self.channels)
+        self.entering = defaultdict(list)
+        self.leaving = defaultdict(list)
+        for e, edge in enumerate(flow.edges):
+            self.entering[edge.end].append(e)
+            self.leaving[edge.start].append(e)
+
+    def prices(self) -> np.ndarray:
+        """Return what each column costs: missed work most, then parted ways, then instructions."""
+        price = np.zeros(self.size)
+        scale = 1e-3 / (1 + sum(self.counts.values()) + len(self.flow.ops))
+        for e, edge in enumerate(self.flow.edges):
+            length = len(self.flow.blocks[edge.end]) if edge.end >= 0 else 0
+            price[e] = scale * (length + 1) + PARTED * edge.parted
+        for c, channel in enumerate(self.channels):
+            weight = WEIGHTS.get(channel[1], 1.0) / self._amount(channel)
+            if not self.counts[channel]:  # the compiler may name another line for an access
+                weight = NONE_COUNTED * scale / self._amount(channel)
+            price[self._over(c)] = price[self._over(c) + 1] = weight
+        return price
+
+    def _amount(self, channel: Channel) -> float:
+        """Return the work by which what is missed of a channel is measured."""
+        least = min(
+            [
+                *self.work.blocks.get(channel, {}).values(),
+                *self.work.guarded.get(channel, {}).values(),
+            ]
+        )
+        return max(self.counts[channel], least)
+
+    def _over(self, c: int) -> int:
+        return self.edges + len(self.guards) + 2 * c
+
+    def rules(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the rows, and the least and most that each may be."""
+        rows: list[tuple[dict[int, float], float, float]] = [({0: 1.0}, 1.0, 1.0)]
+        rows += [self._kept(n) for n in range(len(self.flow.blocks))]
+        rows += [self._entered(*loop) for loop in self.flow.loops()]
+        rows += [self._within(g, guard) for g, guard in enumerate(self.guards)]
+        rows += [self._explained(c, channel) for c, channel in enumerate(self.channels)]
+        matrix = np.zeros((len(rows), self.size))
+        for i, (row, _, _) in enumerate(rows):
+            for column, value in row.items():
+                matrix[i, column] += value
+        matrix[0] = 0
+        matrix[0, [e for e, edge in enumerate(self.flow.edges) if edge.start == ENTRY]] = 1
+        return matrix, np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
+
+    def _kept(self, n: int) -> tuple[dict[int, float], float, float]:
+        """A block is left as often as it is entered."""
+        row: dict[int, float] = defaultdict(float)
+        for e in self.entering[n]:
+            row[e] += 1
+        for e in self.leaving[n]:
+            row[e] -= 1
+        return row, 0.0, 0.0
+
+    def _entered(self, first: int, last: int) -> tuple[dict[int, float], float, float]:
+        """Nobody goes round a loop who has not come into it."""
+        row: dict[int, float] = {}
+        most = min(MOST_TRIPS, 1 + max(self.counts.values(), default=1.0))
+        for e, edge in enumerate(self.flow.edges):
+            inside = first <= edge.end <= last
+            if inside and not first <= edge.start <= last:
+                row[e] = most
+            elif edge.back and edge.end == first and inside:
+                row[e] = -1.0
+        return row, 0.0, np.inf
+
+    def _within(self, g: int, guard: Guarded) -> tuple[dict[int, float], float, float]:
+        """Guarded accesses run at most as often as their block."""
+        row = {e: 1.0 for e in self.entering[guard[0]]}
+        row[self.edges + g] = -1.0
+        return row, 0.0, np.inf
+
+    def _explained(self, c: int, channel: Channel) -> tuple[dict[int, float], float, float]:
+        """A channel's work is what the trace counted, but for what is missed."""
+        row: dict[int, float] = defaultdict(float)
+        for n, amount in self.work.blocks.get(channel, {}).items():
+            for e in self.entering[n]:
+                row[e] += amount
+        for guard, amount in self.work.guarded.get(channel, {}).items():
+            row[self.edges + self.guards.index(guard)] += amount
+        row[self._over(c)], row[self._over(c) + 1] = -1.0, 1.0
+        return row, self.counts[channel], self.counts[channel]
+
+    def whole(self) -> np.ndarray:
+        """Edges and guarded accesses are whole numbers."""
+        return np.array([1] * (self.edges + len(self.guards)) + [0] * (2 * len(self.channels)))
+
+    def most(self) -> np.ndarray:
+        """Return the most that each column may be."""
+        return np.full(self.size, np.inf)
+
+    def straight(self) -> np.ndarray:
+        """Return a walk through all blocks in turn, for want of a solution."""
+        values = np.zeros(self.size)
+        for e, edge in enumerate(self.flow.edges):
+            values[e] = edge.end == edge.start + 1 and not edge.parted
+        return values
+
+    def read(self, values: np.ndarray) -> Trips:
+        """Return a solution as Trips."""
+        whole = np.rint(values[: self._over(0)]).astype(int)
+        guarded = {g: int(whole[self.edges + i]) for i, g in enumerate(self.guards)}
+        missed = {
+            channel: float(max(values[self._over(c) : self._over(c) + 2])) / self._amount(channel)
+            for c, channel in enumerate(self.channels)
+            if self.counts[channel]
+        }
+        return Trips(tuple(whole[: self.edges].tolist()), guarded, missed)

@@ -1,0 +1,125 @@
+"""The instructions of a warp in the order in which it runs them.
+
+``trips`` says how often each way is taken. Here a warp walks them: where ways part, it takes each
+in proportion, evenly spread, and leaves a loop when that is due. A number of an instruction plus
+the count of all instructions stands for a guarded one that does nothing this time."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from warpwise.stopwatch.flow import ENTRY, Flow
+from warpwise.stopwatch.trips import Guarded, Trips
+
+MOST_INSTRUCTIONS = 40_000  #: of a warp; longer walks are shortened, and the rest is extrapolated
+KEPT = (6, 12)  #: trips of the long loop that the two short walks make
+
+
+def blocks_in_turn(flow: Flow, trips: Trips, most: int = 2_000_000) -> list[int]:
+    """Return the numbers of the blocks that a warp runs, in order."""
+    loops = flow.loops()
+    choices = _choices(flow, trips)
+    order: list[int] = []
+    visits = Counter[int]()
+    taken: dict[int, list[int]] = {n: [0] * len(found) for n, found in choices.items()}
+    at = choices[ENTRY][0][0]
+    while at >= 0 and len(order) < most:
+        order.append(at)
+        visits[at] += 1
+        ways = choices.get(at, [])
+        chosen = _due(ways, taken.get(at, []), visits[at], _innermost(loops, at))
+        if chosen is None:
+            break
+        taken[at][chosen] += 1
+        at = ways[chosen][0]
+    return order
+
+
+def _choices(flow: Flow, trips: Trips) -> dict[int, list[tuple[int, int]]]:
+    """Return for each block where it leads, and how often."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for edge, count in zip(flow.edges, trips.edges, strict=True):
+        if count > 0:
+            found[edge.start].append((edge.end, count))
+    return found
+
+
+def _innermost(loops: Sequence[tuple[int, int]], block: int) -> tuple[int, int]:
+    inside = [loop for loop in loops if loop[0] <= block <= loop[1]]
+    return min(inside, key=lambda loop: loop[1] - loop[0], default=(0, 1 << 30))
+
+
+def _due(
+    ways: Sequence[tuple[int, int]], taken: Sequence[int], visit: int, loop: tuple[int, int]
+) -> int | None:
+    """Return the way that is due at this visit: one that leaves the loop, or the rarer one."""
+    total = sum(count for _, count in ways)
+    leaves = [not loop[0] <= end <= loop[1] for end, _ in ways]
+    order = sorted(range(len(ways)), key=lambda k: (not leaves[k], ways[k][1]))
+    open_ways = [k for k in order if taken[k] < ways[k][1]]
+    for k in open_ways[:-1]:
+        if visit * ways[k][1] // total > taken[k]:
+            return k
+    return open_ways[-1] if open_ways else None
+
+
+def long_loop(
+    orders: Sequence[Sequence[int]], lengths: Sequence[int], always: bool = False
+) -> int | None:
+    """Return the block at which a long walk repeats itself, None if every walk is short enough.
+
+    Of the blocks that all warps pass equally often, and more often than KEPT, the rarest.
+    ``always``: in short walks too."""
+    if not always and max(sum(lengths[b] for b in order) for order in orders) <= MOST_INSTRUCTIONS:
+        return None
+    counts = [Counter(order) for order in orders]
+    shared = [
+        b for b, n in counts[0].items() if n > KEPT[1] and all(other[b] == n for other in counts)
+    ]
+    return min(shared, key=lambda b: (counts[0][b], b), default=None)
+
+
+def shortened(order: Sequence[int], block: int, trips: int) -> list[int]:
+    """Return a walk with only so many passes of ``block``: the first ones, and then the end."""
+    passes = [i for i, b in enumerate(order) if b == block]
+    if len(passes) <= trips:
+        return list(order)
+    return [*order[: passes[trips - 1]], *order[passes[-1] :]]
+
+
+def stream(flow: Flow, trips: Trips, order: Sequence[int]) -> np.ndarray:
+    """Return the numbers of the instructions of a walk, int32."""
+    guards: dict[int, list[str]] = defaultdict(list)
+    for block, guard in trips.guarded:
+        guards[block].append(guard)
+    planned = Counter[int]()
+    for edge, count in zip(flow.edges, trips.edges, strict=True):
+        planned[edge.end] += count
+    pieces, visits = [], Counter[int]()
+    for block in order:
+        visits[block] += 1
+        off = frozenset(
+            guard
+            for guard in guards[block]
+            if not _runs(trips.guarded[block, guard], planned[block], visits[block])
+        )
+        pieces.append(_piece(flow, block, off))
+    return np.concatenate(pieces) if pieces else np.zeros(0, np.int32)
+
+
+def _runs(times: int, of: int, visit: int) -> bool:
+    return visit * times // max(1, of) > (visit - 1) * times // max(1, of)
+
+
+def _piece(flow: Flow, block: int, off: frozenset[str]) -> np.ndarray:
+    numbers = np.array(flow.blocks[block], np.int32)
+    if not off:
+        return numbers
+    skipped = np.array([flow.ops[i].guard in off and bool(flow.ops[i].access) for i in numbers])
+    return np.where(skipped, numbers + len(flow.ops), numbers).astype(np.int32)
+
+
+__all__ = ["KEPT", "Guarded", "blocks_in_turn", "long_loop", "shortened", "stream"]
