@@ -30,10 +30,6 @@ SWAPPED = (
 RETURNED = "a return stands before a barrier: a thread that has returned cannot store later"
 NO_LINE = "no line stores to {name}: write {name}[...] = ..."
 ZEROS_DUE = "where nothing is added the result is 0, and that is stored too: is it left out?"
-BROADCAST = (
-    "print the shapes of both sides: NumPy lines them up at their last axis, where lengths must be "
-    "equal, or one of them 1. keepdims=True or [:, None] keeps an axis of 1"
-)
 BITWISE = "join conditions with the words and, or: & and | bind tighter than < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
@@ -56,6 +52,14 @@ LANES = "do the lanes of a warp exchange their parts, at every distance 16, 8, 4
 INDEX = (
     "look at the index with which {name} is read: elements of it that should count do not, or "
     "others do"
+)
+EQUALS = (
+    "what is done where two numbers are equal, as where a maximum comes twice: does each of them "
+    "count, and is it < or <=?"
+)
+INDICES = (
+    "look at the indices with which {names} are read, and at masks and edges: elements that should "
+    "count do not, or others do"
 )
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
@@ -190,6 +194,7 @@ def narrowed(
     others: Collection[str] = (),
     other_lanes: bool = False,
     tried: str = "inputs",
+    equals: bool = False,
 ) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
@@ -197,12 +202,16 @@ def narrowed(
     it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
     the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
     ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
-    unless a small change helps. ``tried``: what ``exact`` is said of."""
+    unless a small change helps. ``tried``: what ``exact`` is said of. ``equals``: it is right once
+    no two numbers are equal, which comes first unless it is asked about already."""
     said, _, places = advice.partition("\n")
+    if equals and "equal" not in said:
+        first = f"{said.split(' Or: ')[0]} Or: " if places else ""
+        return "\n".join(filter(None, (f"{first}{EQUALS}", places)))
     if other_lanes and not places:
         return LANES
     if others and TERMS in said:
-        told = INDEX.format(name=next(iter(others))) if len(others) == 1 else MASKED
+        told = _of_indices(list(others))
         said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
     for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
         if out:
@@ -212,6 +221,13 @@ def narrowed(
     if exact and (not said or THREAD in said):
         said = FORMULA.format(tried=tried)
     return "\n".join(filter(None, (said, places))) if said else advice
+
+
+def _of_indices(names: list[str]) -> str:
+    """Advise on the indices of arrays of which other elements are used than should be."""
+    *first, last = names
+    joined = f"{', '.join(first)} and {last}"
+    return INDICES.format(names=joined) if first else INDEX.format(name=last)
 
 
 def _without(cause: str, said: str) -> str:
@@ -231,11 +247,13 @@ def _by_hand(failure: Failure) -> str:
 
 
 def words_of(tree: ast.AST) -> frozenset[str]:
-    """Return the names that a text uses, and / if it divides."""
+    """Return the names that a text uses, and / or // if it divides."""
     nodes = list(ast.walk(tree))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return frozenset(names | {"/" for node in nodes if isinstance(node, ast.Div)})
+    for symbol, kind in (("/", ast.Div), ("//", ast.FloorDiv)):
+        names |= {symbol for node in nodes if isinstance(node, kind)}
+    return frozenset(names)
 
 
 def is_of_lanes(kernel: Any) -> bool:

@@ -20,6 +20,7 @@ def more_alternatives(slot: Slot, node: ast.AST) -> Iterator[Alternative]:
     match node:
         case ast.Compare():
             yield from _as_wholes(node)
+            yield from _between(node)
         case ast.BinOp():
             yield from _inside(node)
             yield from _times(slot, node)
@@ -96,6 +97,14 @@ def _as_wholes(node: ast.Compare) -> Iterator[Alternative]:
         ) if one.value == other.value:
             question = "does one item alone decide, also where both sides are equal in it?"
             yield ast.Compare(left, [op], [right]), question, 1
+
+
+def _between(node: ast.Compare) -> Iterator[Alternative]:
+    """``0 <= i - j < n`` for ``i - j < n``."""
+    match node:
+        case ast.Compare(left=ast.BinOp(op=ast.Sub()) as gap, ops=[ast.Lt() | ast.LtE() as op]):
+            both = ast.Compare(ast.Constant(0), [ast.LtE(), op], [gap, *node.comparators])
+            yield both, f"has {text_of(gap)} a lower end as well, so that it is not below 0?", 1
 
 
 def _powers(slot: Slot, node: ast.Constant) -> Iterator[Alternative]:
