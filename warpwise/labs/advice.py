@@ -31,6 +31,14 @@ OF_TYPE = (
     "or convert at the end, with .astype(np.{0})"
 )
 ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
+EQUALS = (
+    "what is done where two numbers are equal, as where a maximum comes twice: does each of them "
+    "count, and is it < or <=?"
+)
+INDICES = (
+    "look at the indices with which {names} are read, and at masks and edges: elements that should "
+    "count do not, or others do"
+)
 ENDLESS = "change, in every trip of that loop, something that its condition reads"
 TOO_SLOW = (
     "count how often each loop runs for these arguments; "

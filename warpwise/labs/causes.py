@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import WarpwiseError
+from warpwise.labs.advice import EQUALS, INDICES
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, place, places
 from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
@@ -52,14 +53,6 @@ LANES = "do the lanes of a warp exchange their parts, at every distance 16, 8, 4
 INDEX = (
     "look at the index with which {name} is read: elements of it that should count do not, or "
     "others do"
-)
-EQUALS = (
-    "what is done where two numbers are equal, as where a maximum comes twice: does each of them "
-    "count, and is it < or <=?"
-)
-INDICES = (
-    "look at the indices with which {names} are read, and at masks and edges: elements that should "
-    "count do not, or others do"
 )
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
@@ -195,6 +188,7 @@ def narrowed(
     other_lanes: bool = False,
     tried: str = "inputs",
     equals: bool = False,
+    moved: bool = False,
 ) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
@@ -203,15 +197,17 @@ def narrowed(
     the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
     ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
     unless a small change helps. ``tried``: what ``exact`` is said of. ``equals``: it is right once
-    no two numbers are equal, which comes first unless it is asked about already."""
+    no two numbers are equal, which comes first unless it is asked about already. ``moved``: it uses
+    too few elements and too many at once, so that indices are wrong and not a mask alone."""
     said, _, places = advice.partition("\n")
     if equals and "equal" not in said:
         first = f"{said.split(' Or: ')[0]} Or: " if places else ""
         return "\n".join(filter(None, (f"{first}{EQUALS}", places)))
     if other_lanes and not places:
         return LANES
-    if others and TERMS in said:
-        told = _of_indices(list(others))
+    if others and TERMS in said and not places:
+        usual = INDICES.format(names=" and ".join(others)) if moved else MASKED
+        told = INDEX.format(name=next(iter(others))) if len(others) == 1 else usual
         said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
     for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
         if out:
@@ -221,13 +217,6 @@ def narrowed(
     if exact and (not said or THREAD in said):
         said = FORMULA.format(tried=tried)
     return "\n".join(filter(None, (said, places))) if said else advice
-
-
-def _of_indices(names: list[str]) -> str:
-    """Advise on the indices of arrays of which other elements are used than should be."""
-    *first, last = names
-    joined = f"{', '.join(first)} and {last}"
-    return INDICES.format(names=joined) if first else INDEX.format(name=last)
 
 
 def _without(cause: str, said: str) -> str:

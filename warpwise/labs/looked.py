@@ -57,6 +57,12 @@ class Looked:
         )
 
     @property
+    def moved(self) -> bool:
+        """True if the first wrong element uses too few elements and too many at once."""
+        found = self.difference
+        return found is not None and bool(found.all(EXTRA)) and bool(found.all(MISSING))
+
+    @property
     def of_other_lanes(self) -> bool:
         """True if missing elements of a row are those of half of a warp's lanes, or of more."""
         cells = self.difference.cells.values() if self.difference else ()

@@ -28,7 +28,7 @@ from warpwise.labs.exercise import (
 )
 from warpwise.labs.first_nan import first_nan
 from warpwise.labs.patterns import Failure
-from warpwise.labs.slices import suspects
+from warpwise.labs.slices import alone, suspects
 from warpwise.labs.unused import unused
 from warpwise.labs.uses import uses
 from warpwise.messages import NOTHING, Element, Later, Message, Name, Size, Words, message
@@ -111,8 +111,9 @@ def _repaired(
         return all(_is_right(changed, one) for one in launches) and _is_cheap(changed, launch)
 
     found = repairs.repair(kernel.tree, passes, "kernel", suspects(kernel.tree, wrong, right))
-    text = kernel.lines.get(found.line, "") if found else ""
-    return repairs.told(found, found.line - kernel.base if found else 0, text)
+    if found is None:
+        return alone(kernel.tree, wrong, right, kernel.base)
+    return repairs.told(found, found.line - kernel.base, kernel.lines.get(found.line, ""))
 
 
 def _is_right(kernel: Kernel, launch: Launch) -> bool:

@@ -12,6 +12,9 @@ import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+MOST_LINES = 7  # that are told
+ALONE = "{right} {are} right: what else is {wrong} made of? Look at {lines}"
+
 
 @dataclass(frozen=True)
 class _Around:
@@ -46,6 +49,24 @@ def suspects(
     sound = frozenset[_Step]().union(*(_making(steps, name) for name in right))
     around, known = (frozenset[int]().union(*(o.around for o in some)) for some in (made, sound))
     return frozenset(one.line for one in made - sound) | (around - known)
+
+
+def alone(tree: ast.FunctionDef, wrong: Collection[str], right: Collection[str], base: int) -> str:
+    """Say on which lines the wrong outputs are made, and the right ones are not; "" if on too many.
+
+    ``base`` is what a line's number is less in messages."""
+    lines = sorted(suspects(tree, wrong, right)) if right else []
+    if not 0 < len(lines) <= MOST_LINES:
+        return ""
+    *first, last = (str(line - base) for line in lines)
+    numbers = f"lines {', '.join(first)} and {last}" if first else f"line {last}"
+    are = "are" if len(right) > 1 else "is"
+    return ALONE.format(right=_listed(right), are=are, wrong=_listed(wrong), lines=numbers)
+
+
+def _listed(names: Collection[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _making(steps: list[_Step], output: str) -> frozenset[_Step]:

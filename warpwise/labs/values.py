@@ -30,7 +30,7 @@ from warpwise.labs.exercise import Call, Case, Reason, Verdict, copied, named_be
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.labs.reductions import over_all
-from warpwise.labs.slices import suspects
+from warpwise.labs.slices import alone, suspects
 from warpwise.labs.unused import ends_early, unused
 from warpwise.messages import (
     NOTHING,
@@ -220,11 +220,10 @@ def _repaired(made: Made | None, call: Call, told: Message, trios: Sequence[Trio
             for call in (call, *others)  # the one that fails is tried first
         )
 
-    found = repairs.repair(
-        tree, passes, "function", suspects(tree, [told.open()], _right(trios, call))
-    )
+    spoiled, right = [told.open()], _right(trios, call)
+    found = repairs.repair(tree, passes, "function", suspects(tree, spoiled, right))
     if found is None:
-        return ""
+        return alone(tree, spoiled, right, 1 - function.__code__.co_firstlineno)
     text = dedent(inspect.getsource(function)).split("\n")[found.line - 1]
     return repairs.told(found, found.line + function.__code__.co_firstlineno - 1, text)
 

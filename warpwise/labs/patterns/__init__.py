@@ -53,6 +53,7 @@ PATTERNS = (
     sizes.product_apart,
     relations.one_number,
     values.sign,
+    labels.one_for_another,
     moves.moved,
     sums.part_of_a_sum,
     some_factor.one_factor_of_some,
@@ -73,7 +74,13 @@ PATTERNS = (
 )
 
 #: of numbers that name something
-OF_LABELS = (of_inputs.constant, moves.moved, places.some_wrong, labels.another)
+OF_LABELS = (
+    of_inputs.constant,
+    labels.one_for_another,
+    moves.moved,
+    places.some_wrong,
+    labels.another,
+)
 #: where got and wanted differ in their last digits only, so that each looks like the other
 OF_DIGITS = (ties.other_neighbour, values.of_a_type, unlike_before.scaled, values.close)
 
