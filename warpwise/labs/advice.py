@@ -21,6 +21,10 @@ INTEGER_ARRAY = (
     "an array of whole numbers is asked for: give it the dtype that the exercise names, where it "
     "begins or with .astype(...) at the end; an empty array needs it too"
 )
+OF_LABEL = (
+    "the exercise asks which one it is, a whole number, and not how much: np.argmin gives the "
+    "index of the least, np.min its value"
+)
 SEVERAL = "return {} values, with a comma between them"
 SWAPPED = "the results stand in another order than is asked for: exchange them in the return"
 BY_HAND = "work this element out by hand, step by step as the exercise states it"

@@ -236,11 +236,11 @@ def _by_hand(failure: Failure) -> str:
 
 
 def words_of(tree: ast.AST) -> frozenset[str]:
-    """Return the names that a text uses, and / or // if it divides."""
+    """Return the names that a text uses, / or // if it divides, and if where it has conditions."""
     nodes = list(ast.walk(tree))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    for symbol, kind in (("/", ast.Div), ("//", ast.FloorDiv)):
+    for symbol, kind in (("/", ast.Div), ("//", ast.FloorDiv), ("if", ast.Compare)):
         names |= {symbol for node in nodes if isinstance(node, kind)}
     return frozenset(names)
 

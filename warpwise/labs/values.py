@@ -171,7 +171,9 @@ def _judge_item(
     kind, asked = kind_of(value), kind_of(wanted)
     returned = told_value(told, "is" if type(call.want) is tuple else "returned", value, wanted)
     if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
-        try_this = plain(advice_on_type(value, asked, np.shape(wanted)))
+        of_label = number in call.labels and (kind, asked) == ("f", "i")
+        known = advice.OF_LABEL if of_label else advice_on_type(value, asked, np.shape(wanted))
+        try_this = plain(known)
         return failed(call, Reason.WRONG_TYPE, returned, try_this)
     got, want = np.asarray(value), np.asarray(wanted)
     if number in call.typed and got.dtype != want.dtype:
