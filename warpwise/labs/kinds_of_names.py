@@ -17,9 +17,11 @@ from warpwise.labs.other_indices import indices_of
 class Kinds:
     """The names that a function binds, in order, its parameters first.
 
-    ``apart``: arrays are no numbers, as in a kernel; in NumPy they can be both."""
+    ``parameters``: how many of them these are. ``apart``: arrays are no numbers, as in a kernel; in
+    NumPy they can be both."""
 
     names: tuple[str, ...]
+    parameters: int
     arrays: frozenset[str]
     whole: frozenset[str]
     apart: bool
@@ -28,6 +30,11 @@ class Kinds:
     def numbers(self) -> list[str]:
         """The names that stand for one number each, which is none of an index."""
         return [name for name in self.names if name not in self.arrays | self.whole]
+
+    @property
+    def given(self) -> list[str]:
+        """The numbers that are parameters, such as a scale."""
+        return [name for name in self.names[: self.parameters] if name in self.numbers]
 
     def like(self, node: ast.AST) -> list[str]:
         """Return the names of a name's kind."""
@@ -54,7 +61,9 @@ def kinds_of(tree: ast.FunctionDef) -> Kinds:
     parents = [n.value for n in ast.walk(tree) if isinstance(n, ast.Subscript | ast.Attribute)]
     arrays = frozenset(value.id for value in parents if isinstance(value, ast.Name))
     names = tuple(dict.fromkeys(bound))
-    return Kinds(names, arrays & {*names}, _whole(tree) - arrays, "cuda" in loaded)
+    return Kinds(
+        names, len(tree.args.args), arrays & {*names}, _whole(tree) - arrays, "cuda" in loaded
+    )
 
 
 def _whole(tree: ast.FunctionDef) -> frozenset[str]:

@@ -24,6 +24,7 @@ def more_alternatives(slot: Slot, node: ast.AST) -> Iterator[Alternative]:
         case ast.BinOp():
             yield from _inside(node)
             yield from _times(slot, node)
+            yield from _of_sides(slot, node)
         case ast.Call():
             yield from _outside(node)
             yield from _again(node)
@@ -97,6 +98,17 @@ def _as_wholes(node: ast.Compare) -> Iterator[Alternative]:
         ) if one.value == other.value:
             question = "does one item alone decide, also where both sides are equal in it?"
             yield ast.Compare(left, [op], [right]), question, 1
+
+
+def _of_sides(slot: Slot, node: ast.BinOp) -> Iterator[Alternative]:
+    """``exp(b - a)`` for ``exp(a - b)``, and a term with the other sign in a whole formula."""
+    if isinstance(slot.parent, ast.Call) and isinstance(node.op, ast.Sub):
+        if text_of(slot.parent.func).endswith("exp"):
+            turned = ast.BinOp(node.right, ast.Sub(), node.left)
+            yield turned, "in the difference of which exp is taken, which side comes first?", 0
+    elif isinstance(slot.parent, ast.Assign) and isinstance(node.op, ast.Add | ast.Sub):
+        other, sign = (ast.Sub(), "+") if isinstance(node.op, ast.Add) else (ast.Add(), "-")
+        yield ast.BinOp(node.left, other, node.right), f"is {sign} the right operator?", 1
 
 
 def _between(node: ast.Compare) -> Iterator[Alternative]:

@@ -27,6 +27,7 @@ class Sums:
 
 FACTOR = "is what is added to {} multiplied by its weight, or by another factor, first?"
 RESCALED = "must what {} holds so far be rescaled before more is added to it?"
+GIVEN = "is {} a factor, or a divisor, wherever it should be?"
 TERM = "is a term missing in what is stored to {}?"
 ANEW = "{0} begins anew here: should it, or does it go on from what {0} or another name holds?"
 SO_FAR = "is {} the maximum of all so far, or of these two alone?"
@@ -63,8 +64,8 @@ def of_sums(block: Block, i: int, kinds: Kinds, sums: Sequence[Sums]) -> Iterato
         case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=parts)):
             for at, part in enumerate(parts):
                 for factor in _numbers(kinds) if kinds.has_number(part) else ():
-                    scaled = [*parts[:at], ast.BinOp(part, ast.Mult(), factor), *parts[at + 1 :]]
-                    line = ast.Assign(this.targets, ast.Tuple(scaled, ast.Load()))
+                    others = [*parts[:at], ast.BinOp(part, ast.Mult(), factor), *parts[at + 1 :]]
+                    line = ast.Assign(this.targets, ast.Tuple(others, ast.Load()))
                     yield instead(line), RESCALED.format(ast.unparse(part)), 2, this
         case ast.AugAssign(target=ast.Name(), op=ast.Mult(), value=value):
             for one in sums:
@@ -75,6 +76,10 @@ def of_sums(block: Block, i: int, kinds: Kinds, sums: Sequence[Sums]) -> Iterato
                 times = ast.AugAssign(ast.Name(name, ast.Store()), ast.Mult(), value)
                 yield instead(times, this), RESCALED.format(name), 2, this
         case ast.Assign(targets=[ast.Name(id=name) as target], value=value):
+            for given in kinds.given if kinds.apart and name in kinds.numbers else ():
+                for op in (ast.Mult(), ast.Div()):
+                    scaled = ast.BinOp(value, op, ast.Name(given, ast.Load()))
+                    yield instead(ast.Assign([target], scaled)), GIVEN.format(given), 1, this
             if name in kinds.numbers and _begins(value):
                 for other in _numbers(kinds):
                     if ast.unparse(other) not in (name, ast.unparse(value)):
