@@ -42,5 +42,5 @@ def test_lines_are_suspect_that_only_wrong_outputs_are_made_of(wrong, right, lin
 
 def test_they_are_told_as_messages_count_them():
     assert alone(TREE, ["L"], ["o"], 10) == "o is right: what else is L made of? Look at line 2"
-    assert alone(TREE, ["o"], ["L"], 0).endswith("Look at lines 2, 7, 9, 10, 11 and 13")
+    assert alone(TREE, ["o"], ["L"], 0).endswith("Look at lines 2, 7, 9 to 11 and 13")
     assert alone(TREE, ["o", "L"], [], 0) == ""

@@ -11,8 +11,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
-MOST_LINES = 7  # that are told
+MOST_RUNS = 7  # of lines that are told
 ALONE = "{right} {are} right: what else is {wrong} made of? Look at {lines}"
 
 
@@ -55,13 +56,32 @@ def alone(tree: ast.FunctionDef, wrong: Collection[str], right: Collection[str],
     """Say on which lines the wrong outputs are made, and the right ones are not; "" if on too many.
 
     ``base`` is what a line's number is less in messages."""
-    lines = sorted(suspects(tree, wrong, right)) if right else []
-    if not 0 < len(lines) <= MOST_LINES:
+    made = _arrays(tree)
+    lines = sorted(suspects(tree, wrong, right) - made) if right else []
+    told = list(_runs([line - base for line in lines]))
+    if not 0 < len(told) <= MOST_RUNS:
         return ""
-    *first, last = (str(line - base) for line in lines)
-    numbers = f"lines {', '.join(first)} and {last}" if first else f"line {last}"
+    numbers = f"line{'s' if len(lines) > 1 else ''} {_listed(told)}"
     are = "are" if len(right) > 1 else "is"
     return ALONE.format(right=_listed(right), are=are, wrong=_listed(wrong), lines=numbers)
+
+
+def _runs(lines: list[int]) -> Iterator[str]:
+    """Yield lines as they are told, those that follow one another together."""
+    for _, run in groupby(enumerate(lines), key=lambda pair: pair[1] - pair[0]):
+        first, *_, last = [line for _, line in run] * 2
+        yield str(first) if first == last else f"{first} to {last}"
+
+
+def _arrays(tree: ast.FunctionDef) -> frozenset[int]:
+    """Return the lines that only make room for an array."""
+    return frozenset(
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func).endswith((".array", "zeros", "empty", "full"))
+    )
 
 
 def _listed(names: Collection[str]) -> str:

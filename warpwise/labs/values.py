@@ -254,7 +254,7 @@ def _failure(
         before=named_before(call, made.cases, names) if made else (),
         readings=read_as(call, number),
         unused=(unused(tree) or ends_early(tree)) if tree else "",
-        over_all=over_all(tree) if tree else "",
+        over_all=over_all(tree) if tree and any(np.ndim(arg) > 1 for arg in call.args) else "",
         labels=number in call.labels or wrong.want.dtype.kind == "b",
         right=_right(trios, call),
         due={
