@@ -13,6 +13,7 @@ from support.mutation_operators import OPERATORS
 from support.paths import ROOT
 from support.solution_mutants import (
     Outcome,
+    digest,
     equivalents,
     mistaken,
     mutants,
@@ -102,6 +103,14 @@ def test_a_survivor_needs_an_entry_and_an_entry_a_survivor():
         f"{lab} {listed.exercise} is listed as equivalent and refused: {listed.key}",
         f"{lab} {other.exercise} survives: {other.key}",
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", LABS)
+def test_a_result_is_kept_by_a_digest(lab):
+    """Whatever the cases of a lab hold, such as functions that a check cell defines."""
+    first, second = mutants(lab)[:2]
+    assert digest(first, 0) == digest(first, 0) != digest(second, 0)
 
 
 @pytest.mark.parametrize("lab", LABS)

@@ -598,6 +598,7 @@ RETURNED: dict[str, Callable] = {
     "a tuple": lambda x, n: (x, n),
     "a shorter tuple": lambda x, n: (x,),
     "a list": lambda x, n: [n],
+    "another order": lambda x, n: (2 * x, x + 1),
     "a name": lambda x, n: type(f"Got{n}", (), {})(),
     "nan": lambda x, n: x * np.nan,
     "an error": refused,
@@ -612,6 +613,7 @@ WANTED: dict[str, Callable] = {
     "integers": lambda x, n: np.arange(x.size),
     "a table": lambda x, n: np.ones((n, 2)),
     "a pair": lambda x, n: (x + 1, 1.0),
+    "two arrays": lambda x, n: (x + 1, 2 * x),
 }
 
 

@@ -164,7 +164,7 @@ def _judge_of(
 
 
 #: fields of a case that judge nothing
-IGNORED = ("trace", "view", "reference", "advice")
+IGNORED = ("trace", "view", "reference", "advice", "readings", "labels")
 
 
 def digest(mutant: Mutant, seed: int) -> str:

@@ -21,6 +21,10 @@ INTEGER_ARRAY = (
     "an array of whole numbers is asked for: give it the dtype that the exercise names, where it "
     "begins or with .astype(...) at the end; an empty array needs it too"
 )
+OF_LABEL = (
+    "the exercise asks which one it is, a whole number, and not how much: np.argmin gives the "
+    "index of the least, np.min its value"
+)
 SEVERAL = "return {} values, with a comma between them"
 SWAPPED = "the results stand in another order than is asked for: exchange them in the return"
 BY_HAND = "work this element out by hand, step by step as the exercise states it"
@@ -31,6 +35,14 @@ OF_TYPE = (
     "or convert at the end, with .astype(np.{0})"
 )
 ONE_TILE = "make one tile of the large array at a time, and let go of it before the next"
+EQUALS = (
+    "what is done where two numbers are equal, as where a maximum comes twice: does each of them "
+    "count, and is it < or <=?"
+)
+INDICES = (
+    "look at the indices with which {names} are read, and at masks and edges: elements that should "
+    "count do not, or others do"
+)
 ENDLESS = "change, in every trip of that loop, something that its condition reads"
 TOO_SLOW = (
     "count how often each loop runs for these arguments; "

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
@@ -16,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs import advice, causes
+from warpwise.labs import advice
 from warpwise.labs.compare import compare
 from warpwise.labs.described import shown_call
 from warpwise.labs.endless import stays
 from warpwise.labs.exercise import Call, Case, Reason, Verdict
+from warpwise.labs.helper_functions import At, Texts, texts_of
 from warpwise.labs.limit import PATIENCE, Memory, TimeIsUp, at_most
 from warpwise.labs.lookup import name_of
+from warpwise.labs.raised import advice_on
 from warpwise.labs.unusual import unusual_numbers
 from warpwise.labs.values import Made, copies, failed, verdict_on, with_arguments
 from warpwise.messages import (
@@ -42,7 +42,6 @@ from warpwise.simt import Kernel
 # of processor time, for one call of a host function: long for arithmetic, and well within a
 # grader's limit for a cell
 CALL_SECONDS = 5
-OF_SHAPES = ("broadcast", "matmul", "not aligned")  # in NumPy's messages
 
 
 def judge_call(function: Callable[..., Any], call: Call, others: Sequence[Case] = ()) -> Verdict:
@@ -62,28 +61,19 @@ def _judge_call(made: Made, call: Call) -> Verdict:
             "{name} is a kernel; a plain Python function is asked for here", name=Name(name)
         )
         return failed(call, Reason.WRONG_TYPE, told, plain("remove @cuda.jit above it"))
-    args = copies(call)
+    args, texts = copies(call), texts_of(function)
     shown = shown_call(call, name)
     try:
         with (
-            unusual_numbers(_file_of(function)) as unusual,
+            unusual_numbers(texts) as unusual,
             Memory(call.most_bytes is not None) as memory,
             at_most(CALL_SECONDS),
         ):
             value = function(*args)
     except TimeIsUp as error:
-        return _late(call, shown, function, error)
+        return _late(call, shown, made, texts, error)
     except (Exception, SystemExit) as error:
-        told = message(
-            "{call} raised [[{kind}: {error}|an error]]{line}",
-            call=shown,
-            kind=Datum(type(error).__name__),
-            error=Datum(str(error)),
-            line=_line_in(function, error),
-        )
-        shapes = isinstance(error, ValueError) and any(w in str(error) for w in OF_SHAPES)
-        advise = Chosen(causes.BROADCAST if shapes else "")
-        return failed(call, Reason.RAISED, told, message("[[{advise}]]", advise=advise))
+        return _on_error(call, shown, texts, error)
     for given, now in zip(call.args, args, strict=True):
         if isinstance(given, np.ndarray) and compare(now, given):
             changed = message("{call} changed its argument", call=shown)
@@ -110,30 +100,44 @@ def _has_nan(value: Any) -> bool:
     return any(np.isnan(part).any() for part in known if np.asarray(part).dtype.kind == "f")
 
 
-def _late(call: Call, shown: Message, function: Any, error: TimeIsUp) -> Verdict:
+def _on_error(call: Call, shown: Message, texts: Texts, error: BaseException) -> Verdict:
+    """Judge a call that raised an error: say on which line, and what to try."""
+    told = message(
+        "{call} raised [[{kind}: {error}|an error]]{line}",
+        call=shown,
+        kind=Datum(type(error).__name__),
+        error=Datum(str(error)),
+        line=_lines_in(texts, error),
+    )
+    at = texts.lines_of(error)
+    advise = Chosen(advice_on(error, texts.text(at[-1]) if at else ""))
+    return failed(call, Reason.RAISED, told, message("[[{advise}]]", advise=advise))
+
+
+def _late(call: Call, shown: Message, made: Made, texts: Texts, error: TimeIsUp) -> Verdict:
     """Judge a call that passed its limit of time."""
     told = message(
         "{call} gave no answer in {limit:g} seconds{kind}{line}",
         call=shown,
         limit=Limit(CALL_SECONDS * (PATIENCE if error.waited else 1)),
         kind=Words("" if error.waited else " of processor time"),
-        line=_line_in(function, error),
+        line=_lines_in(texts, error),
     )
-    if _in_endless_loop(function, error):
+    if _in_endless_loop(made.function, texts.lines_of(error)):
         return failed(call, Reason.ENDLESS, told, plain(advice.ENDLESS))
     if error.waited:
         return failed(call, Reason.TIMED_OUT, told, plain(advice.TIMED_OUT))
     return failed(call, Reason.TOO_SLOW, told, plain(advice.TOO_SLOW))
 
 
-def _in_endless_loop(function: Any, error: BaseException) -> bool:
+def _in_endless_loop(function: Any, at: Sequence[At]) -> bool:
     """Return whether time ran out in a loop of the function that is known never to end."""
     try:
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
         return False
-    last = _last_line(function, error) - first + 1
+    last = next((one.line for one in at if not one.function), 0) - first + 1
     loops = (node for node in ast.walk(tree) if isinstance(node, ast.While))
     return any(stays(loop) for loop in loops if loop.lineno <= last <= (loop.end_lineno or last))
 
@@ -143,20 +147,6 @@ def _is_kernel(target: Any) -> bool:
     return isinstance(target, Kernel) or (of_numba and hasattr(target, "py_func"))
 
 
-def _line_in(function: Any, error: BaseException) -> Source:
-    """The last line of the function's own cell or file that an error, or time's end, came from."""
-    line = _last_line(function, error)
-    text = linecache.getline(_file_of(function), line).strip()
-    return Source(f"\n    line {line}: {text}" if line else "")
-
-
-def _last_line(function: Any, error: BaseException) -> int:
-    """The number of that line, 0 if the error came from elsewhere."""
-    frames = traceback.walk_tb(error.__traceback__)
-    here = _file_of(function)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == here]
-    return lines[-1] if lines else 0
-
-
-def _file_of(function: Any) -> str:
-    return str(getattr(getattr(function, "__code__", None), "co_filename", ""))
+def _lines_in(texts: Texts, error: BaseException) -> Source:
+    """The last line of the function, and of its helpers, that an error or time's end came from."""
+    return Source("".join(f"\n    {at}: {texts.text(at)}" for at in texts.lines_of(error)))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import WarpwiseError
+from warpwise.labs.advice import EQUALS, INDICES
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, place, places
 from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
@@ -30,10 +31,6 @@ SWAPPED = (
 RETURNED = "a return stands before a barrier: a thread that has returned cannot store later"
 NO_LINE = "no line stores to {name}: write {name}[...] = ..."
 ZEROS_DUE = "where nothing is added the result is 0, and that is stored too: is it left out?"
-BROADCAST = (
-    "print the shapes of both sides: NumPy lines them up at their last axis, where lengths must be "
-    "equal, or one of them 1. keepdims=True or [:, None] keeps an axis of 1"
-)
 BITWISE = "join conditions with the words and, or: & and | bind tighter than < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
@@ -190,6 +187,8 @@ def narrowed(
     others: Collection[str] = (),
     other_lanes: bool = False,
     tried: str = "inputs",
+    equals: bool = False,
+    moved: bool = False,
 ) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
@@ -197,12 +196,18 @@ def narrowed(
     it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
     the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
     ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
-    unless a small change helps. ``tried``: what ``exact`` is said of."""
+    unless a small change helps. ``tried``: what ``exact`` is said of. ``equals``: it is right once
+    no two numbers are equal, which comes first unless it is asked about already. ``moved``: it uses
+    too few elements and too many at once, so that indices are wrong and not a mask alone."""
     said, _, places = advice.partition("\n")
+    if equals and "equal" not in said:
+        first = f"{said.split(' Or: ')[0]} Or: " if places else ""
+        return "\n".join(filter(None, (f"{first}{EQUALS}", places)))
     if other_lanes and not places:
         return LANES
-    if others and TERMS in said:
-        told = INDEX.format(name=next(iter(others))) if len(others) == 1 else MASKED
+    if others and TERMS in said and not places:
+        usual = INDICES.format(names=" and ".join(others)) if moved else MASKED
+        told = INDEX.format(name=next(iter(others))) if len(others) == 1 else usual
         said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
     for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
         if out:
@@ -231,11 +236,13 @@ def _by_hand(failure: Failure) -> str:
 
 
 def words_of(tree: ast.AST) -> frozenset[str]:
-    """Return the names that a text uses, and / if it divides."""
+    """Return the names that a text uses, / or // if it divides, and if where it has conditions."""
     nodes = list(ast.walk(tree))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    return frozenset(names | {"/" for node in nodes if isinstance(node, ast.Div)})
+    for symbol, kind in (("/", ast.Div), ("//", ast.FloorDiv), ("if", ast.Compare)):
+        names |= {symbol for node in nodes if isinstance(node, kind)}
+    return frozenset(names)
 
 
 def is_of_lanes(kernel: Any) -> bool:

@@ -1,7 +1,8 @@
 """What is found out about a wrong result by running it again: on other inputs, and on plain ones.
 
-One budget of time for all: what a result would be right for (``as_if``) and how many terms its sums
-have (``plain_inputs``) take a few runs each, and the probes of single inputs have the rest.
+One budget of time for all: what a result would be right for (``as_if``), how many terms its sums
+have (``plain_inputs``) and whether equal numbers make it wrong (``unequal``) take a few runs each,
+and the probes of single inputs have the rest.
 
 Students' functions run here, so it is for their own machine and never for the grader."""
 
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs import as_if, plain_inputs, probes
+from warpwise.labs import as_if, plain_inputs, probes, unequal
 from warpwise.labs.differences import EXTRA, MISSING, USED, Difference
 from warpwise.labs.exercise import Case
 from warpwise.labs.limit import TimeIsUp, at_most
@@ -28,11 +29,13 @@ FEWEST_LANES = 4  # whose elements are missing, below which that tells nothing o
 class Looked:
     """What was found of a wrong result; ``difference`` is what there is to draw, if anything.
 
-    ``right_on_ones`` says whether the result is right where all inputs are 1, if that is known."""
+    ``right_on_ones`` says whether the result is right where all inputs are 1, if that is known.
+    ``equals`` name the inputs whose equal numbers make it wrong."""
 
     difference: Difference | None = None
     sentences: tuple[str, ...] = ()
     right_on_ones: bool | None = None
+    equals: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -52,6 +55,12 @@ class Looked:
         return tuple(
             n for n, uses in cells.items() if uses.ndim and np.isin(uses, (MISSING, EXTRA)).any()
         )
+
+    @property
+    def moved(self) -> bool:
+        """True if the first wrong element uses too few elements and too many at once."""
+        found = self.difference
+        return found is not None and bool(found.all(EXTRA)) and bool(found.all(MISSING))
 
     @property
     def of_other_lanes(self) -> bool:
@@ -88,11 +97,13 @@ def looked(target: Any, case: Case, seconds: float = probes.SECONDS) -> Looked:
         return Looked()
     begun = time.process_time()
     sentences: list[str] = []
-    plain = plain_inputs.Plain()
+    plain, equals = plain_inputs.Plain(), tuple[str, ...]()
     with probes.silence(), suppress(TimeIsUp), at_most(FOR_RUNS * seconds):
+        equals = unequal.named(target, case)
+        sentences.append(unequal.told(equals))
         plain = plain_inputs.counted(target, case)
         sentences.append(plain.told)
         sentences.append(as_if.explained(target, case))
     left = max(0.0, seconds - (time.process_time() - begun))
     found = probes.difference(target, case, left)
-    return Looked(found, tuple(filter(None, sentences)), plain.right)
+    return Looked(found, tuple(filter(None, sentences)), plain.right, equals)

@@ -20,9 +20,11 @@ def more_alternatives(slot: Slot, node: ast.AST) -> Iterator[Alternative]:
     match node:
         case ast.Compare():
             yield from _as_wholes(node)
+            yield from _between(node)
         case ast.BinOp():
             yield from _inside(node)
             yield from _times(slot, node)
+            yield from _of_sides(slot, node)
         case ast.Call():
             yield from _outside(node)
             yield from _again(node)
@@ -96,6 +98,25 @@ def _as_wholes(node: ast.Compare) -> Iterator[Alternative]:
         ) if one.value == other.value:
             question = "does one item alone decide, also where both sides are equal in it?"
             yield ast.Compare(left, [op], [right]), question, 1
+
+
+def _of_sides(slot: Slot, node: ast.BinOp) -> Iterator[Alternative]:
+    """``exp(b - a)`` for ``exp(a - b)``, and a term with the other sign in a whole formula."""
+    if isinstance(slot.parent, ast.Call) and isinstance(node.op, ast.Sub):
+        if text_of(slot.parent.func).endswith("exp"):
+            turned = ast.BinOp(node.right, ast.Sub(), node.left)
+            yield turned, "in the difference of which exp is taken, which side comes first?", 0
+    elif isinstance(slot.parent, ast.Assign) and isinstance(node.op, ast.Add | ast.Sub):
+        other, sign = (ast.Sub(), "+") if isinstance(node.op, ast.Add) else (ast.Add(), "-")
+        yield ast.BinOp(node.left, other, node.right), f"is {sign} the right operator?", 1
+
+
+def _between(node: ast.Compare) -> Iterator[Alternative]:
+    """``0 <= i - j < n`` for ``i - j < n``."""
+    match node:
+        case ast.Compare(left=ast.BinOp(op=ast.Sub()) as gap, ops=[ast.Lt() | ast.LtE() as op]):
+            both = ast.Compare(ast.Constant(0), [ast.LtE(), op], [gap, *node.comparators])
+            yield both, f"has {text_of(gap)} a lower end as well, so that it is not below 0?", 1
 
 
 def _powers(slot: Slot, node: ast.Constant) -> Iterator[Alternative]:

@@ -56,6 +56,7 @@ EXCHANGED = {
     "shfl_up_sync": ("shfl_down_sync", "shfl_xor_sync"),
     "shfl_down_sync": ("shfl_xor_sync", "shfl_up_sync"),
 }
+ENDS = "where should the loop end: is its last step missing, or one too many?"
 WHICH_LANES = (
     "which lanes need the result, and from which do values come: higher ones (down), lower ones "
     "(up), or both ways (xor)?"
@@ -233,8 +234,9 @@ def _named(slot: Slot, node: ast.Name, names: list[str]) -> Iterator[Alternative
     more = ast.BinOp(node, ast.Add(), ast.Constant(1))
     less = ast.BinOp(node, ast.Sub(), ast.Constant(1))
     if isinstance(slot.parent, ast.Call) and text_of(slot.parent).startswith("range("):
-        yield more, "where should the loop end: is its last step missing, or one too many?", 0
-        yield less, "where should the loop begin and end?", 2
+        fixed = 3 * node.id.isupper()  # the number of a tile's rows, say, which is seldom wrong
+        yield more, ENDS, fixed
+        yield less, "where should the loop begin and end?", max(2, fixed)
 
 
 def _of_threads(node: ast.Attribute) -> Iterator[Alternative]:
@@ -255,7 +257,7 @@ def _called(node: ast.Call) -> Iterator[Alternative]:
             args = list(node.args)
             args[place] = ast.BinOp(args[place], op, ast.Constant(1))
             made = ast.Call(node.func, args, node.keywords)
-            yield made, "where should the loop end: is its last step missing, or one too many?", 0
+            yield made, ENDS, 3 if text_of(node.args[place]).isupper() else 0
     if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
         rint = ast.Attribute(ast.Name("np", ast.Load()), "rint", ast.Load())
         inner = ast.Call(rint, [node.func.value], [])

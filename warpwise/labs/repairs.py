@@ -12,7 +12,7 @@ import ast
 import re
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
@@ -23,7 +23,7 @@ from warpwise.labs.limit import TimeIsUp, at_most
 from warpwise.labs.small_changes import Change, changes
 from warpwise.simt import Kernel
 
-SECONDS = 3.0  #: of processor time, after which no further change is tried
+SECONDS = 4.0  #: of processor time, after which no further change is tried
 CALL_SECONDS = 0.2  #: of processor time, for one call of a changed function
 MOST_TRIES = {"kernel": 200, "function": 1200}
 MAX_STEPS = 5_000  #: loop steps of a changed kernel's launch
@@ -43,10 +43,15 @@ SHOWN = "See line {line}"
 Passes = Callable[[ast.FunctionDef], bool]
 
 
-def repair(tree: ast.FunctionDef, passes: Passes, kind: str) -> Change | None:
-    """Return the first small change of a function that ``passes``; None if none is found."""
+def repair(
+    tree: ast.FunctionDef, passes: Passes, kind: str, likely: Collection[int] = ()
+) -> Change | None:
+    """Return the first small change of a function that ``passes``; None if none is found.
+
+    Those on ``likely`` lines are tried first."""
     begun = time.process_time()
-    for change in changes(tree)[: MOST_TRIES[kind]]:
+    found = sorted(changes(tree), key=lambda change: change.line not in likely)
+    for change in found[: MOST_TRIES[kind]]:
         if time.process_time() - begun > SECONDS:
             return None
         if passes(change.make()):

@@ -5,7 +5,7 @@ Left out: running the launch, and all else that can be wrong with it, which ``ju
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from warpwise.labs.exercise import (
 )
 from warpwise.labs.first_nan import first_nan
 from warpwise.labs.patterns import Failure
+from warpwise.labs.slices import alone, suspects
 from warpwise.labs.unused import unused
 from warpwise.labs.uses import uses
 from warpwise.messages import NOTHING, Element, Later, Message, Name, Size, Words, message
@@ -69,7 +70,8 @@ def on_outputs(
         }
         about = names, number, name, wrong, others, right, due
         failure = partial(_failure, kernel, launch, *about)
-        repaired = partial(_repaired, as_kernel(kernel), launch, others)
+        spoiled = _wrong_ones(outs, launch)
+        repaired = partial(_repaired, as_kernel(kernel), launch, others, spoiled, tuple(right))
         known = causes.BY_HAND.format(name=name)
         seen, remedy = causes.told(failure, repaired, known)
         nan = NOTHING
@@ -82,10 +84,25 @@ def on_outputs(
     return None
 
 
-def _repaired(kernel: Kernel, launch: Launch, cases: Sequence[Case]) -> str:
+def _wrong_ones(outs: Sequence[tuple[np.ndarray, str]], launch: Launch) -> tuple[str, ...]:
+    """Name the outputs that are wrong."""
+    pairs = zip(outs, launch.want, strict=True)
+    return tuple(
+        name for (got, name), want in pairs if compare(got, want, launch.rtol, launch.atol)
+    )
+
+
+def _repaired(
+    kernel: Kernel,
+    launch: Launch,
+    cases: Sequence[Case],
+    wrong: Collection[str] = (),
+    right: Collection[str] = (),
+) -> str:
     """Say where a small change of a kernel makes its cases right; "" if none is found.
 
-    ``launch`` is the one that fails, and so is tried first."""
+    ``launch`` is the one that fails, and so is tried first. Where some outputs are ``wrong`` and
+    others ``right``, the lines that only the wrong ones are made of are the first to be changed."""
     others = [case for case in cases if isinstance(case, Launch) and case is not launch]
     launches = [launch, *others]
 
@@ -93,9 +110,10 @@ def _repaired(kernel: Kernel, launch: Launch, cases: Sequence[Case]) -> str:
         changed = repairs.changed_kernel(kernel, tree)
         return all(_is_right(changed, one) for one in launches) and _is_cheap(changed, launch)
 
-    found = repairs.repair(kernel.tree, passes, "kernel")
-    text = kernel.lines.get(found.line, "") if found else ""
-    return repairs.told(found, found.line - kernel.base if found else 0, text)
+    found = repairs.repair(kernel.tree, passes, "kernel", suspects(kernel.tree, wrong, right))
+    if found is None:
+        return alone(kernel.tree, wrong, right, kernel.base)
+    return repairs.told(found, found.line - kernel.base, kernel.lines.get(found.line, ""))
 
 
 def _is_right(kernel: Kernel, launch: Launch) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
 
+from warpwise.labs.kinds_of_names import kinds_of
 from warpwise.labs.more_expressions import (
     lengths,
     less_a_value,
@@ -21,12 +22,15 @@ from warpwise.labs.more_expressions import (
 )
 from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
 from warpwise.labs.other_indices import index_alternatives, indices_of
+from warpwise.labs.running_sums import of_sums, sums_of
 
 MISSING: dict[type[ast.operator], str] = {
     ast.Mult: "is a factor missing?",
     ast.Div: "should {} be divided by something, such as a number of elements?",
 }
 
+MODULES = {"np", "math"}
+OF_FEW = 3  # the rank of one name for another where a kernel has few of that kind
 CANCELS = (
     "are digits lost where the square of a mean is taken from a mean of squares? In one pass both "
     "are large, and cancel: take the mean away first, and square what is left"
@@ -60,20 +64,21 @@ def changes(tree: ast.FunctionDef) -> list[Change]:
 
 
 def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
-    names = _names(tree)
+    kinds = kinds_of(tree)
     numbers, indices, values = _numbers(tree), indices_of(tree), values_of(tree)
     for slot in list(_slots(tree)):
         node = slot.node
         line = getattr(node, "lineno", getattr(slot.parent, "lineno", tree.lineno))
         found = chain(
-            alternatives(slot, node, names, numbers),
+            alternatives(slot, node, kinds.like(node), numbers),
             more_alternatives(slot, node),
             index_alternatives(node, indices),
             less_a_value(slot, node, values, line),
         )
+        few = kinds.has_number(node)
         for other, question, rank in found:
             make = partial(_made, tree, [slot], ast.copy_location(other, node))
-            yield Change(make, line, node, question, rank)
+            yield Change(make, line, node, question, min(rank, OF_FEW) if few else rank)
 
 
 def _everywhere(tree: ast.FunctionDef) -> Iterator[Change]:
@@ -144,7 +149,8 @@ def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:
 
 def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
     """Yield changes of whole lines: order, = and +=, a line too many, a factor left out."""
-    factors = _factors(tree)
+    kinds, sums = kinds_of(tree), sums_of(tree)
+    factors = kinds.numbers
     stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _is_stored(n)]
     again = {name for name in stored if stored.count(name) > 1}
     for parent in [tree, *ast.walk(ast.Module(tree.body, []))]:
@@ -158,6 +164,9 @@ def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
                 for new, question, rank in _other_lines(block, i, factors, again):
                     make = partial(_with_block, tree, parent, name, new)
                     yield Change(make, statement.lineno, statement, question, rank)
+                for new, question, rank, place in of_sums(block, i, kinds, sums):
+                    make = partial(_with_block, tree, parent, name, new)
+                    yield Change(make, place.lineno, place, question, rank)
 
 
 def _with_block(
@@ -185,7 +194,7 @@ def _other_lines(
             replace = "does a line replace what is there (=), or add to it (+=)?"
             if isinstance(target, ast.Subscript) or target.id in again:
                 yield [*before, _at(added, this), *after], replace, 1
-            for other, op in product(factors, (ast.Mult, ast.Div)):
+            for other, op in product(_of(target, value, factors), (ast.Mult, ast.Div)):
                 times = ast.BinOp(value, op(), ast.Name(other, ast.Load()))
                 new = ast.Assign([target], times)
                 asked = MISSING[op].format(text_of(target))
@@ -211,6 +220,13 @@ def _other_lines(
             yield [*before, *body, *after], "is each if needed?", 4
     if len(block) > 1 and not isinstance(this, ast.Return):
         yield [*before, *after], "is each line needed?", 5
+
+
+def _of(target: ast.expr, value: ast.expr, factors: list[str]) -> list[str]:
+    """Return the factors that a value can lack: none where an index or an array is made."""
+    of_number = isinstance(target, ast.Subscript) or text_of(target) in factors
+    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    return factors if of_number and "cuda" not in names and names - MODULES else []
 
 
 def _rescaled(
@@ -256,26 +272,6 @@ def _at(node: ast.stmt, place: ast.stmt) -> ast.stmt:
 
 def _is_stored(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
-
-
-def _names(tree: ast.FunctionDef) -> list[str]:
-    """Return the variables of a function, its parameters first."""
-    bound = [arg.arg for arg in tree.args.args]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.append(node.id)
-    return list(dict.fromkeys(bound))
-
-
-def _factors(tree: ast.FunctionDef) -> list[str]:
-    """Return the variables that stand for one number: those that are never indexed."""
-    indexed = {
-        node.value.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.value, ast.Name)
-    }
-    known = indexed | indices_of(tree).all
-    return [name for name in _names(tree) if name not in known]
 
 
 def _numbers(tree: ast.FunctionDef) -> list[int | float]:

@@ -16,6 +16,9 @@ OF_ITS_SHAPE = frozenset({"shape", "size", "ndim", "dtype", "nbytes"})
 NEVER_READ = "{names} {is_} never read: which step of the exercise needs {it}?"
 NEVER_USED = "{names} {is_} worked out and never used: where {is_} {it} needed?"
 NEVER_CHANGED = "{name} begins at -inf and is never changed: where does it take its new value?"
+ENDS_EARLY = (
+    "a {word} stands in a loop, under no condition, and ends it in its first step: is that meant?"
+)
 INFINITE = ("inf", "-inf", "math.inf", "-math.inf", "np.inf", "-np.inf", "'-inf'", "MASKED")
 MAKERS = ("float", "float16", "float32", "float64", "full", "full_like")
 MOST_NAMED = 3
@@ -31,6 +34,16 @@ def unused(tree: ast.FunctionDef, outputs: Collection[str] = ()) -> str:
         return _told(NEVER_READ, parameters)
     left = [name for name in _assigned(tree) if name not in used]
     return _told(NEVER_USED, left) or next(map(_told_of_one, _never_changed(tree)), "")
+
+
+def ends_early(tree: ast.FunctionDef) -> str:
+    """Ask about a loop that ends in its first step, by a return or break that nothing guards."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.While):
+            for line in node.body:
+                if isinstance(line, ast.Return | ast.Break):
+                    return ENDS_EARLY.format(word=ast.unparse(line).split()[0])
+    return ""
 
 
 def _told_of_one(name: str) -> str:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from warpwise.labs.helper_functions import At, Texts
+
 WANTED = "what should the result be there?"
-BY_ZERO = "line {line} divides by 0 here: " + WANTED
-OF_ZERO = "line {line} takes the logarithm of 0 here: " + WANTED
-NOUGHTS = "line {line} divides 0 by 0 here, or an infinity by an infinity, which is nan: " + WANTED
+BY_ZERO = "{line} divides by 0 here: " + WANTED
+OF_ZERO = "{line} takes the logarithm of 0 here: " + WANTED
+NOUGHTS = "{line} divides 0 by 0 here, or an infinity by an infinity, which is nan: " + WANTED
 ITSELF = (
-    "line {line} subtracts an infinity from itself here, as in -inf - (-inf), which is nan: "
+    "{line} subtracts an infinity from itself here, as in -inf - (-inf), which is nan: "
     "guard that difference"
 )
 OVERFLOW = (
@@ -24,11 +26,11 @@ OVERFLOW = (
 OF_LOG = "divide by zero encountered in log"
 UNDERFLOW = "underflow encountered in exp"
 OF_SMALL = (
-    "exp of a number far below 0 is 0, as on line {first}, and 0 / 0 is nan, as on line {last}: is "
+    "exp of a number far below 0 is 0, as on {first}, and 0 / 0 is nan, as on {last}: is "
     "what is subtracted before exp the maximum of that row itself, or has a row nothing to add up?"
 )
 LOG_OF_SMALL = (
-    "exp of a number far below 0 is 0, as on line {first}, and the logarithm of 0 on line {last} "
+    "exp of a number far below 0 is 0, as on {first}, and the logarithm of 0 on {last} "
     "is -inf: is what is subtracted before exp the maximum of that row?"
 )
 #: how a warning begins -> a question about it, the more telling first
@@ -43,11 +45,11 @@ OF_INFINITIES = tuple(f"invalid value encountered in {what}" for what in ("divid
 
 @dataclass
 class Unusual:
-    """NumPy's warnings about the lines of a file: "divide by zero encountered in log", and where.
+    """NumPy's warnings about a function's lines: "divide by zero encountered in log", and where.
 
-    Of a warning only the first line is kept."""
+    Of a warning only the first line is kept, one of the function itself before a helper's."""
 
-    lines: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, At] = field(default_factory=dict)
 
     def asked(self, is_nan: bool) -> str:
         """Ask about what was met first of zeros and infinities; "" if nothing was.
@@ -56,9 +58,7 @@ class Unusual:
         overflow = self.lines.get("overflow encountered in exp")
         invalid = [self.lines[told] for told in OF_INFINITIES if told in self.lines]
         if is_nan and overflow and invalid:
-            first, last = sorted((overflow, min(invalid)))
-            lines = f"line {last}" if first == last else f"lines {first} and {last}"
-            return OVERFLOW.format(lines=lines)
+            return OVERFLOW.format(lines=overflow.and_on(min(invalid)))
         if small := self._of_small(is_nan):
             return small
         found = [
@@ -66,14 +66,14 @@ class Unusual:
             for told, line in self.lines.items()
             if (question := _question(told)) and (is_nan or question not in (ITSELF, NOUGHTS))
         ]
-        return min(found, default=(0, ""))[1]
+        return min(found)[1] if found else ""
 
     def _of_small(self, is_nan: bool) -> str:
         """Ask about exponentials that are 0, and then divided or taken the logarithm of."""
         first = self.lines.get(UNDERFLOW)
         divided = self.lines.get(OF_INFINITIES[0]) if is_nan else None
         for last, asked in ((divided, OF_SMALL), (self.lines.get(OF_LOG), LOG_OF_SMALL)):
-            if first and last and first <= last:
+            if first and last and not last.is_above(first):
                 return asked.format(first=first, last=last)
         return ""
 
@@ -83,8 +83,8 @@ def _question(told: str) -> str:
 
 
 @contextmanager
-def unusual_numbers(file: str) -> Iterator[Unusual]:
-    """Give what holds, after the block, NumPy's warnings about the lines of ``file``.
+def unusual_numbers(texts: Texts) -> Iterator[Unusual]:
+    """Give what holds, after the block, NumPy's warnings about the lines of a function's ``texts``.
 
     Those are not shown: what is told of the result speaks of them. All others are, after the block,
     as they would have been, if they would have."""
@@ -97,10 +97,12 @@ def unusual_numbers(file: str) -> Iterator[Unusual]:
             yield found
         finally:
             for one in caught:
-                if one.filename == file:
-                    found.lines.setdefault(str(one.message), one.lineno)
+                if (at := texts.at(one.filename, one.lineno)) is not None:
+                    told = str(one.message)
+                    found.lines[told] = min(at, found.lines.get(told, at))
     shown = "warn" in before.values()
     for one in caught:
-        if one.filename == file or not shown or "underflow" in str(one.message):
+        known = texts.at(one.filename, one.lineno) is not None
+        if known or not shown or "underflow" in str(one.message):
             continue
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

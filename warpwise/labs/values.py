@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import dedent
@@ -30,9 +30,21 @@ from warpwise.labs.exercise import Call, Case, Reason, Verdict, copied, named_be
 from warpwise.labs.lookup import names_of_arguments
 from warpwise.labs.patterns import Failure
 from warpwise.labs.reductions import over_all
-from warpwise.labs.unused import unused
-from warpwise.messages import NOTHING, Datum, Elsewhere, Message, Source, message, plain
+from warpwise.labs.slices import alone, suspects
+from warpwise.labs.unused import ends_early, unused
+from warpwise.messages import (
+    NOTHING,
+    Chosen,
+    Datum,
+    Elsewhere,
+    Message,
+    Source,
+    Words,
+    message,
+    plain,
+)
 
+Trio = tuple[Any, Any, Message]  # one of several results, what it should be, and what it is called
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -73,15 +85,16 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         detail = told_value(told, "returned", value, call.want)
         return failed(call, Reason.WRONG_TYPE, detail, plain(advice.SWAPPED))
     trios = list(zip(value, call.want, items, strict=True))
-    right = partial(_right, trios, call)
+    if (order := _other_order(trios, call)) is not None:
+        return _in_other_order(order, call, told)
     found = (
-        _judge_item(item, want, call, name, made, number, right)
+        _judge_item(item, want, call, name, made, number, trios)
         for number, (item, want, name) in enumerate(trios)
     )
     return next((verdict for verdict in found if not verdict.passed), _passed(call))
 
 
-def _right(trios: Sequence[tuple[Any, Any, Message]], call: Call) -> dict[str, np.ndarray]:
+def _right(trios: Sequence[Trio], call: Call) -> dict[str, np.ndarray]:
     """Return the items of a value that are right, by name."""
     return {
         told.open(): np.asarray(want)
@@ -95,6 +108,33 @@ def _are_swapped(values: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
     got, want = ([(kind_of(one), np.ndim(one)) for one in side] for side in (values, wanted))
     known = all(kind is not None for kind, _ in got)
     return known and got != want and sorted(map(str, got)) == sorted(map(str, want))
+
+
+def _other_order(trios: Sequence[Trio], call: Call) -> list[int] | None:
+    """Return which result each value is, if they are the right ones in another order; else None."""
+    order: list[int] = []
+    for value, own, told in trios:
+        if _judge_item(value, own, call, told, None).passed:
+            order.append(len(order))
+            continue
+        wants = (want for _, want, _ in trios)
+        right = (_judge_item(value, want, call, told, None).passed for want in wants)
+        order.append(next((number for number, is_right in enumerate(right) if is_right), -1))
+    is_other = sorted(order) == list(range(len(trios))) != order
+    return order if is_other else None
+
+
+def _in_other_order(order: Sequence[int], call: Call, told: Message) -> Verdict:
+    """Judge results that are right, each in the place of another."""
+    moved = [(_nth(at), _nth(due)) for at, due in enumerate(order) if at != due]
+    (at, due), *others = moved
+    said = [f"the {at} result of {told.open()} is what the {due} should be"]
+    said += [f"the {at} what the {due} should be" for at, due in others]
+    *first, last = said
+    detail = message("{told}", told=Elsewhere(plain(f"{', '.join(first)}, and {last}")))
+    known = Words(advice.SMALL_CASE)
+    remedy = message("[[{swap}|{known}]]", swap=Chosen(advice.SWAPPED), known=known)
+    return failed(call, Reason.WRONG_RESULT, detail, remedy)
 
 
 def _nth(number: int) -> str:
@@ -123,15 +163,17 @@ def _judge_item(
     told: Message,
     made: Made | None,
     number: int = 0,
-    right: Callable[[], Mapping[str, np.ndarray]] = dict,
+    trios: Sequence[Trio] = (),
 ) -> Verdict:
     """Judge a number or an array, which messages call ``told``: the ``number``-th of a tuple.
 
-    ``right`` names the others that are right."""
+    ``trios`` are all of the tuple."""
     kind, asked = kind_of(value), kind_of(wanted)
     returned = told_value(told, "is" if type(call.want) is tuple else "returned", value, wanted)
     if kind is None or (kind != asked and (kind, asked) != ("i", "f")):
-        try_this = plain(advice_on_type(value, asked, np.shape(wanted)))
+        of_label = number in call.labels and (kind, asked) == ("f", "i")
+        known = advice.OF_LABEL if of_label else advice_on_type(value, asked, np.shape(wanted))
+        try_this = plain(known)
         return failed(call, Reason.WRONG_TYPE, returned, try_this)
     got, want = np.asarray(value), np.asarray(wanted)
     if number in call.typed and got.dtype != want.dtype:
@@ -143,7 +185,7 @@ def _judge_item(
     if wrong is None:
         return _passed(call)
     detail = wrong.say(told) if want.shape else returned
-    seen, remedy = _on_value(wrong, call, told, made, number, right)
+    seen, remedy = _on_value(wrong, call, told, made, number, trios)
     # the hidden rendering is empty: the reason says that the value is wrong
     detail = message("{detail}{seen}", detail=Elsewhere(detail), seen=Elsewhere(seen))
     return failed(call, Reason.WRONG_RESULT, detail, remedy)
@@ -155,17 +197,17 @@ def _on_value(
     told: Message,
     made: Made | None,
     number: int,
-    right: Callable[[], Mapping[str, np.ndarray]],
+    trios: Sequence[Trio],
 ) -> tuple[Message, Message]:
     """Say what wrong values have in common, and what to do; both can tell of the data."""
-    failure = partial(_failure, wrong, call, told, made, number, right)
+    failure = partial(_failure, wrong, call, told, made, number, trios)
     usual = advice.BY_HAND if wrong.want.shape else "work this case out by hand"
     shaped = wrong.got.shape == wrong.want.shape
     known = advice.SMALL_CASE if shaped else advice.OTHER_SHAPE
-    return causes.told(failure, partial(_repaired, made, call), known, usual)
+    return causes.told(failure, partial(_repaired, made, call, told, trios), known, usual)
 
 
-def _repaired(made: Made | None, call: Call) -> str:
+def _repaired(made: Made | None, call: Call, told: Message, trios: Sequence[Trio]) -> str:
     """Say where a small change of a function makes its cases right; "" if none is found."""
     tree = _tree_of(made.function) if made else None
     if made is None or tree is None:
@@ -180,9 +222,10 @@ def _repaired(made: Made | None, call: Call) -> str:
             for call in (call, *others)  # the one that fails is tried first
         )
 
-    found = repairs.repair(tree, passes, "function")
+    spoiled, right = [told.open()], _right(trios, call)
+    found = repairs.repair(tree, passes, "function", suspects(tree, spoiled, right))
     if found is None:
-        return ""
+        return alone(tree, spoiled, right, 1 - function.__code__.co_firstlineno)
     text = dedent(inspect.getsource(function)).split("\n")[found.line - 1]
     return repairs.told(found, found.line + function.__code__.co_firstlineno - 1, text)
 
@@ -193,7 +236,7 @@ def _failure(
     told: Message,
     made: Made | None,
     number: int,
-    right: Callable[[], Mapping[str, np.ndarray]],
+    trios: Sequence[Trio],
 ) -> Failure:
     """Gather what is known of a wrong value."""
     tree = _tree_of(made.function) if made else None
@@ -210,10 +253,15 @@ def _failure(
         atol=call.atol,
         before=named_before(call, made.cases, names) if made else (),
         readings=read_as(call, number),
-        unused=unused(tree) if tree else "",
-        over_all=over_all(tree) if tree else "",
+        unused=(unused(tree) or ends_early(tree)) if tree else "",
+        over_all=over_all(tree) if tree and any(np.ndim(arg) > 1 for arg in call.args) else "",
         labels=number in call.labels or wrong.want.dtype.kind == "b",
-        right=right(),
+        right=_right(trios, call),
+        due={
+            other.open(): np.asarray(want)
+            for at, (_, want, other) in enumerate(trios)
+            if at != number
+        },
     )
 
 

@@ -24,6 +24,7 @@ from warpwise.labs.patterns import (
     relations,
     roughly,
     sizes,
+    some_factor,
     sums,
     ties,
     unlike_before,
@@ -38,6 +39,7 @@ PATTERNS = (
     not_numbers.not_a_number,
     not_numbers.infinite,
     ties.other_neighbour,
+    ties.equal_inputs,
     exchanged.exchanged,
     marked_rows.marked_rows,
     log_sums.of_a_log_sum,
@@ -52,8 +54,12 @@ PATTERNS = (
     sizes.product_apart,
     relations.one_number,
     values.sign,
+    labels.one_for_another,
     moves.moved,
     sums.part_of_a_sum,
+    some_factor.one_factor_of_some,
+    some_factor.factors_of_columns,
+    some_factor.inverted,
     not_numbers.zeros,
     places.at_the_edge,
     values.of_a_type,
@@ -70,7 +76,13 @@ PATTERNS = (
 )
 
 #: of numbers that name something
-OF_LABELS = (of_inputs.constant, moves.moved, places.some_wrong, labels.another)
+OF_LABELS = (
+    of_inputs.constant,
+    labels.one_for_another,
+    moves.moved,
+    places.some_wrong,
+    labels.another,
+)
 #: where got and wanted differ in their last digits only, so that each looks like the other
 OF_DIGITS = (ties.other_neighbour, values.of_a_type, unlike_before.scaled, values.close)
 

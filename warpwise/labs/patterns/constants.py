@@ -10,6 +10,11 @@ NEAR = 1e-4  # relative difference below which two numbers are one
 COUNTS = (2, 4, 8, 16, 32, 64, 128)
 LANES = 32
 BY_LANES = ", once by every lane?"
+UNITS = (2, 3, 6, 9, 12, -2, -3, -6, -9, -12)  # of percent, and of kilo, mega, giga and tera
+UNIT = (
+    "is a unit changed once too often, or not at all: a percentage, milliseconds, a prefix such as "
+    "giga or tera?"
+)
 OTHER_BASE = "log2 and log, or exp2 and exp, are exchanged"
 
 
@@ -23,6 +28,14 @@ def of_factor(times: float) -> tuple[str, str] | None:
     if math.isclose(times, 1 / LANES, rel_tol=NEAR):
         told = "one over the number of lanes of a warp"
         return told, f"is it divided by {LANES} once too often, or are the lanes' parts not added?"
+    return of_unit(times)
+
+
+def of_unit(times: float) -> tuple[str, str] | None:
+    """Return what a power of ten suggests; None if a factor is none of those of usual units."""
+    for power in UNITS:
+        if math.isclose(times, 10.0**power, rel_tol=NEAR):
+            return "a power of ten", UNIT
     return None
 
 

@@ -111,8 +111,13 @@ class Failure:
 
     @property
     def is_softmax(self) -> bool:
-        """True if the text takes exponentials and a maximum."""
-        return self.uses("exp") and self.uses(*MAXIMA, "inf")
+        """True if the text takes exponentials, and a maximum, or the log-sum-exps of rows."""
+        return self.uses("exp") and (self.uses(*MAXIMA, "inf") or self.is_backward)
+
+    @property
+    def is_backward(self) -> bool:
+        """True if a softmax is made again from its log-sum-exps: no maximum, and no division."""
+        return self.uses("exp") and LOG_SUMS in self.inputs and not self.uses(*MAXIMA)
 
     def likely(self, *causes: str) -> tuple[str, ...]:
         """Return causes of wrong numbers in general, or those that are usual in a softmax.
@@ -122,7 +127,7 @@ class Failure:
         that a row has besides."""
         if not self.is_softmax:
             return causes
-        if LOG_SUMS in self.inputs and not self.uses(*MAXIMA):
+        if self.is_backward:
             return (self._of_which, *causes[:1])
         axes = {array.ndim for array in self.right.values()}
         if axes == {self.want.ndim} and (sums := self.right.keys() & {*SUMS_OF_EXP}):
@@ -135,11 +140,19 @@ class Failure:
 
     @property
     def right_too(self) -> str:
-        """Say which other outputs are right; "" if none is, or the wrong one is a number."""
+        """Say which other outputs are right, or that none is; "" if the wrong one is a number."""
         if not self.want.ndim:
             return ""
-        *others, last = self.right or ("",)
+        spoiled = [
+            name for name, due in self.due.items() if due.size > 1 and name not in self.right
+        ]
+        *others, last = self.right or spoiled or ("",)
         joined = f"{', '.join(others)} and {last}" if others else last
+        if not self.right and joined:
+            what = "all of them are" if others else "both are"
+            return (
+                f"{joined} {'are' if others else 'is'} wrong too: look first at what {what} made of"
+            )
         return joined and f"all of {joined} is right"
 
     @property

@@ -25,6 +25,15 @@ LOG_OF_0 = (
     "exp of a number far below 0 is 0, and the logarithm of 0 is -inf: is what is subtracted "
     "before exp the largest of all there, and is anything added to the sum?"
 )
+NO_LOG_SUM = (
+    "where a row sees nothing its L is -inf, and a score minus that is inf or nan: which pairs do "
+    "the mask and the edges leave out?"
+)
+NO_SCALE = "is each score multiplied by scale, and the row's L subtracted, before exp?"
+NO_TRIP = (
+    "nothing is added to the sum that is stored: does the loop make a trip, where does it begin "
+    "and end, and what does its condition let through?"
+)
 AFTER_LOOP = "where does the store stand: in the loop, or after it?"
 OF_INFINITY = ("INF", "MASK", "MIN", "LOW", "NEG")  # in names of one, or of a constant that is
 TOO_FAR = (
@@ -58,6 +67,8 @@ def not_a_number(f: Failure) -> Pattern | None:
         "and inf / inf, inf - inf and 0 * inf are nan"
     )
     zero = "leave out what is masked or beyond the end by a condition, not by a factor 0"
+    if f.is_backward:
+        return Pattern(seen, (NO_LOG_SUM, f"exp of a large number is inf: {NO_SCALE}"))
     if empty:
         none = "a row that sees nothing has the sum 0: test for it, and do not divide by it"
         return Pattern(seen, (none, EXP_NAN, overflow))
@@ -142,6 +153,8 @@ def zeros(f: Failure) -> Pattern | None:
     seen = "every wrong element is 0"
     if f.wrong.ndim == 1 and f.wrong[:-1].all() and not f.wrong[-1]:
         return Pattern(f"{seen}, and only the last one is right", (AFTER_LOOP,))
+    if f.is_backward:
+        return Pattern(seen, (NO_TRIP, NO_SCALE))
     if f.uses("exp"):
         return Pattern(seen, (VANISHED, "nothing is added to the sum that is stored"))
     lost = "nothing is added to the sum that is stored: a loop that does not run, or the wrong name"

@@ -50,6 +50,11 @@ OF_A_FUNCTION = (
     "an end is included that should not be, or left out: < or <=, and where a range begins and "
     "ends",
 )
+CONDITIONS = ("if", "where", "select", "minimum", "maximum", "clip", "min", "max")
+OF_A_FORMULA = (
+    "what do they take that the right ones do not: a term, a factor or a unit of their own?",
+    "an index or an axis is another one there",
+)
 OUTER = (
     "an outer index, such as the number of a head, is left out or is another array's where "
     "something is read or written"
@@ -71,7 +76,8 @@ def some_wrong(f: Failure) -> Pattern | None:
     found = place(f.wrong, f.tile)
     if found is None:
         return None
-    causes = found.causes if f.tile else OF_A_FUNCTION
+    of_text = OF_A_FUNCTION if f.uses(*CONDITIONS) or not f.words else OF_A_FORMULA
+    causes = found.causes if f.tile else of_text
     causes = (f.over_all, *causes) if f.over_all else causes
     if found.causes[0] not in (EDGE, OUTER, SEAM):
         causes = f.likely(*causes)

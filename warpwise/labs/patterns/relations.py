@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from warpwise.labs.patterns import constants
 from warpwise.labs.patterns.failure import MASKED, Failure, Pattern, figure
 from warpwise.labs.patterns.of_inputs import operands
 
@@ -108,12 +109,18 @@ def one_number(f: Failure) -> Pattern | None:
         known = next((n for n, v in f.scalars.items() if v and np.isclose(times, v)), "")
         below = next((n for n, v in f.scalars.items() if v and np.isclose(times * v, 1)), "")
         seen = f"it is {figure(times)} times what it should be"
+        if unit := constants.of_unit(times):
+            return Pattern(f"{seen}, {unit[0]}", (unit[1], WHOLE))
         if known or below:
             seen += f", which is {known or '1 / ' + below}"
             what = f"{known or below} is multiplied or divided by once too often, or left out"
             return Pattern(seen, (what, WHOLE))
+        if f.got.dtype.kind in "iu":
+            seen = f"it is {abs(got - want):.0f} too {'large' if large else 'small'}"
         more = "something is counted twice, or where it does not count"
-        less = "something is left out, or rounded down where it should be rounded up"
+        less = "something is left out"
+        if f.uses("/", "//", "ceil", "floor", "trunc", "int"):
+            less = f"{less}, or rounded down where it should be rounded up"
         return Pattern(seen, (more if large else less, WHOLE))
     return None
 

@@ -25,6 +25,10 @@ DIGITS_LOST = (
     "digits are lost where large numbers are subtracted from one another, such as a mean of "
     "squares and the square of a mean: take the mean away first, then square or multiply"
 )
+OF_NUMBER = (
+    "what does {name} do in the formula: does it stand everywhere it should, and in the right "
+    "place?"
+)
 ALL_EQUAL = (
     "parts that have different numbers of elements there are put together as if all had as many: "
     "does each count for as much as it holds?"
@@ -79,8 +83,22 @@ def ragged(f: Failure) -> Pattern | None:
                     f"where it is {size}, is not"
                 )
                 if len(set(known)) == 1:  # which tells of this length, and of no other
+                    if (apart := _another_number(f, length, known[0], size)) is not None:
+                        return apart
                     seen = f"right where {length} is {known[0]}, and wrong here, where it is {size}"
                 return Pattern(seen, (RAGGED, ALL_EQUAL if _averages(f) else MASKED))
+    return None
+
+
+def _another_number(f: Failure, length: str, known: int, size: int) -> Pattern | None:
+    """A number of the case is another one too, so that not only a length sets the case apart."""
+    for name, now in f.scalars.items():
+        before = {inputs.get(name) for inputs in f.before}
+        value = before.pop() if len(before) == 1 else now
+        if isinstance(value, int | float | np.number) and value != now:
+            were, are = f"{name} is {value:g} and {length} is {known}", f"{now:g} and {size}"
+            seen = f"right where {were}, and wrong here, where they are {are}"
+            return Pattern(seen, (OF_NUMBER.format(name=name), RAGGED))
     return None
 
 

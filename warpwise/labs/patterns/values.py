@@ -21,6 +21,10 @@ NEAR_CAUSES = (
     "a number that has fewer digits than the exercise asks for, or loses them in a difference",
 )
 UNDIVIDED = "nothing is divided: is each {line} divided by the sum of its weights at the end?"
+OWN_LOG_SUM = (
+    "is it the log-sum-exp of the same row, and of the same head, that is subtracted before exp, "
+    "and is every factor there?"
+)
 SUM_CAUSES = (
     "something is counted more than once, or left out: a term, a step of a loop, or the number "
     "that a sum is divided by",
@@ -99,6 +103,11 @@ def _steady(got: np.ndarray, want: np.ndarray, axis: int) -> bool:
 
 
 def _causes_of_lines(f: Failure, line: str) -> tuple[str, ...]:
+    if f.is_backward:
+        return (
+            OWN_LOG_SUM,
+            f"the {line} has terms too many, or too few: look at masks and the edge",
+        )
     if f.is_softmax and not f.uses("/", "divide", "true_divide", "reciprocal"):
         return (UNDIVIDED.format(line=line),)
     own = f"the number that a {line} is divided or multiplied by is wrong: is its sum complete?"
