@@ -20,7 +20,16 @@ from warpwise.labs.more_expressions import (
     values_of,
 )
 from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
-from warpwise.labs.other_indices import index_alternatives, indices_of
+from warpwise.labs.other_indices import index_alternatives, indices_of, loops_around
+from warpwise.labs.other_loops import loop_alternatives
+from warpwise.labs.other_names import (
+    BLOCKS,
+    begun_with,
+    blocks_exchanged,
+    come_so_far,
+    name_alternatives,
+    places_exchanged,
+)
 
 MISSING: dict[type[ast.operator], str] = {
     ast.Mult: "is a factor missing?",
@@ -62,13 +71,17 @@ def changes(tree: ast.FunctionDef) -> list[Change]:
 def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
     names = _names(tree)
     numbers, indices, values = _numbers(tree), indices_of(tree), values_of(tree)
+    begun, around = begun_with(tree), loops_around(tree)
     for slot in list(_slots(tree)):
         node = slot.node
         line = getattr(node, "lineno", getattr(slot.parent, "lineno", tree.lineno))
+        loops = around.get(id(node), ())
         found = chain(
             alternatives(slot, node, names, numbers),
             more_alternatives(slot, node),
-            index_alternatives(node, indices),
+            index_alternatives(slot, node, indices, loops),
+            name_alternatives(slot, node, begun, loops),
+            loop_alternatives(slot, indices, tree),
             less_a_value(slot, node, values, line),
         )
         for other, question, rank in found:
@@ -77,7 +90,11 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
 
 
 def _everywhere(tree: ast.FunctionDef) -> Iterator[Change]:
-    """Yield changes of a number wherever it is converted, into the length of an array."""
+    """Yield changes of a number wherever it is converted, into the length of an array; and of
+    threadIdx and blockIdx, wherever they stand in a sum."""
+    if (found := blocks_exchanged(tree)) is not None:
+        made, first = found
+        yield Change(lambda: copy.deepcopy(made), first.lineno, first, BLOCKS, 0)
     for slots in same_numbers(_slots(tree)):
         node = slots[0].node
         question = f"is {text_of(node)} the right number?"
@@ -144,7 +161,7 @@ def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:
 
 def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
     """Yield changes of whole lines: order, = and +=, a line too many, a factor left out."""
-    factors = _factors(tree)
+    factors, begun = _factors(tree), begun_with(tree)
     stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _is_stored(n)]
     again = {name for name in stored if stored.count(name) > 1}
     for parent in [tree, *ast.walk(ast.Module(tree.body, []))]:
@@ -155,7 +172,7 @@ def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
             for i, statement in enumerate(block):
                 if not isinstance(statement, ast.stmt):
                     continue
-                for new, question, rank in _other_lines(block, i, factors, again):
+                for new, question, rank in _other_lines(block, i, factors, again, begun):
                     make = partial(_with_block, tree, parent, name, new)
                     yield Change(make, statement.lineno, statement, question, rank)
 
@@ -172,9 +189,11 @@ def _with_block(
 
 
 def _other_lines(
-    block: list[ast.stmt], i: int, factors: list[str], again: set[str]
+    block: list[ast.stmt], i: int, factors: list[str], again: set[str], begun: dict[str, str]
 ) -> Iterator[tuple[list[ast.stmt], str, int]]:
     this, before, after = block[i], block[:i], block[i + 1 :]
+    for line, question, rank in (*come_so_far(this, begun), *places_exchanged(this)):
+        yield [*before, line, *after], question, rank
     moves = ast.Assign | ast.AugAssign | ast.Expr | ast.If
     if isinstance(this, moves) and after and isinstance(after[0], moves):
         order = "do this line and the next one stand in the right order?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,15 @@ class Failure:
     def uses(self, *words: str) -> bool:
         """Return whether the text names one of these."""
         return not self.words.isdisjoint(words)
+
+    @cached_property
+    def is_product(self) -> bool:
+        """True if what is wanted is the product of two matrices of the inputs."""
+        matrices = [array for array in self.arrays.values() if array.ndim == 2]
+        return self.want.ndim == 2 and any(
+            one.shape[1] == other.shape[0] and self.same(one @ other, self.numbers[1])
+            for one, other in permutations(matrices, 2)
+        )
 
     @property
     def is_softmax(self) -> bool:

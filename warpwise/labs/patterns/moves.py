@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from warpwise.labs.patterns.failure import Failure, Pattern
+from warpwise.labs.patterns.other_lines import other_lines
 
 FEWEST = 4  # different values below which a permutation tells nothing
 GROUPS = (32, 16, 8, 4, 64, 128, 256)
@@ -17,7 +18,7 @@ def moved(f: Failure) -> Pattern | None:
     want = f.numbers[1]
     if np.unique(want).size < FEWEST or np.isnan(want).any():
         return None
-    found = _planes(f) or _transposed(f) or _shifted(f)
+    found = _planes(f) or _transposed(f) or _shifted(f) or other_lines(f)
     if found or not _same_values(f):
         return found
     return _in_groups(f) or Pattern(

@@ -1,0 +1,121 @@
+"""Advice on races: sentences, and what the text of a line says, such as an update of an element."""
+
+from __future__ import annotations
+
+import ast
+
+REPEAT = "thread numbers repeat from block to block: does the index count the blocks before"
+IN_A_LOOP = (
+    "several threads come to the same index in a loop: does each begin with an element of its own, "
+    "and go on by as many as there are threads that share them? Or should only one of them store?"
+)
+TWO_STORES = (
+    "two lines store to the same element of {array}: should their indices differ, so that each "
+    "element has one thread that stores it?"
+)
+OTHER_PART = (
+    "both lines take {array}[{part}, ...], without a barrier between them: should one of the two "
+    "take the other part, such as the one that the trip before has filled?"
+)
+ORDER = {
+    "warp": "cuda.syncthreads() between the two, for the lanes of a warp need not keep in step; "
+    "cuda.syncwarp() is enough only where no other warp of the block uses these elements",
+    "block": "cuda.syncthreads() between the two, where all threads of the block pass",
+    "grid": "blocks run in any order, and syncthreads does not reach across them: do the later "
+    "part in a second launch, or after cuda.cg.this_grid().sync(); where an atomic counter finds "
+    "the last block, cuda.threadfence() before that atomic",
+}
+
+#: by the array's space: what to try without a look at the two accesses
+ANY_ORDER = {
+    "shared": "cuda.syncthreads() between writing an element and reading it in another thread, "
+    "where all threads of the block pass; in a loop, that means in every trip, and once more "
+    "before the array is written again. To combine the values of several threads, use "
+    "cuda.atomic.add",
+    "global": "let only one thread write each element, and no other thread read it; to combine the "
+    "values of several threads, use cuda.atomic.add. cuda.syncthreads() orders the threads of one "
+    "block; blocks run in any order, so what reads the results of other blocks belongs in a second "
+    "launch",
+}
+
+_ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
+
+
+def joined(*texts: str) -> str:
+    """Join advice with semicolons; what follows a question is a sentence of its own."""
+    said = ""
+    for text in filter(None, texts):
+        if said.endswith("?"):
+            said += f" {text[0].upper()}{text[1:]}"
+        else:
+            said += f"; {text}" if said else text
+    return said
+
+
+def part_of_several(array: str, one: str, other: str) -> str:
+    """Return the first index, such as ``s % 2``, that both lines have for a part of an array of
+    several; "" if they have none, or others."""
+    first, second = _parts(array, one), _parts(array, other)
+    return first if first == second else ""
+
+
+def _parts(array: str, text: str) -> str:
+    for node in ast.walk(_statement(text) or ast.Pass()):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[part, _, *_])):
+                if name == array and any(isinstance(n, ast.Mod) for n in ast.walk(part)):
+                    return ast.unparse(part)
+    return ""
+
+
+def _statement(text: str) -> ast.stmt | None:
+    """The one statement of a source line, if it parses alone."""
+    try:
+        (node,) = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return node
+
+
+def reads_beside(text: str) -> bool:
+    """True if a line reads the array that it writes, at another index.
+
+    Such as ``part[t] += part[t + half]``."""
+    match _statement(text):
+        case (
+            ast.AugAssign(target=ast.Subscript() as target, value=value)
+            | ast.Assign(targets=[ast.Subscript() as target], value=value)
+        ):
+            array = ast.unparse(target.value)
+            read = {
+                ast.unparse(n)
+                for n in ast.walk(value)
+                if isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
+            }
+            return bool(read - {ast.unparse(target)})
+    return False
+
+
+def as_atomic(text: str) -> str:
+    """``cuda.atomic.add(hist, i, 1)`` for ``hist[i] += 1``; "" where there is no such call.
+
+    Also for ``hist[i] = hist[i] + 1``, and for max and min."""
+    match _statement(text):
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+            name = _ATOMIC.get(type(op), "")
+        case ast.Assign(
+            targets=[ast.Subscript() as target], value=ast.BinOp(left=left, op=op, right=value)
+        ) if ast.unparse(left) == ast.unparse(target):
+            name = _ATOMIC.get(type(op), "")
+        case ast.Assign(
+            targets=[ast.Subscript() as target],
+            value=ast.Call(func=ast.Name(id="min" | "max" as name), args=[left, value]),
+        ) if ast.unparse(left) == ast.unparse(target):
+            pass
+        case _:
+            return ""
+    index = ast.unparse(target.slice)
+    if isinstance(target.slice, ast.Tuple) and not index.startswith("("):
+        index = f"({index})"
+    array = ast.unparse(target.value)
+    return name and f"cuda.atomic.{name}({array}, {index}, {ast.unparse(value)})"
