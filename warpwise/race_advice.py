@@ -9,6 +9,10 @@ IN_A_LOOP = (
     "several threads come to the same index in a loop: does each begin with an element of its own, "
     "and go on by as many as there are threads that share them? Or should only one of them store?"
 )
+SAME_ROUND = (
+    "in a loop, that means in every trip. If it is there: do threads read here what others of them "
+    "store, and how far apart should the two elements lie?"
+)
 TWO_STORES = (
     "two lines store to the same element of {array}: should their indices differ, so that each "
     "element has one thread that stores it?"
@@ -82,18 +86,21 @@ def reads_beside(text: str) -> bool:
 
     Such as ``part[t] += part[t + half]``."""
     match _statement(text):
-        case (
-            ast.AugAssign(target=ast.Subscript() as target, value=value)
-            | ast.Assign(targets=[ast.Subscript() as target], value=value)
-        ):
-            array = ast.unparse(target.value)
-            read = {
-                ast.unparse(n)
-                for n in ast.walk(value)
-                if isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
-            }
-            return bool(read - {ast.unparse(target)})
+        case ast.AugAssign(target=target, value=value) | ast.Assign(targets=[target], value=value):
+            targets = target.elts if isinstance(target, ast.Tuple) else [target]
+            return any(isinstance(one, ast.Subscript) and _beside(one, value) for one in targets)
     return False
+
+
+def _beside(target: ast.Subscript, value: ast.expr) -> bool:
+    """True if an expression reads the array of a target at another index."""
+    array = ast.unparse(target.value)
+    read = {
+        ast.unparse(n)
+        for n in ast.walk(value)
+        if isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
+    }
+    return bool(read - {ast.unparse(target)})
 
 
 def as_atomic(text: str) -> str:

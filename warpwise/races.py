@@ -20,6 +20,7 @@ from warpwise.race_advice import (
     ORDER,
     OTHER_PART,
     REPEAT,
+    SAME_ROUND,
     TWO_STORES,
     as_atomic,
     joined,
@@ -197,7 +198,7 @@ class Race:
     def _try_on_one_line(self) -> str:
         a, b, order = self.first, self.second, self._order
         if reads_beside(a.text):
-            return f"{order}; in a loop, that means in every trip"
+            return f"{order}; {SAME_ROUND}"
         if a.text == b.text and (atomic := as_atomic(a.text)):
             return (
                 f"{atomic}: several threads update one element here, "

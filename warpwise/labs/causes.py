@@ -14,7 +14,7 @@ import numpy as np
 
 from warpwise.errors import WarpwiseError
 from warpwise.labs.exercise import Launch
-from warpwise.labs.patterns import Failure, Pattern, find, place, places
+from warpwise.labs.patterns import Failure, Pattern, find, of_fewer_axes, place, places
 from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
@@ -57,6 +57,7 @@ INDEX = (
     "look at the index with which {name} is read: elements of it that should count do not, or "
     "others do"
 )
+FORGOTTEN = "{number} should count there, and does not: which step of the formula needs it?"
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
     "which thread writes it, and what does that thread read?"
@@ -166,7 +167,8 @@ def told(
     @functools.cache
     def found() -> tuple[Failure, Pattern | None]:
         one = failure()
-        return one, find(one)
+        pattern = find(one)
+        return one, of_fewer_axes(one, pattern) or pattern
 
     def seen() -> str:
         one, pattern = found()
@@ -190,6 +192,7 @@ def narrowed(
     others: Collection[str] = (),
     other_lanes: bool = False,
     tried: str = "inputs",
+    numbers: Collection[str] = (),
 ) -> str:
     """Leave out of advice on a wrong result the causes that running it again has ruled out.
 
@@ -197,8 +200,12 @@ def narrowed(
     it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
     the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
     ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
-    unless a small change helps. ``tried``: what ``exact`` is said of."""
+    unless a small change helps. ``tried``: what ``exact`` is said of. ``numbers``: those that do
+    not count and should."""
     said, _, places = advice.partition("\n")
+    if numbers and not places and not any(number in said for number in numbers):
+        needed = FORGOTTEN.format(number=next(iter(numbers)))
+        return f"{needed} Or: {said.partition('; or ')[0].partition(' Or: ')[0]}"
     if other_lanes and not places:
         return LANES
     if others and TERMS in said:

@@ -117,7 +117,7 @@ def _advised(
         lanes = seen.of_other_lanes and causes.is_of_lanes(kernel)
         ruled_out = seen.exact, seen.of_one_maximum, seen.others
         tried = seen.difference.tried if seen.difference else ""
-        advice = causes.narrowed(last.advice, *ruled_out, lanes, tried)
+        advice = causes.narrowed(last.advice, *ruled_out, lanes, tried, seen.numbers)
     if advice == last.advice:
         return verdicts
     better = replace(last, remedy=plain(advice))

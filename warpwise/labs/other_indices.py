@@ -88,8 +88,8 @@ def index_alternatives(
                 pair = ast.Tuple([ast.Name(other, ast.Load()), first], context)
                 yield pair, f"are {one} and {two} the right indices, and in this order?", 2
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            for one, other in ((left, right), (right, left)):
-                yield from _of_tiles(one, other, known)
+            yield from _of_tiles(left, right, known)
+            yield from _of_tiles(right, left, known)
     if isinstance(node, ast.expr) and _is_index(slot, node, known):
         for name in loops:
             if isinstance(slot.parent, ast.Subscript):

@@ -20,6 +20,7 @@ SHARE = (
     "it go on?"
 )
 HALVING = "how far apart are the lanes that exchange: does the distance halve from step to step?"
+BACKWARDS = "in which order should the loop go?"
 FIRST_STEP = "where should the loop begin: is its first step one too many?"
 STEPS = "should the loop go on by 1, or by the length of a tile?"
 
@@ -37,6 +38,9 @@ def loop_alternatives(slot: Slot, known: Indices, tree: ast.FunctionDef) -> Iter
         powers = ast.Tuple([ast.Constant(power) for power in HALVES], ast.Load())
         yield powers, HALVING, 0
     match loop.iter:
+        case ast.Tuple(elts=[_, _, *_] as parts):
+            yield ast.Tuple(parts[::-1], ast.Load()), BACKWARDS, 2
+            return
         case ast.Call(func=ast.Name(id="range"), args=args):
             pass
         case _:

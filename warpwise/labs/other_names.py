@@ -84,7 +84,8 @@ class _OtherWords(ast.NodeTransformer):
 
 def exchanged(node: ast.AST, one: str, other: str) -> ast.AST:
     """Return a copy of a tree in which two names have changed places."""
-    return _OtherWords(one, other).visit(ast.parse(ast.unparse(node), mode="exec").body[0])
+    made: ast.AST = _OtherWords(one, other).visit(ast.parse(ast.unparse(node)).body[0])
+    return made
 
 
 class _OtherBlocks(ast.NodeTransformer):

@@ -13,10 +13,15 @@ from functools import partial
 from itertools import chain, product
 
 from warpwise.labs.more_expressions import (
+    DIVIDED,
+    begins_a_sum,
+    differences_of_squares,
+    divided,
     lengths,
     less_a_value,
     more_alternatives,
     same_numbers,
+    sums_of,
     values_of,
 )
 from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
@@ -31,10 +36,7 @@ from warpwise.labs.other_names import (
     places_exchanged,
 )
 
-MISSING: dict[type[ast.operator], str] = {
-    ast.Mult: "is a factor missing?",
-    ast.Div: "should {} be divided by something, such as a number of elements?",
-}
+MISSING: dict[type[ast.operator], str] = {ast.Mult: "is a factor missing?", ast.Div: DIVIDED}
 
 CANCELS = (
     "are digits lost where the square of a mean is taken from a mean of squares? In one pass both "
@@ -72,6 +74,7 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
     names = _names(tree)
     numbers, indices, values = _numbers(tree), indices_of(tree), values_of(tree)
     begun, around = begun_with(tree), loops_around(tree)
+    sums, factors = sums_of(tree), _factors(tree)
     for slot in list(_slots(tree)):
         node = slot.node
         line = getattr(node, "lineno", getattr(slot.parent, "lineno", tree.lineno))
@@ -83,6 +86,7 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
             name_alternatives(slot, node, begun, loops),
             loop_alternatives(slot, indices, tree),
             less_a_value(slot, node, values, line),
+            divided(slot, node, sums, factors),
         )
         for other, question, rank in found:
             make = partial(_made, tree, [slot], ast.copy_location(other, node))
@@ -116,34 +120,15 @@ def _made(tree: ast.FunctionDef, slots: Sequence[Slot], other: ast.AST) -> ast.F
 
 def _wider_sums(tree: ast.FunctionDef) -> Iterator[Change]:
     """Yield a change by which all sums that begin with float32(0), or float16(0), are float64."""
-    slots = [slot for slot in _slots(tree) if _begins_a_sum(slot.node)]
+    slots = [slot for slot in _slots(tree) if begins_a_sum(slot.node)]
     if slots:
         first = slots[0].node
         assert isinstance(first, ast.Call)
         make = partial(_made, tree, slots, ast.Constant(0.0))
-        if (apart := next(_differences_of_squares(tree), None)) is not None:
+        if (apart := next(differences_of_squares(tree), None)) is not None:
             yield Change(make, apart.lineno, apart, CANCELS, 1, shows=True)
         else:
             yield Change(make, first.lineno, first, without(first.func), 1)
-
-
-def _differences_of_squares(tree: ast.FunctionDef) -> Iterator[ast.BinOp]:
-    """Yield differences such as ``squares / n - mean * mean``."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_square(node.right):
-            yield node
-
-
-def _is_square(node: ast.expr) -> bool:
-    if not isinstance(node, ast.BinOp):
-        return False
-    if isinstance(node.op, ast.Pow):
-        return text_of(node.right) == "2"
-    return isinstance(node.op, ast.Mult) and text_of(node.left) == text_of(node.right)
-
-
-def _begins_a_sum(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and text_of(node).endswith(("float16(0)", "float32(0)"))
 
 
 def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:

@@ -45,8 +45,8 @@ OWN = (
     "what sets the wrong ones apart?"
 )
 OF_PRODUCT = (
-    "each {line} of a product is made of one {line} of a factor, tile by tile: which one do the wrong "
-    "{line}s take, and with which index is it loaded?"
+    "each {line} of a product is made of one {line} of a factor, tile by tile: which one do the "
+    "wrong {line}s take, and with which index is it loaded?"
 )
 OF_BLOCK = (
     "only the first block is right: does each index count the blocks before, by as many elements "

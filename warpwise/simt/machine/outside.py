@@ -37,20 +37,19 @@ def explained(
     kernel: Kernel,
 ) -> OutOfBoundsError:
     """Return the error of a request with the likely cause before its advice, if one is found."""
-    texts, blocks = _texts(site.text, array.name, len(indices)), ""
+    texts, blocks, one_more = _texts(site.text, array.name, len(indices)), "", ""
     cause = (
         (guarded := _other_guard(array, indices, texts, site, kernel, mask))
         or (blocks := _blocks(array, indices, mask, kernel))
         or _swapped(array, indices, texts, mask)
         or _long_loop(array, indices, texts, site, kernel)
-        or _one_too_large(array, indices, mask)
+        or (one_more := _one_too_large(array, indices, mask))
         or _small(array, indices, mask)
     )
     if not cause:
         return error
-    guard_first = (
-        not (guarded or blocks) and array.space != "shared" and _rounded_up(array, indices, mask)
-    )
+    sure = guarded or blocks or one_more or array.space == "shared"
+    guard_first = not sure and _rounded_up(array, indices, mask)
     try_this = message(
         "[[{before}]]{guard}[[{after}]]",
         before=Chosen("" if guard_first else f"{cause}{_if_not(cause)}"),
