@@ -67,9 +67,16 @@ def _parts(array: str, text: str) -> str:
     for node in ast.walk(_statement(text) or ast.Pass()):
         match node:
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[part, _, *_])):
-                if name == array and any(isinstance(n, ast.Mod) for n in ast.walk(part)):
+                if name == array and _is_part(part, node):
                     return ast.unparse(part)
     return ""
+
+
+def _is_part(index: ast.expr, element: ast.Subscript) -> bool:
+    """True for ``s % 2``, and for a number before two other indices."""
+    number = isinstance(index, ast.Constant) and isinstance(element.slice, ast.Tuple)
+    of_three = number and len(element.slice.elts) > 2  # type: ignore[attr-defined]
+    return of_three or any(isinstance(node, ast.Mod) for node in ast.walk(index))
 
 
 def _statement(text: str) -> ast.stmt | None:
