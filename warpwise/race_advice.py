@@ -13,6 +13,10 @@ SAME_ROUND = (
     "in a loop, that means in every trip. If it is there: do threads read here what others of them "
     "store, and how far apart should the two elements lie?"
 )
+OF_A_BLOCK = (
+    "the index is the same for all threads of a block: should it hold the number of the thread "
+    "too, as {grid} does, or of its warp?"
+)
 TWO_STORES = (
     "two lines store to the same element of {array}: should their indices differ, so that each "
     "element has one thread that stores it?"

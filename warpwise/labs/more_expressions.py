@@ -102,6 +102,9 @@ def _as_wholes(node: ast.Compare) -> Iterator[Alternative]:
 def _powers(slot: Slot, node: ast.Constant) -> Iterator[Alternative]:
     """Other powers of two for one that a variable begins with: a distance, half of the threads."""
     value = node.value
+    if isinstance(value, int) and _divides(slot, value):
+        for other in (value // 2, 2 * value):
+            yield ast.Constant(other), f"is {value} the right number?", 1
     if not isinstance(slot.parent, ast.Assign) or not isinstance(value, int):
         return
     question = f"is {value} the right number?"
@@ -110,6 +113,13 @@ def _powers(slot: Slot, node: ast.Constant) -> Iterator[Alternative]:
     elif value >= LEAST_POWER and value & (value - 1) == 0:
         for other in (4 * value, value // 4, 8 * value):
             yield ast.Constant(other), question, 0
+
+
+def _divides(slot: Slot, value: int) -> bool:
+    """True for the 4 of ``size // 4``."""
+    parent = slot.parent
+    quotient = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.FloorDiv)
+    return quotient and slot.name == "right" and value > 1
 
 
 def same_numbers(slots: Iterable[Slot]) -> list[list[Slot]]:

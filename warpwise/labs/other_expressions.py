@@ -240,8 +240,8 @@ def _named(slot: Slot, node: ast.Name, names: list[str]) -> Iterator[Alternative
 def _of_threads(node: ast.Attribute) -> Iterator[Alternative]:
     """The number of a thread for that of a lane, and the size of a block for that of a warp."""
     text = ast.unparse(node)
-    if text.endswith("threadIdx.x"):
-        lane = ast.Attribute(node.value.value, "laneid", ast.Load())  # type: ignore[attr-defined]
+    if text.endswith("threadIdx.x") and isinstance(node.value, ast.Attribute):
+        lane = ast.Attribute(node.value.value, "laneid", ast.Load())
         yield lane, "should it be the thread's number in its block, or its lane in a warp?", 2
     if text.endswith("blockDim.x"):
         yield ast.Constant(32), "should it be the number of threads in a block, or in a warp?", 2

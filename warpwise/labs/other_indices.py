@@ -74,8 +74,11 @@ def index_alternatives(
 ) -> Iterator[Alternative]:
     """Yield other indices for one, around which ``loops`` of these variables stand."""
     match node:
-        case ast.Constant(value=int()) if loops:
+        case ast.Constant(value=int(number)):
             yield from _by_trip(slot, node, loops)
+            if _is_place(slot):
+                for name in dict.fromkeys(name for group in known.groups for name in group):
+                    yield ast.Name(name, ast.Load()), ASKED.format(number), 1
         case ast.Name(id=name, ctx=ast.Load()) if name in loops:
             for other in loops:
                 if other != name:
@@ -91,11 +94,18 @@ def index_alternatives(
             yield from _of_tiles(left, right, known)
             yield from _of_tiles(right, left, known)
     if isinstance(node, ast.expr) and _is_index(slot, node, known):
+        if _is_place(slot):
+            yield ast.Constant(0), ASKED.format(ast.unparse(node)), 2
         for name in loops:
             if isinstance(slot.parent, ast.Subscript):
                 yield ast.Name(name, ast.Load()), ASKED.format(ast.unparse(node)), 1
             start = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), node)
             yield start, TRIPS.format(ast.unparse(node)), 3
+
+
+def _is_place(slot: Slot) -> bool:
+    """True for an index by itself, or one of several."""
+    return isinstance(slot.parent, ast.Subscript) and slot.name == "slice"
 
 
 def _by_trip(slot: Slot, node: ast.Constant, loops: tuple[str, ...]) -> Iterator[Alternative]:

@@ -36,6 +36,8 @@ from warpwise.labs.other_names import (
     places_exchanged,
 )
 
+REVERSED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+SIGN = "should a line add to what is there (+=), or take from it (-=)?"
 MISSING: dict[type[ast.operator], str] = {ast.Mult: "is a factor missing?", ast.Div: DIVIDED}
 
 CANCELS = (
@@ -189,16 +191,20 @@ def _other_lines(
             replace = "does a line replace what is there (=), or add to it (+=)?"
             if isinstance(target, ast.Subscript) or target.id in again:
                 yield [*before, _at(added, this), *after], replace, 1
-            for other, op in product(factors, (ast.Mult, ast.Div)):
-                times = ast.BinOp(value, op(), ast.Name(other, ast.Load()))
+            for other, kind in product(factors, (ast.Mult, ast.Div)):
+                times = ast.BinOp(value, kind(), ast.Name(other, ast.Load()))
                 new = ast.Assign([target], times)
-                asked = MISSING[op].format(text_of(target))
-                likely = op is ast.Div and isinstance(value, ast.Name)
+                asked = MISSING[kind].format(text_of(target))
+                likely = kind is ast.Div and isinstance(value, ast.Name)
                 yield [*before, _at(new, this), *after], asked, 2 if likely else 4
             if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
                 yield from _rescaled(before, this, after, target, value, factors)
                 if isinstance(target, ast.Name) and target.id in again:
                     yield from _kept(before, this, after, target, value)
+        case ast.AugAssign(op=how) if type(how) in REVERSED:
+            reverse = ast.AugAssign(this.target, REVERSED[type(how)](), this.value)
+            yield [*before, _at(reverse, this), *after], SIGN, 2
+    match this:
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
             replaced = ast.Assign([target], value)
             replace = "does a line add to what is there (+=), or replace it (=)?"

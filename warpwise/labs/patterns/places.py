@@ -49,8 +49,8 @@ OF_PRODUCT = (
     "wrong {line}s take, and with which index is it loaded?"
 )
 OF_BLOCK = (
-    "only the first block is right: does each index count the blocks before, by as many elements "
-    "as a block takes?"
+    "what is right is as long as a block: does each index count the blocks before, by as many "
+    "elements as a block takes?"
 )
 OF_A_FUNCTION = (
     "they are a case of their own, which takes the wrong branch or has none: what sets their "

@@ -65,6 +65,8 @@ def scaled(f: Failure) -> Pattern | None:
 def all_zeros(f: Failure) -> Pattern | None:
     """An input is 0 everywhere, and was not in the cases that are right."""
     for name, now in f.arrays.items():
+        if f.inputs[name].dtype.kind != "f":
+            continue  # such as numbers that name something
         known = [inputs[name] for inputs in map(numbers_of, f.before) if name in inputs]
         if known and not now.any() and all(values.any() for values in known):
             return Pattern(f"all of {name} is 0 here, and in no case that is right", (OF_ZEROS,))
