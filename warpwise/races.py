@@ -245,7 +245,8 @@ class Race:
         if self.scope != "grid" and self._left_out and not used.isdisjoint({"x", "y", "z", LANE}):
             differ = f"the two threads differ in threadIdx.{self._left_out[0]}"
             return f"{differ}, which the index does not use: should it?"
-        if self.scope == "block" and BLOCK in used and used.isdisjoint({"x", "y", "z", LANE}):
+        apart = self.scope == "block" or (self.scope == "warp" and not self.same)
+        if apart and BLOCK in used and used.isdisjoint({"x", "y", "z", LANE}):
             return OF_A_BLOCK.format(grid=self._grid)
         if self.scope != "grid" and self._let_one and used.isdisjoint({"x", "y", "z"}):
             return ""

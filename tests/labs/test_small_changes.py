@@ -8,6 +8,7 @@ import textwrap
 import pytest
 
 from warpwise.labs import other_indices, other_loops, other_names
+from warpwise.labs.elementwise import is_elementwise
 from warpwise.labs.small_changes import SIGN, changes
 
 SHARES = """
@@ -97,3 +98,24 @@ def test_a_loop_over_no_elements_has_no_shares_and_a_host_function_has_no_thread
 
 def test_words_that_are_imported_by_themselves_are_changed_too():
     assert changes(kernel("i = blockIdx.x * blockDim.x + threadIdx.x\nout[i] = x[i]"))
+
+
+def test_a_value_that_was_worked_out_above_takes_the_place_of_an_element():
+    body = "i = cuda.grid(1)\na = f(x[i])\nb = f(a)\nout[i] = {0} * (1 - {0})"
+    wanted = ast.unparse(kernel(body.format("b")))
+    found = changes(kernel(body.format("x[i]")))
+    (asked,) = [one.question for one in found if ast.unparse(one.make()) == wanted]
+    assert asked == other_names.WORKED_OUT.format("x[i]")
+
+
+@pytest.mark.parametrize(
+    ("body", "one_index"),
+    [
+        ("i = cuda.grid(1)\nout[i] = f(x[i]) + a[i]", True),
+        ("i = cuda.grid(1)\nout[i] = x[0]", False),
+        ("i = cuda.grid(1)\nfor k in range(9):\n    out[i] = x[i]", False),
+        ("out[0] = x[0]", False),
+    ],
+)
+def test_a_kernel_of_one_index_is_told_from_others(body, one_index):
+    assert is_elementwise(kernel(body)) == one_index

@@ -48,6 +48,9 @@ SOME_WRONG = (
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
+OWN_ELEMENT = (
+    f"each element is made of those with its own index: if that is as it should be, {TERMS}"
+)
 FORMULA = (
     "it depends on the {tried} that it should and on no others: is each counted once? If so, "
     f"{TERMS}"
@@ -230,6 +233,8 @@ def _without(cause: str, said: str) -> str:
 
 def _by_hand(failure: Failure) -> str:
     """Advise on elements that have nothing in common that can be seen."""
+    if failure.elementwise:
+        return OWN_ELEMENT
     if failure.wrong.all():
         first = ", ".join("0" * failure.wrong.ndim)
         return ALL_WRONG.format(name=failure.name, first=first)

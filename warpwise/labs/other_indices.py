@@ -104,7 +104,9 @@ def index_alternatives(
 
 
 def _is_place(slot: Slot) -> bool:
-    """True for an index by itself, or one of several."""
+    """True for an index by itself, or one of several that are no numbers all."""
+    if isinstance(slot.parent, ast.Tuple):
+        return not all(isinstance(one, ast.Constant) for one in slot.parent.elts)
     return isinstance(slot.parent, ast.Subscript) and slot.name == "slice"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 
 from warpwise.labs.other_expressions import Alternative, Slot, text_of
 
@@ -16,8 +16,10 @@ EXCHANGED = "which value do the lanes exchange here: what each began with, or it
 DISTANCE = "should the distance change from step to step?"
 PLACES = "do {} and {} stand in each other's place on this line?"
 BLOCKS = "do threadIdx and blockIdx stand in each other's place?"
+WORKED_OUT = "is {} the right value on this line, or one that was worked out above?"
 OFTEN = "is {} a factor often enough, as in a square?"
 MOST_NAMES = 6  # of a line, beyond which too many could change places
+NO_VALUES = ("grid", "array", "float32")  # what gives an index, memory or a number as it is
 VALUE, DELTA = 1, 2  # arguments of a shuffle
 
 
@@ -149,6 +151,44 @@ def places_exchanged(line: ast.stmt) -> Iterator[tuple[ast.stmt, str, int]]:
             case _:
                 made = ast.Return(value.value)
         yield ast.copy_location(made, line), PLACES.format(one, other), 4
+
+
+def named_otherwise(
+    line: ast.stmt, begun: dict[str, str], tree: ast.FunctionDef
+) -> Iterator[tuple[ast.stmt, str, int]]:
+    """Yield a line with other names in it."""
+    yield from come_so_far(line, begun)
+    yield from places_exchanged(line)
+    yield from worked_out(line, tree)
+
+
+def worked_out(line: ast.stmt, tree: ast.FunctionDef) -> Iterator[tuple[ast.stmt, str, int]]:
+    """Yield a line that takes what a function gave wherever it took an element of a parameter."""
+    if not isinstance(line, ast.Assign | ast.AugAssign):
+        return
+    parameters = {arg.arg for arg in tree.args.args}
+    elements = dict.fromkeys(
+        ast.unparse(node)
+        for node in ast.walk(line.value)
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in parameters
+    )
+    for element, name in product(elements, _given(tree, line.lineno)):
+        change = _SoFar(name, element)
+        yield change.visit(copy.deepcopy(line)), WORKED_OUT.format(element), 3
+
+
+def _given(tree: ast.FunctionDef, line: int) -> list[str]:
+    """Return the variables that hold what a function of numbers gave, above a line."""
+    return [
+        node.targets[0].id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call)
+        and node.value.args
+        and ast.unparse(node.value.func).rpartition(".")[2] not in NO_VALUES
+        and node.lineno < line
+    ]
 
 
 class _SoFar(ast.NodeTransformer):

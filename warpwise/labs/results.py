@@ -15,6 +15,7 @@ from warpwise import errors, trace
 from warpwise.labs import causes, repairs
 from warpwise.labs.budgets import counter_value, within
 from warpwise.labs.compare import Mismatch, compare, is_poison, makes_nan
+from warpwise.labs.elementwise import is_elementwise
 from warpwise.labs.exercise import (
     Case,
     InOut,
@@ -167,6 +168,7 @@ def _failure(
         before=named_before(launch, others, names),
         readings=read_as(launch, number),
         unused=set_by_one(tree) or unused(tree, outputs(launch, names)),
+        elementwise=is_elementwise(tree),
         **beside,
     )
 

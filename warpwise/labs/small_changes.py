@@ -31,9 +31,8 @@ from warpwise.labs.other_names import (
     BLOCKS,
     begun_with,
     blocks_exchanged,
-    come_so_far,
     name_alternatives,
-    places_exchanged,
+    named_otherwise,
 )
 
 REVERSED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
@@ -159,7 +158,11 @@ def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
             for i, statement in enumerate(block):
                 if not isinstance(statement, ast.stmt):
                     continue
-                for new, question, rank in _other_lines(block, i, factors, again, begun):
+                other = (
+                    ([*block[:i], line, *block[i + 1 :]], question, rank)
+                    for line, question, rank in named_otherwise(statement, begun, tree)
+                )
+                for new, question, rank in chain(_other_lines(block, i, factors, again), other):
                     make = partial(_with_block, tree, parent, name, new)
                     yield Change(make, statement.lineno, statement, question, rank)
 
@@ -176,11 +179,9 @@ def _with_block(
 
 
 def _other_lines(
-    block: list[ast.stmt], i: int, factors: list[str], again: set[str], begun: dict[str, str]
+    block: list[ast.stmt], i: int, factors: list[str], again: set[str]
 ) -> Iterator[tuple[list[ast.stmt], str, int]]:
     this, before, after = block[i], block[:i], block[i + 1 :]
-    for line, question, rank in (*come_so_far(this, begun), *places_exchanged(this)):
-        yield [*before, line, *after], question, rank
     moves = ast.Assign | ast.AugAssign | ast.Expr | ast.If
     if isinstance(this, moves) and after and isinstance(after[0], moves):
         order = "do this line and the next one stand in the right order?"

@@ -54,6 +54,7 @@ class Failure:
     ``before`` are the inputs of the cases that stand before this one, and are right.
     ``labels`` is True where the numbers name something, or are truth values.
     ``right`` are the other outputs that are right, by name; ``due`` is what all others should be.
+    ``elementwise`` is True of a kernel that has one index for all that it reads and writes.
     ``also`` are other outputs that are wrong, got and wanted, of fewer axes than this one.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
     names of the text that nothing is made of, ``over_all`` about a reduction of a whole array."""
@@ -75,6 +76,7 @@ class Failure:
     right: Mapping[str, np.ndarray] = field(default_factory=dict)
     over_all: str = ""
     due: Mapping[str, np.ndarray] = field(default_factory=dict)
+    elementwise: bool = False
     also: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
