@@ -164,7 +164,8 @@ def _small(array: Array, indices: list[Value], mask: Mask) -> str:
             last = int(np.where(mask.grid(), index, 0).max())
             if last >= size:
                 has = f"axis {axis} has {size} elements" if len(indices) > 1 else f"it has {size}"
-                return f"is {array.name} large enough? Here {has}, and the index goes up to {last}"
+                asked = f"is the index too large, or {array.name} too small?"
+                return f"{asked} Here {has}, and the index goes up to {last}"
     return ""
 
 
