@@ -167,7 +167,8 @@ LIKELY = {
         "the loop `for k in range(16 + 1)` on line 29 runs too far: k must stay below 16"
     ),
     "m = cuda.shared.array((4, 8), float32)\nm[t // 15, t % 8] = 1": (
-        "is the index too large, or m too small? Here axis 0 has 4 elements, and the index goes up to 4"
+        "is the index too large, or m too small? Here axis 0 has 4 elements, and the index goes up "
+        "to 4"
     ),
     "s = cuda.shared.array(32, float32)\ns[t] = 1": (
         "is the index too large, or s too small? Here it has 32, and the index goes up to 63"

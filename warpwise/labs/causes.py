@@ -135,7 +135,11 @@ def _begins_behind_the_threads(launch: Launch, missing: np.ndarray) -> bool:
     """True if the missing elements are those that no thread has the number of."""
     threads = int(np.prod((*np.ravel(launch.blocks), *np.ravel(launch.threads)), dtype=np.int64))
     flat = missing.ravel()
-    return missing.ndim == 1 and threads < flat.size and np.array_equal(flat, np.arange(flat.size) >= threads)
+    return (
+        missing.ndim == 1
+        and threads < flat.size
+        and np.array_equal(flat, np.arange(flat.size) >= threads)
+    )
 
 
 def of_missing_by_text(kernel: Kernel, name: str, seen: Uses) -> str:

@@ -84,6 +84,8 @@ def index_alternatives(
                 if other != name:
                     yield ast.Name(other, ast.Load()), ASKED.format(name), 1
         case ast.Name(id=name, ctx=ast.Load()) if name in known.all:
+            if loops and isinstance(slot.parent, ast.BinOp):
+                yield ast.Name(loops[-1], ast.Load()), ASKED.format(name), 2
             for other in known.beside(name):
                 yield ast.Name(other, ast.Load()), ASKED.format(name), 1
         case ast.Tuple(elts=[ast.Name(id=one) as first, ast.Name(id=two)], ctx=context):
