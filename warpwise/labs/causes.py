@@ -48,9 +48,7 @@ SOME_WRONG = (
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
-OWN_ELEMENT = (
-    f"each element is made of those with its own index: if that is as it should be, {TERMS}"
-)
+OWN_ELEMENT = f"each element is made of those with its own index: if that is right, {TERMS}"
 FORMULA = (
     "it depends on the {tried} that it should and on no others: is each counted once? If so, "
     f"{TERMS}"
@@ -207,8 +205,7 @@ def narrowed(
     it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
     the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
     ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
-    unless a small change helps. ``tried``: what ``exact`` is said of. ``numbers``: those that do
-    not count and should."""
+    unless a small change helps. ``tried``: what ``exact`` is said of. ``numbers``: missing ones."""
     said, _, places = advice.partition("\n")
     if numbers and not places and not any(number in said for number in numbers):
         needed = FORGOTTEN.format(number=next(iter(numbers)))

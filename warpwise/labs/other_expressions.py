@@ -149,7 +149,7 @@ def alternatives(
             for i in range(len(parts) - 1):
                 order = [*parts[:i], parts[i + 1], parts[i], *parts[i + 2 :]]
                 question = f"do {text_of(parts[i])} and what follows it stand in the right order?"
-                yield type(node)(order, node.ctx), question, 3
+                yield type(node)(order, node.ctx), question, 2
         case ast.Call():
             yield from _called(node)
             yield from reduced(node)
