@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 
 from warpwise.messages import (
@@ -15,10 +14,25 @@ from warpwise.messages import (
     Words,
     message,
 )
+from warpwise.race_advice import (
+    ANY_ORDER,
+    IN_A_LOOP,
+    OF_A_BLOCK,
+    ORDER,
+    OTHER_PART,
+    REPEAT,
+    SAME_ROUND,
+    TWO_STORES,
+    as_atomic,
+    joined,
+    part_of_several,
+    reads_beside,
+)
 
 # What an index is made of, besides the axes "x", "y" and "z" of the thread's own.
 BLOCK, LANE = "block", "lane"
 VARIABLE, CUT = "variable", "cut"  # names that the text binds; // and its like, which repeat
+LOOP = "loop"  # the variable of a loop over a range
 UNKNOWN = "?"
 
 
@@ -136,7 +150,7 @@ class Race:
         return message(
             "[[{try_this}|{order}]]",
             try_this=Chosen(self.try_this),
-            order=Words(_ANY_ORDER.get(self.space, _ANY_ORDER["global"])),
+            order=Words(ANY_ORDER.get(self.space, ANY_ORDER["global"])),
         )
 
     @property
@@ -151,16 +165,18 @@ class Race:
     def try_this(self) -> str:
         """The first remedy to try."""
         a, b = self.first, self.second
-        if self.same and not _as_atomic(b.text):
+        if self.same and not as_atomic(b.text):
             promise = "memory ends up the same in any order here, but CUDA promises no result"
-            return _joined(self._ask, self._let_one, f"{promise} where threads race")
+            return joined(self._ask, self._let_one, f"{promise} where threads race")
         if a.line == b.line:
             return self._try_on_one_line()
         order = self._order
         if self.space == "global" and a.writes and b.writes and not (a.atomic or b.atomic):
-            return _joined(TWO_STORES.format(array=self.array), f"if it is meant so, {order}")
-        if part := _part_of_several(self.array, a.text, b.text):
-            return _joined(OTHER_PART.format(part=part, array=self.array), f"otherwise {order}")
+            return joined(TWO_STORES.format(array=self.array), f"if it is meant so, {order}")
+        if part := part_of_several(self.array, a.text, b.text):
+            return joined(OTHER_PART.format(part=part, array=self.array), f"otherwise {order}")
+        if self._repeats:
+            return joined(f"{REPEAT}, as {self._grid} does?", f"if it is meant so, {order}")
         if b.precedes(a) and self.scope != "grid":
             order += f"; if {b.there} is in the next trip of a loop, at the end of that loop"
             if self.space == "shared" and b.writes and not a.writes:
@@ -168,14 +184,23 @@ class Race:
         return f"{order}; or let both be atomic" if a.atomic or b.atomic else order
 
     @property
+    def _repeats(self) -> bool:
+        """True if an index of a store in global memory has a thread's number, and no block's."""
+        words = [set(side.index_from.split()) for side in (self.first, self.second) if side.writes]
+        return (self.space, self.scope) == ("global", "grid") and any(
+            of_store.isdisjoint({BLOCK, UNKNOWN}) and not of_store.isdisjoint({"x", "y", "z", LANE})
+            for of_store in words
+        )
+
+    @property
     def _order(self) -> str:
-        return _ORDER["block" if self.scope == "warp" and self.crosses else self.scope]
+        return ORDER["block" if self.scope == "warp" and self.crosses else self.scope]
 
     def _try_on_one_line(self) -> str:
         a, b, order = self.first, self.second, self._order
-        if _reads_beside(a.text):
-            return f"{order}; in a loop, that means in every trip"
-        if a.text == b.text and (atomic := _as_atomic(a.text)):
+        if reads_beside(a.text):
+            return f"{order}; {SAME_ROUND}"
+        if a.text == b.text and (atomic := as_atomic(a.text)):
             return (
                 f"{atomic}: several threads update one element here, "
                 "and each must see what the others wrote"
@@ -185,7 +210,7 @@ class Race:
                 f"let only one thread write each element of {self.array}; "
                 "to combine the values of several threads, use cuda.atomic.add"
             )
-            return _joined(self._ask, f"if they are to share it, {only}") if self._ask else only
+            return joined(self._ask, f"if they are to share it, {only}") if self._ask else only
         apart = f"otherwise {order}"
         if self.scope == "grid":
             apart = "if they read what others write, write to another array"
@@ -216,13 +241,17 @@ class Race:
             holds = "every thread takes these elements, for the index holds no thread's number"
             return f"{holds}: should it begin with {self._grid}?" if VARIABLE in used else ""
         if self.scope == "grid" and BLOCK not in used:
-            repeat = "thread numbers repeat from block to block"
-            return f"{repeat}: does the index count the blocks before, as {self._grid} does?"
+            return f"{REPEAT}, as {self._grid} does?"
         if self.scope != "grid" and self._left_out and not used.isdisjoint({"x", "y", "z", LANE}):
             differ = f"the two threads differ in threadIdx.{self._left_out[0]}"
             return f"{differ}, which the index does not use: should it?"
+        apart = self.scope == "block" or (self.scope == "warp" and not self.same)
+        if apart and BLOCK in used and used.isdisjoint({"x", "y", "z", LANE}):
+            return OF_A_BLOCK.format(grid=self._grid)
         if self.scope != "grid" and self._let_one and used.isdisjoint({"x", "y", "z"}):
             return ""
+        if LOOP in used:
+            return IN_A_LOOP
         return (
             "several threads come to the same index here: should each have an index of its own, "
             "or only one of them store?"
@@ -257,115 +286,3 @@ class Race:
     def __str__(self) -> str:
         parts = self.what, self.places, f"  Try: {self.try_this}"
         return "\n".join(part for part in parts if part)
-
-
-TWO_STORES = (
-    "two lines store to the same element of {array}: should their indices differ, so that each "
-    "element has one thread that stores it?"
-)
-OTHER_PART = (
-    "both lines take {array}[{part}, ...], without a barrier between them: should one of the two "
-    "take the other part, such as the one that the trip before has filled?"
-)
-_ORDER = {
-    "warp": "cuda.syncthreads() between the two, for the lanes of a warp need not keep in step; "
-    "cuda.syncwarp() is enough only where no other warp of the block uses these elements",
-    "block": "cuda.syncthreads() between the two, where all threads of the block pass",
-    "grid": "blocks run in any order, and syncthreads does not reach across them: do the later "
-    "part in a second launch, or after cuda.cg.this_grid().sync(); where an atomic counter finds "
-    "the last block, cuda.threadfence() before that atomic",
-}
-
-#: by the array's space: what to try without a look at the two accesses
-_ANY_ORDER = {
-    "shared": "cuda.syncthreads() between writing an element and reading it in another thread, "
-    "where all threads of the block pass; in a loop, that means in every trip, and once more "
-    "before the array is written again. To combine the values of several threads, use "
-    "cuda.atomic.add",
-    "global": "let only one thread write each element, and no other thread read it; to combine the "
-    "values of several threads, use cuda.atomic.add. cuda.syncthreads() orders the threads of one "
-    "block; blocks run in any order, so what reads the results of other blocks belongs in a second "
-    "launch",
-}
-
-_ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
-
-
-def _joined(*texts: str) -> str:
-    """Join advice with semicolons; what follows a question is a sentence of its own."""
-    said = ""
-    for text in filter(None, texts):
-        if said.endswith("?"):
-            said += f" {text[0].upper()}{text[1:]}"
-        else:
-            said += f"; {text}" if said else text
-    return said
-
-
-def _part_of_several(array: str, one: str, other: str) -> str:
-    """Return the first index, such as ``s % 2``, that both lines have for a part of an array of
-    several; "" if they have none, or others."""
-    first, second = _parts(array, one), _parts(array, other)
-    return first if first == second else ""
-
-
-def _parts(array: str, text: str) -> str:
-    for node in ast.walk(_statement(text) or ast.Pass()):
-        match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[part, _, *_])):
-                if name == array and any(isinstance(n, ast.Mod) for n in ast.walk(part)):
-                    return ast.unparse(part)
-    return ""
-
-
-def _statement(text: str) -> ast.stmt | None:
-    """The one statement of a source line, if it parses alone."""
-    try:
-        (node,) = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return node
-
-
-def _reads_beside(text: str) -> bool:
-    """True if a line reads the array that it writes, at another index.
-
-    Such as ``part[t] += part[t + half]``."""
-    match _statement(text):
-        case (
-            ast.AugAssign(target=ast.Subscript() as target, value=value)
-            | ast.Assign(targets=[ast.Subscript() as target], value=value)
-        ):
-            array = ast.unparse(target.value)
-            read = {
-                ast.unparse(n)
-                for n in ast.walk(value)
-                if isinstance(n, ast.Subscript) and ast.unparse(n.value) == array
-            }
-            return bool(read - {ast.unparse(target)})
-    return False
-
-
-def _as_atomic(text: str) -> str:
-    """``cuda.atomic.add(hist, i, 1)`` for ``hist[i] += 1``; "" where there is no such call.
-
-    Also for ``hist[i] = hist[i] + 1``, and for max and min."""
-    match _statement(text):
-        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
-            name = _ATOMIC.get(type(op), "")
-        case ast.Assign(
-            targets=[ast.Subscript() as target], value=ast.BinOp(left=left, op=op, right=value)
-        ) if ast.unparse(left) == ast.unparse(target):
-            name = _ATOMIC.get(type(op), "")
-        case ast.Assign(
-            targets=[ast.Subscript() as target],
-            value=ast.Call(func=ast.Name(id="min" | "max" as name), args=[left, value]),
-        ) if ast.unparse(left) == ast.unparse(target):
-            pass
-        case _:
-            return ""
-    index = ast.unparse(target.slice)
-    if isinstance(target.slice, ast.Tuple) and not index.startswith("("):
-        index = f"({index})"
-    array = ast.unparse(target.value)
-    return name and f"cuda.atomic.{name}({array}, {index}, {ast.unparse(value)})"

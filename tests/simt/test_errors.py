@@ -83,7 +83,40 @@ def test_out_of_bounds_names_index_array_size_line_block_and_thread():
         "index 128 is outside out, whose size there is 128\n"
         "  at lab.py:28, block (1, 0, 0), thread (63, 0, 0)\n"
         "    out[i + 1] = x[i]\n"
-        "  Try: guard the access, or correct the index: here it must be below 128 for every thread"
+        "  Try: the index goes from 1 to 128 here, not from 0 on: is it one too large? If that is "
+        "not it: guard the access, or correct the index: here it must be below 128 for every thread"
+    )
+
+
+GUARDS = {
+    "if i < out.size:\n    out[i] = x[i]": "compares i with out.size: is that the length of the",
+    "if i <= x.size:\n    out[i] = x[i]": "lets i be as large as x.size: < or <=?",
+    "if i < 90 or i < out.size:\n    out[i] = x[i]": "joins its conditions with or: should it be",
+    "if i < x.size:\n    out[i] = x[i + 20]": "",
+}
+
+
+@pytest.mark.parametrize("body", GUARDS)
+def test_a_guard_around_an_index_outside_is_asked_about(body: str):
+    try_this = f"guard on line 28 {GUARDS[body]}" if GUARDS[body] else ""
+    x = np.ones(100, np.float32)
+    told = str(caught(OutOfBoundsError, body, x=x))
+    assert try_this in told.replace("\n", " ")
+    assert bool(try_this) == ("the guard on line" in told), told
+    assert "?;" not in told
+
+
+def test_what_of_an_array_is_written_and_the_guard_of_its_stores_are_told():
+    body = (
+        "s = cuda.shared.array(64, float32)\n{}s[t] = x[i]\ncuda.syncthreads()\nout[i] = s[63 - t]"
+    )
+    told = str(caught(UnwrittenReadError, body.format("if t < 20:\n    ")))
+    assert "20 of the 64 elements of s are written by then: does `if t < 20` on line 29" in told
+    wide = body.format("").replace("array(64", "array(80").replace("63 - t", "79 - t")
+    told = str(caught(UnwrittenReadError, wide))
+    assert "64 of the 80 elements of s are written by then: should each of the others" in told
+    assert "are written" not in str(
+        caught(UnwrittenReadError, "s = cuda.shared.array(64, float32)\nout[i] = s[t]")
     )
 
 
@@ -134,10 +167,11 @@ LIKELY = {
         "the loop `for k in range(16 + 1)` on line 29 runs too far: k must stay below 16"
     ),
     "m = cuda.shared.array((4, 8), float32)\nm[t // 15, t % 8] = 1": (
-        "is m large enough? Here axis 0 has 4 elements, and the index goes up to 4"
+        "is the index too large, or m too small? Here axis 0 has 4 elements, and the index goes up "
+        "to 4"
     ),
     "s = cuda.shared.array(32, float32)\ns[t] = 1": (
-        "is s large enough? Here it has 32, and the index goes up to 63"
+        "is the index too large, or s too small? Here it has 32, and the index goes up to 63"
     ),
 }
 

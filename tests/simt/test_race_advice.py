@@ -51,7 +51,17 @@ ADVICE = {
     "a step that is too short": (
         "for i in range(cuda.grid(1), x.size, cuda.blockDim.x):\n    out[i] = x[i]",
         (2, 16),
-        SAME_INDEX,
+        "^several threads come to the same index in a loop: .*go on by as many as there are",
+    ),
+    "a block's number alone": (
+        "out[cuda.blockIdx.x] = x[cuda.threadIdx.x]",
+        (2, 64),
+        r"^the index is the same for all threads of a block: .* as cuda\.grid\(1\) does",
+    ),
+    "two lines without a block's number": (
+        "i = cuda.threadIdx.x\nv = out[i]\nout[i] = v + x[i]",
+        (4, 16),
+        REPEAT.format(r"cuda\.grid\(1\)"),
     ),
     "one axis of two": (
         "i = cuda.grid(1)\nout[i] = x[i]",
@@ -92,6 +102,22 @@ def test_two_lines_of_one_part_of_several_are_asked_for_the_other():
     """
     asked = "both lines take s[k % 2, ...], without a barrier between them: should one"
     assert race(body, 1, 32).try_this.startswith(asked)
+    alone = body.replace("(2, 32)", "(2, 1, 32)").replace("[k % 2", "[0, 0")
+    asked = "both lines take s[0, ...], without a barrier between them"
+    assert race(alone, 1, 32).try_this.startswith(asked)
+
+
+def test_what_is_read_beside_in_one_round_is_asked_about():
+    body = """
+        s = cuda.shared.array(64, "float32")
+        r = cuda.shared.array(64, "float32")
+        t = cuda.threadIdx.x
+        s[t] = r[t] = x[t]
+        cuda.syncthreads()
+        if t < 33:
+            s[t], r[t] = s[t] + s[t + 1], r[t] + r[t + 1]
+    """
+    assert "how far apart should the two elements lie?" in race(body, 1, 64).try_this
 
 
 def test_one_thread_that_does_it_all_is_told_of_the_others():

@@ -102,7 +102,8 @@ OVER_BUDGET = {
     "op_special": "compute each exp, tanh or square root once and keep it, or share it: "
     "slopes often follow from the result",
     "flops_fp32": "compute each number once, in one thread, and only where it is used: "
-    "is something computed and thrown away?",
+    "is something computed and thrown away? Or can the formula be written with fewer operations, "
+    "as without powers?",
     "op_fp32": "** and comparisons count too, and so does each step that is done twice",
     "op_fp64": FLOAT64,
     "flops_fp64": FLOAT64,
@@ -150,10 +151,20 @@ FEW_LANES_ADD = (
     "one request"
 )
 FEW_BYTES = 8  # that the atomics of two lanes touch, of numbers of four bytes
+FEW_SECTORS = 9.0  # of a request, for numbers of eight bytes that lie side by side
 BEST_SECTORS = 4.0  # of a request, for numbers of four bytes
+SECOND_TILE = (
+    "the budget of shared memory has room for twice as much: a tile that goes where nobody reads "
+    "needs no barrier before it is stored"
+)
 WIDE_SHARED = (
     "are elements of shared memory float64? Those of float32 take half the room. If they have to "
     "be: "
+)
+#: for exercises in which a value says what is done with it, wherever it lies
+GIVEN_ORDER = (
+    "which elements lie side by side is given here, so no order of the threads helps: let each "
+    "lane choose a number before one loop, and do in a round only what differs from the one before"
 )
 #: for exercises on attention, whose budgets count the tiles that some query sees
 HIDDEN_TILES = (
@@ -191,6 +202,16 @@ def _by_counts(kernel: Kernel, launch: Launch, counter: str, t: Trace) -> str:
         best = launch.budget.get("sectors_per_request_load", BEST_SECTORS)
         again = t.metrics.global_load_sectors > t.metrics.global_load_sectors_distinct
         return REPEATED if again and t.metrics.sectors_per_request_load <= best else usual
+    if counter == "barriers":
+        used, most = (
+            counter_value(t, "shared_bytes_per_block"),
+            launch.budget.get("shared_bytes_per_block", 0.0),
+        )
+        return SECOND_TILE if 0 < 2 * used <= most else usual
+    if counter == "global_bytes_moved":
+        kinds = ("load", "store")
+        apart = any(getattr(t.metrics, f"sectors_per_request_{k}") > FEW_SECTORS for k in kinds)
+        return NEIGHBOURS if apart else usual
     if counter == "global_atomic_requests":
         m = t.metrics
         few = m.global_atomic_bytes <= FEW_BYTES * m.global_atomic_requests

@@ -15,7 +15,7 @@ import numpy as np
 from warpwise.errors import WarpwiseError
 from warpwise.labs.advice import EQUALS, INDICES
 from warpwise.labs.exercise import Launch
-from warpwise.labs.patterns import Failure, Pattern, find, place, places
+from warpwise.labs.patterns import Failure, Pattern, find, of_fewer_axes, place, places
 from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
@@ -45,6 +45,7 @@ SOME_WRONG = (
 )
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
+OWN_ELEMENT = f"each element is made of those with its own index: if that is right, {TERMS}"
 FORMULA = (
     "it depends on the {tried} that it should and on no others: is each counted once? If so, "
     f"{TERMS}"
@@ -54,6 +55,7 @@ INDEX = (
     "look at the index with which {name} is read: elements of it that should count do not, or "
     "others do"
 )
+FORGOTTEN = "{number} should count there, and does not: which step of the formula needs it?"
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
     "which thread writes it, and what does that thread read?"
@@ -128,7 +130,11 @@ def _begins_behind_the_threads(launch: Launch, missing: np.ndarray) -> bool:
     """True if the missing elements are those that no thread has the number of."""
     threads = int(np.prod((*np.ravel(launch.blocks), *np.ravel(launch.threads)), dtype=np.int64))
     flat = missing.ravel()
-    return threads < flat.size and np.array_equal(flat, np.arange(flat.size) >= threads)
+    return (
+        missing.ndim == 1
+        and threads < flat.size
+        and np.array_equal(flat, np.arange(flat.size) >= threads)
+    )
 
 
 def of_missing_by_text(kernel: Kernel, name: str, seen: Uses) -> str:
@@ -163,7 +169,8 @@ def told(
     @functools.cache
     def found() -> tuple[Failure, Pattern | None]:
         one = failure()
-        return one, find(one)
+        pattern = find(one)
+        return one, of_fewer_axes(one, pattern) or pattern
 
     def seen() -> str:
         one, pattern = found()
@@ -187,6 +194,7 @@ def narrowed(
     others: Collection[str] = (),
     other_lanes: bool = False,
     tried: str = "inputs",
+    numbers: Collection[str] = (),
     equals: bool = False,
     moved: bool = False,
 ) -> str:
@@ -196,13 +204,17 @@ def narrowed(
     it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
     the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
     ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
-    unless a small change helps. ``tried``: what ``exact`` is said of. ``equals``: it is right once
-    no two numbers are equal, which comes first unless it is asked about already. ``moved``: it uses
-    too few elements and too many at once, so that indices are wrong and not a mask alone."""
+    unless a small change helps. ``tried``: what ``exact`` is said of. ``numbers``: missing ones.
+    ``equals``: it is right once no two numbers are equal, which comes first unless it is asked
+    about already. ``moved``: it uses too few elements and too many at once, so that indices are
+    wrong and not a mask alone."""
     said, _, places = advice.partition("\n")
     if equals and "equal" not in said:
         first = f"{said.split(' Or: ')[0]} Or: " if places else ""
         return "\n".join(filter(None, (f"{first}{EQUALS}", places)))
+    if numbers and not places and not any(number in said for number in numbers):
+        needed = FORGOTTEN.format(number=next(iter(numbers)))
+        return f"{needed} Or: {said.partition('; or ')[0].partition(' Or: ')[0]}"
     if other_lanes and not places:
         return LANES
     if others and TERMS in said and not places:
@@ -228,6 +240,8 @@ def _without(cause: str, said: str) -> str:
 
 def _by_hand(failure: Failure) -> str:
     """Advise on elements that have nothing in common that can be seen."""
+    if failure.elementwise:
+        return OWN_ELEMENT
     if failure.wrong.all():
         first = ", ".join("0" * failure.wrong.ndim)
         return ALL_WRONG.format(name=failure.name, first=first)

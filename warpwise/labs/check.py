@@ -118,7 +118,13 @@ def _advised(
         ruled_out = seen.exact, seen.of_one_maximum, seen.others
         tried = seen.difference.tried if seen.difference else ""
         advice = causes.narrowed(
-            last.advice, *ruled_out, lanes, tried, bool(seen.equals), seen.moved
+            last.advice,
+            *ruled_out,
+            lanes,
+            tried,
+            numbers=seen.numbers,
+            equals=bool(seen.equals),
+            moved=seen.moved,
         )
     if advice == last.advice:
         return verdicts

@@ -63,6 +63,12 @@ class Looked:
         return found is not None and bool(found.all(EXTRA)) and bool(found.all(MISSING))
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """The numbers on which the first wrong element should depend, and does not."""
+        cells = self.difference.cells if self.difference else {}
+        return tuple(name for name, use in cells.items() if not use.ndim and use == MISSING)
+
+    @property
     def of_other_lanes(self) -> bool:
         """True if missing elements of a row are those of half of a warp's lanes, or of more."""
         cells = self.difference.cells.values() if self.difference else ()

@@ -14,6 +14,7 @@ FACTORS = (2, 3, 4)  # that a formula has, and an answer leaves out
 LEAST_POWER = 8  # a power of two from which on a number is one of threads
 CONVERTED = ("float32", "float64", "float")
 HALF_OF_A_WARP = 16
+DIVIDED = "should {} be divided by something, such as a number of elements?"
 
 
 def more_alternatives(slot: Slot, node: ast.AST) -> Iterator[Alternative]:
@@ -122,6 +123,9 @@ def _between(node: ast.Compare) -> Iterator[Alternative]:
 def _powers(slot: Slot, node: ast.Constant) -> Iterator[Alternative]:
     """Other powers of two for one that a variable begins with: a distance, half of the threads."""
     value = node.value
+    if isinstance(value, int) and _divides(slot, value):
+        for other in (value // 2, 2 * value):
+            yield ast.Constant(other), f"is {value} the right number?", 1
     if not isinstance(slot.parent, ast.Assign) or not isinstance(value, int):
         return
     question = f"is {value} the right number?"
@@ -130,6 +134,13 @@ def _powers(slot: Slot, node: ast.Constant) -> Iterator[Alternative]:
     elif value >= LEAST_POWER and value & (value - 1) == 0:
         for other in (4 * value, value // 4, 8 * value):
             yield ast.Constant(other), question, 0
+
+
+def _divides(slot: Slot, value: int) -> bool:
+    """True for the 4 of ``size // 4``."""
+    parent = slot.parent
+    quotient = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.FloorDiv)
+    return quotient and slot.name == "right" and value > 1
 
 
 def same_numbers(slots: Iterable[Slot]) -> list[list[Slot]]:
@@ -180,3 +191,46 @@ def less_a_value(
         if first < line:
             less = ast.BinOp(node, ast.Sub(), ast.Name(name, ast.Load()))
             yield less, f"is something subtracted from {text_of(node)} first, as a mean is?", 3
+
+
+def added_in_loops(tree: ast.FunctionDef) -> frozenset[str]:
+    """Return the variables to which a loop adds."""
+    return frozenset(
+        node.target.id
+        for loop in ast.walk(tree)
+        if isinstance(loop, ast.For | ast.While)
+        for node in ast.walk(loop)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+    )
+
+
+def divided(
+    slot: Slot, node: ast.AST, sums: frozenset[str], factors: list[str]
+) -> Iterator[Alternative]:
+    """``total / n + eps`` for ``total + eps``."""
+    if not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in sums):
+        return
+    if isinstance(slot.parent, ast.BinOp) and isinstance(slot.parent.op, ast.Add):
+        for name in factors:
+            if name not in sums:
+                quotient = ast.BinOp(node, ast.Div(), ast.Name(name, ast.Load()))
+                yield quotient, DIVIDED.format(node.id), 2
+
+
+def differences_of_squares(tree: ast.FunctionDef) -> Iterator[ast.BinOp]:
+    """Yield differences such as ``squares / n - mean * mean``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_square(node.right):
+            yield node
+
+
+def _is_square(node: ast.expr) -> bool:
+    if not isinstance(node, ast.BinOp):
+        return False
+    if isinstance(node.op, ast.Pow):
+        return text_of(node.right) == "2"
+    return isinstance(node.op, ast.Mult) and text_of(node.left) == text_of(node.right)
+
+
+def begins_a_sum(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and text_of(node).endswith(("float16(0)", "float32(0)"))

@@ -150,7 +150,7 @@ def alternatives(
             for i in range(len(parts) - 1):
                 order = [*parts[:i], parts[i + 1], parts[i], *parts[i + 2 :]]
                 question = f"do {text_of(parts[i])} and what follows it stand in the right order?"
-                yield type(node)(order, node.ctx), question, 3
+                yield type(node)(order, node.ctx), question, 2
         case ast.Call():
             yield from _called(node)
             yield from reduced(node)
@@ -242,8 +242,8 @@ def _named(slot: Slot, node: ast.Name, names: list[str]) -> Iterator[Alternative
 def _of_threads(node: ast.Attribute) -> Iterator[Alternative]:
     """The number of a thread for that of a lane, and the size of a block for that of a warp."""
     text = ast.unparse(node)
-    if text.endswith("threadIdx.x"):
-        lane = ast.Attribute(node.value.value, "laneid", ast.Load())  # type: ignore[attr-defined]
+    if text.endswith("threadIdx.x") and isinstance(node.value, ast.Attribute):
+        lane = ast.Attribute(node.value.value, "laneid", ast.Load())
         yield lane, "should it be the thread's number in its block, or its lane in a warp?", 2
     if text.endswith("blockDim.x"):
         yield ast.Constant(32), "should it be the number of threads in a block, or in a warp?", 2

@@ -139,7 +139,8 @@ def _all_right(
     if not _are_right(got, want, case):
         return ""
     for due in want:
-        if not _are_counts(due.astype(np.float64)) or due.min(initial=FEWEST) < FEWEST:
+        counts = reading.count(due.astype(np.float64))
+        if not _are_counts(counts) or counts.min(initial=FEWEST) < FEWEST:
             return ""
     are = f"{' and '.join(outputs)} {'is' if len(outputs) == 1 else 'are'}"
     return ALL_RIGHT.format(fill=reading.fill, outputs=are)

@@ -25,7 +25,7 @@ from warpwise.simt import Kernel
 
 SECONDS = 4.0  #: of processor time, after which no further change is tried
 CALL_SECONDS = 0.2  #: of processor time, for one call of a changed function
-MOST_TRIES = {"kernel": 200, "function": 1200}
+MOST_TRIES = {"kernel": 320, "function": 1200}
 MAX_STEPS = 5_000  #: loop steps of a changed kernel's launch
 
 #: what a line may have where its syntax tree, written out, has none, and the other way round

@@ -5,7 +5,7 @@ Left out: running the launch, and all else that can be wrong with it, which ``ju
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from warpwise import errors, trace
 from warpwise.labs import causes, repairs
 from warpwise.labs.budgets import counter_value, within
 from warpwise.labs.compare import Mismatch, compare, is_poison, makes_nan
+from warpwise.labs.elementwise import is_elementwise
 from warpwise.labs.exercise import (
     Case,
     InOut,
@@ -58,20 +59,10 @@ def on_outputs(
         if unwritten.any():
             told = _on_unwritten(kernel, launch, name, unwritten, want, t, others)
             return Reason.NOT_WRITTEN, *told
-        right = {
-            other: due
-            for (result, other), due in zip(outs, launch.want, strict=True)
-            if due.size > 1 and compare(result, due, launch.rtol, launch.atol) is None
-        }
-        due = {
-            other: wanted
-            for (_, other), wanted in zip(outs, launch.want, strict=True)
-            if other != name
-        }
-        about = names, number, name, wrong, others, right, due
-        failure = partial(_failure, kernel, launch, *about)
-        spoiled = _wrong_ones(outs, launch)
-        repaired = partial(_repaired, as_kernel(kernel), launch, others, spoiled, tuple(right))
+        beside = _beside(launch, outs, name, want.ndim)
+        failure = partial(_failure, kernel, launch, names, number, name, wrong, others, beside)
+        spoiled, right = _wrong_ones(outs, launch), tuple(beside["right"])
+        repaired = partial(_repaired, as_kernel(kernel), launch, others, spoiled, right)
         known = causes.BY_HAND.format(name=name)
         seen, remedy = causes.told(failure, repaired, known)
         nan = NOTHING
@@ -82,6 +73,26 @@ def on_outputs(
         detail = message("{wrong}{seen}{nan}", wrong=wrong.say(Name(name)), seen=seen, nan=nan)
         return Reason.WRONG_RESULT, detail, remedy
     return None
+
+
+def _beside(
+    launch: Launch, outs: Sequence[tuple[np.ndarray, str]], name: str, axes: int
+) -> dict[str, Any]:
+    """Return what is known of the outputs beside one: fields of ``Failure``.
+
+    ``right`` are those that are, ``due`` is what all should be, and ``also`` are wrong ones of
+    fewer ``axes``, got and wanted."""
+    right, due, also = {}, {}, {}
+    for (got, other), want in zip(outs, launch.want, strict=True):
+        if other == name:
+            continue
+        due[other] = want
+        is_right = compare(got, want, launch.rtol, launch.atol) is None
+        if is_right and want.size > 1:
+            right[other] = want
+        elif not is_right and want.ndim < axes and not is_poison(got).any():
+            also[other] = got, want
+    return {"right": right, "due": due, "also": also}
 
 
 def _wrong_ones(outs: Sequence[tuple[np.ndarray, str]], launch: Launch) -> tuple[str, ...]:
@@ -155,12 +166,9 @@ def _failure(
     name: str,
     wrong: Mismatch,
     others: Sequence[Case],
-    right: Mapping[str, np.ndarray],
-    due: Mapping[str, np.ndarray],
+    beside: dict[str, Any],
 ) -> Failure:
-    """Gather what is known of a wrong output, the ``number``-th.
-
-    ``right`` are others, and ``due`` is what all others should be."""
+    """Gather what is known of a wrong output, the ``number``-th, ``beside`` the others."""
     given = dict(zip(names, launch.args, strict=True))
     starts = {n: arg.start for n, arg in given.items() if isinstance(arg, InOut)}
     tree = as_kernel(kernel).tree
@@ -178,8 +186,8 @@ def _failure(
         before=named_before(launch, others, names),
         readings=read_as(launch, number),
         unused=set_by_one(tree) or unused(tree, outputs(launch, names)),
-        right=right,
-        due=due,
+        elementwise=is_elementwise(tree),
+        **beside,
     )
 
 

@@ -14,6 +14,11 @@ from itertools import chain, product
 
 from warpwise.labs.kinds_of_names import kinds_of
 from warpwise.labs.more_expressions import (
+    DIVIDED,
+    added_in_loops,
+    begins_a_sum,
+    differences_of_squares,
+    divided,
     lengths,
     less_a_value,
     more_alternatives,
@@ -21,13 +26,20 @@ from warpwise.labs.more_expressions import (
     values_of,
 )
 from warpwise.labs.other_expressions import Slot, alternatives, text_of, without
-from warpwise.labs.other_indices import index_alternatives, indices_of
+from warpwise.labs.other_indices import index_alternatives, indices_of, loops_around
+from warpwise.labs.other_loops import loop_alternatives
+from warpwise.labs.other_names import (
+    BLOCKS,
+    begun_with,
+    blocks_exchanged,
+    name_alternatives,
+    named_otherwise,
+)
 from warpwise.labs.running_sums import of_sums, sums_of
 
-MISSING: dict[type[ast.operator], str] = {
-    ast.Mult: "is a factor missing?",
-    ast.Div: "should {} be divided by something, such as a number of elements?",
-}
+REVERSED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+SIGN = "should a line add to what is there (+=), or take from it (-=)?"
+MISSING: dict[type[ast.operator], str] = {ast.Mult: "is a factor missing?", ast.Div: DIVIDED}
 
 MODULES = {"np", "math"}
 OF_FEW = 3  # the rank of one name for another where a kernel has few of that kind
@@ -66,14 +78,20 @@ def changes(tree: ast.FunctionDef) -> list[Change]:
 def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
     kinds = kinds_of(tree)
     numbers, indices, values = _numbers(tree), indices_of(tree), values_of(tree)
+    begun, around = begun_with(tree), loops_around(tree)
+    added, factors = added_in_loops(tree), kinds.numbers
     for slot in list(_slots(tree)):
         node = slot.node
         line = getattr(node, "lineno", getattr(slot.parent, "lineno", tree.lineno))
+        loops = around.get(id(node), ())
         found = chain(
             alternatives(slot, node, kinds.like(node), numbers),
             more_alternatives(slot, node),
-            index_alternatives(node, indices),
+            index_alternatives(slot, node, indices, loops),
+            name_alternatives(slot, node, begun, loops),
+            loop_alternatives(slot, indices, tree),
             less_a_value(slot, node, values, line),
+            divided(slot, node, added, factors),
         )
         few = kinds.has_number(node)
         for other, question, rank in found:
@@ -82,7 +100,11 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[Change]:
 
 
 def _everywhere(tree: ast.FunctionDef) -> Iterator[Change]:
-    """Yield changes of a number wherever it is converted, into the length of an array."""
+    """Yield changes of a number wherever it is converted, into the length of an array; and of
+    threadIdx and blockIdx, wherever they stand in a sum."""
+    if (found := blocks_exchanged(tree)) is not None:
+        made, first = found
+        yield Change(lambda: copy.deepcopy(made), first.lineno, first, BLOCKS, 0)
     for slots in same_numbers(_slots(tree)):
         node = slots[0].node
         question = f"is {text_of(node)} the right number?"
@@ -104,34 +126,15 @@ def _made(tree: ast.FunctionDef, slots: Sequence[Slot], other: ast.AST) -> ast.F
 
 def _wider_sums(tree: ast.FunctionDef) -> Iterator[Change]:
     """Yield a change by which all sums that begin with float32(0), or float16(0), are float64."""
-    slots = [slot for slot in _slots(tree) if _begins_a_sum(slot.node)]
+    slots = [slot for slot in _slots(tree) if begins_a_sum(slot.node)]
     if slots:
         first = slots[0].node
         assert isinstance(first, ast.Call)
         make = partial(_made, tree, slots, ast.Constant(0.0))
-        if (apart := next(_differences_of_squares(tree), None)) is not None:
+        if (apart := next(differences_of_squares(tree), None)) is not None:
             yield Change(make, apart.lineno, apart, CANCELS, 1, shows=True)
         else:
             yield Change(make, first.lineno, first, without(first.func), 1)
-
-
-def _differences_of_squares(tree: ast.FunctionDef) -> Iterator[ast.BinOp]:
-    """Yield differences such as ``squares / n - mean * mean``."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_square(node.right):
-            yield node
-
-
-def _is_square(node: ast.expr) -> bool:
-    if not isinstance(node, ast.BinOp):
-        return False
-    if isinstance(node.op, ast.Pow):
-        return text_of(node.right) == "2"
-    return isinstance(node.op, ast.Mult) and text_of(node.left) == text_of(node.right)
-
-
-def _begins_a_sum(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and text_of(node).endswith(("float16(0)", "float32(0)"))
 
 
 def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:
@@ -149,7 +152,7 @@ def _slots(tree: ast.FunctionDef) -> Iterator[Slot]:
 
 def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
     """Yield changes of whole lines: order, = and +=, a line too many, a factor left out."""
-    kinds, sums = kinds_of(tree), sums_of(tree)
+    kinds, sums, begun = kinds_of(tree), sums_of(tree), begun_with(tree)
     factors = kinds.numbers
     stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and _is_stored(n)]
     again = {name for name in stored if stored.count(name) > 1}
@@ -161,7 +164,11 @@ def _in_statements(tree: ast.FunctionDef) -> Iterator[Change]:
             for i, statement in enumerate(block):
                 if not isinstance(statement, ast.stmt):
                     continue
-                for new, question, rank in _other_lines(block, i, factors, again):
+                other = (
+                    ([*block[:i], line, *block[i + 1 :]], question, rank)
+                    for line, question, rank in named_otherwise(statement, begun, tree)
+                )
+                for new, question, rank in chain(_other_lines(block, i, factors, again), other):
                     make = partial(_with_block, tree, parent, name, new)
                     yield Change(make, statement.lineno, statement, question, rank)
                 for new, question, rank, place in of_sums(block, i, kinds, sums):
@@ -194,16 +201,20 @@ def _other_lines(
             replace = "does a line replace what is there (=), or add to it (+=)?"
             if isinstance(target, ast.Subscript) or target.id in again:
                 yield [*before, _at(added, this), *after], replace, 1
-            for other, op in product(_of(target, value, factors), (ast.Mult, ast.Div)):
-                times = ast.BinOp(value, op(), ast.Name(other, ast.Load()))
+            for other, kind in product(_of(target, value, factors), (ast.Mult, ast.Div)):
+                times = ast.BinOp(value, kind(), ast.Name(other, ast.Load()))
                 new = ast.Assign([target], times)
-                asked = MISSING[op].format(text_of(target))
-                likely = op is ast.Div and isinstance(value, ast.Name)
+                asked = MISSING[kind].format(text_of(target))
+                likely = kind is ast.Div and isinstance(value, ast.Name)
                 yield [*before, _at(new, this), *after], asked, 2 if likely else 4
             if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
                 yield from _rescaled(before, this, after, target, value, factors)
                 if isinstance(target, ast.Name) and target.id in again:
                     yield from _kept(before, this, after, target, value)
+        case ast.AugAssign(op=how) if type(how) in REVERSED:
+            reverse = ast.AugAssign(this.target, REVERSED[type(how)](), this.value)
+            yield [*before, _at(reverse, this), *after], SIGN, 2
+    match this:
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
             replaced = ast.Assign([target], value)
             replace = "does a line add to what is there (+=), or replace it (=)?"

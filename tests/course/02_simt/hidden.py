@@ -11,6 +11,7 @@ from math import ceil
 import numpy as np
 
 from warpwise.labs import Call, Launch, Out
+from warpwise.labs.advice import GIVEN_ORDER
 
 
 def vector(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -119,6 +120,7 @@ def settle(rng: np.random.Generator) -> Iterator[Launch]:
             args=(x, Out(n), up, down, steps),
             want=(v,),
             rtol=1e-5,
+            advice={"warp_instructions": GIVEN_ORDER},
             budget={
                 "flops_fp32": (3 * steps + 4) * n,
                 "flops_fp64": 0,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpwise.labs.compare import compare
 from warpwise.labs.patterns import (
     along_axes,
     exchanged,
@@ -20,6 +21,7 @@ from warpwise.labs.patterns import (
     not_numbers,
     of_inputs,
     places,
+    powers,
     readings,
     relations,
     roughly,
@@ -43,7 +45,9 @@ PATTERNS = (
     exchanged.exchanged,
     marked_rows.marked_rows,
     log_sums.of_a_log_sum,
+    unlike_before.all_zeros,
     values.one_factor,
+    powers.a_power,
     of_inputs.constant,
     of_inputs.function_of_inputs,
     values.one_step,
@@ -75,6 +79,12 @@ PATTERNS = (
     relations.unexplained,
 )
 
+#: how a pattern begins that says little of a cause
+LITTLE = ("wrong: ", "they are close")
+FIRST = (
+    "mend {name} first, if the other is made of it: compare its formula with the exercise's, term "
+    "by term"
+)
 #: of numbers that name something
 OF_LABELS = (
     of_inputs.constant,
@@ -100,4 +110,22 @@ def find(failure: Failure) -> Pattern | None:
         return next((found for look in patterns if (found := look(failure)) is not None), None)
 
 
-__all__ = ["Failure", "Pattern", "Place", "find", "place", "places"]
+def of_fewer_axes(f: Failure, known: Pattern | None) -> Pattern | None:
+    """Return what another wrong output shows, of fewer axes, where this one shows little.
+
+    A matrix is often made of such numbers, as of a mean for each row."""
+    if not f.also or f.is_softmax or (known and not known.seen.startswith(LITTLE)):
+        return None
+    name, (got, want) = next(iter(f.also.items()))
+    differs = compare(got, want, f.rtol, f.atol)
+    assert differs is not None
+    other = Failure(
+        name, got, want, differs.where, f.inputs, None, f.tile, f.words, f.rtol, f.atol, f.before
+    )
+    seen = f"{name} is wrong as well"
+    if (pattern := find(other)) is None:
+        return Pattern(seen, (FIRST.format(name=name),))
+    return Pattern(f"{seen}: {pattern.seen}", (FIRST.format(name=name), *pattern.causes))
+
+
+__all__ = ["Failure", "Pattern", "Place", "find", "of_fewer_axes", "place", "places"]

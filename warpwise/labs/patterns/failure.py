@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,8 @@ class Failure:
     ``before`` are the inputs of the cases that stand before this one, and are right.
     ``labels`` is True where the numbers name something, or are truth values.
     ``right`` are the other outputs that are right, by name; ``due`` is what all others should be.
+    ``elementwise`` is True of a kernel that has one index for all that it reads and writes.
+    ``also`` are other outputs that are wrong, got and wanted, of fewer axes than this one.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
     names of the text that nothing is made of, ``over_all`` about a reduction of a whole array."""
 
@@ -73,6 +76,8 @@ class Failure:
     right: Mapping[str, np.ndarray] = field(default_factory=dict)
     over_all: str = ""
     due: Mapping[str, np.ndarray] = field(default_factory=dict)
+    elementwise: bool = False
+    also: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
@@ -108,6 +113,15 @@ class Failure:
     def uses(self, *words: str) -> bool:
         """Return whether the text names one of these."""
         return not self.words.isdisjoint(words)
+
+    @cached_property
+    def is_product(self) -> bool:
+        """True if what is wanted is the product of two matrices of the inputs."""
+        matrices = [array for array in self.arrays.values() if array.ndim == 2]
+        return self.want.ndim == 2 and any(
+            one.shape[1] == other.shape[0] and self.same(one @ other, self.numbers[1])
+            for one, other in permutations(matrices, 2)
+        )
 
     @property
     def is_softmax(self) -> bool:

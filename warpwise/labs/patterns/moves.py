@@ -7,8 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from warpwise.labs.patterns.failure import Failure, Pattern
+from warpwise.labs.patterns.other_lines import other_lines
 
 FEWEST = 4  # different values below which a permutation tells nothing
+REPEATS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+REPEATED = (
+    "an index leaves out the number of the block, or of the warp, so that each takes what the "
+    "first one does: does it count the blocks before?"
+)
 GROUPS = (32, 16, 8, 4, 64, 128, 256)
 
 
@@ -17,7 +23,7 @@ def moved(f: Failure) -> Pattern | None:
     want = f.numbers[1]
     if np.unique(want).size < FEWEST or np.isnan(want).any():
         return None
-    found = _planes(f) or _transposed(f) or _shifted(f)
+    found = _planes(f) or _transposed(f) or _repeated(f) or _shifted(f) or other_lines(f)
     if found or not _same_values(f):
         return found
     return _in_groups(f) or Pattern(
@@ -56,6 +62,18 @@ def _planes(f: Failure) -> Pattern | None:
             seen = f"{f.name} holds the elements of {name} in the order that they have there"
             turn = "a reshape keeps that order: exchange row and column of the index instead"
             return Pattern(seen, (turn,))
+    return None
+
+
+def _repeated(f: Failure) -> Pattern | None:
+    """A vector repeats what its beginning should be, as where each block takes the first's."""
+    got, want = f.numbers
+    if got.ndim != 1 or got.shape != want.shape:
+        return None
+    for count in REPEATS:
+        if count <= got.size // 2 and f.same(got, want[np.arange(got.size) % count]):
+            which = "the first value" if count == 1 else f"the first {count} values"
+            return Pattern(f"{f.name} repeats {which}", (REPEATED, "its index never changes"))
     return None
 
 

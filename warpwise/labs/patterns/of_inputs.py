@@ -58,8 +58,8 @@ def function_of_inputs(f: Failure) -> Pattern | None:
     if wrong.sum() < FEWEST or not np.isfinite(got[wrong]).all() or np.ptp(got[wrong]) == 0:
         return None
     for how, value, causes in _formulas(f):
-        if value.shape != got.shape:
-            continue
+        if value.shape != got.shape or f.same(got, np.flip(f.numbers[1])):
+            continue  # what is only reversed is told as that
         if f.same(got[wrong], value[wrong]) and (f.same(got, value) or _mostly(f)):
             return Pattern(f"{f.name} is {how}", causes)
     return None

@@ -44,6 +44,14 @@ OWN = (
     "what each {line} has of its own is wrong, such as its sum, maximum or scale: "
     "what sets the wrong ones apart?"
 )
+OF_PRODUCT = (
+    "each {line} of a product is made of one {line} of a factor, tile by tile: which one do the "
+    "wrong {line}s take, and with which index is it loaded?"
+)
+OF_BLOCK = (
+    "what is right is as long as a block: does each index count the blocks before, by as many "
+    "elements as a block takes?"
+)
 OF_A_FUNCTION = (
     "they are a case of their own, which takes the wrong branch or has none: what sets their "
     "inputs apart from those of the right ones?",
@@ -79,9 +87,17 @@ def some_wrong(f: Failure) -> Pattern | None:
     of_text = OF_A_FUNCTION if f.uses(*CONDITIONS) or not f.words else OF_A_FORMULA
     causes = found.causes if f.tile else of_text
     causes = (f.over_all, *causes) if f.over_all else causes
+    if f.is_product:
+        causes = tuple(map(_of_product, causes))
     if found.causes[0] not in (EDGE, OUTER, SEAM):
         causes = f.likely(*causes)
     return Pattern(_wrong(found.told), causes)
+
+
+def _of_product(cause: str) -> str:
+    """Speak of rows and columns of the factors where a cause speaks of sums and scales."""
+    lines = {OWN.format(line=line): line for line in ("row", "column")}
+    return OF_PRODUCT.format(line=lines[cause]) if cause in lines else cause
 
 
 def at_the_edge(f: Failure) -> Pattern | None:
@@ -166,7 +182,7 @@ def _along(marked: np.ndarray, line: str, step: int) -> Place | None:
         if rest.size < period <= count // 2 and places.size > 2 and _periodic(marked, period):
             each = f"each {_ordinal(period)} of the {lines}, from {int(rest[0])} on"
             if rest.size > 1:
-                each = f"the {lines} whose number % {period} is {_listed(rest)}"
+                each = f"the {lines} whose number % {period} is {_runs(rest)}"
             return Place(each, (SHARES, OWN.format(line=line)))
     if places.size > MOST_LISTED:
         return _at_seams(marked, lines, step) or _by_turns(marked, lines)
@@ -198,11 +214,11 @@ def _tail(first: int, count: int, lines: str, line: str, step: int) -> Place | N
         return Place(f"{told}: what is right are whole tiles of {whole}", (EDGE, TOO_SOON))
     tiled = next((size for size in sizes if first % size == 0), 0)
     if tiled == first:
-        causes = (
+        first_tile = (
             f"only the first tile or block of {tiled} is right: what changes in the second, "
-            "and what has to be kept, rescaled or begun anew between them?",
-            EDGE,
+            "and what has to be kept, rescaled or begun anew between them?"
         )
+        causes = (OF_BLOCK, first_tile) if tiled == step else (first_tile, EDGE)
         return Place(f"{told}: the first {tiled} are right", causes)
     return Place(told, (TOO_SOON, EDGE))
 
@@ -245,6 +261,16 @@ def _ordinal(n: int) -> str:
 def _listed(places: np.ndarray) -> str:
     shown = [str(n) for n in places[:MOST_LISTED].tolist()]
     return ", ".join(shown) + (", ..." if places.size > MOST_LISTED else "")
+
+
+def _runs(places: np.ndarray) -> str:
+    """List numbers, those that follow one another by the first and the last: 0, 2, 8 to 31."""
+    parts = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    told = [
+        str(part[0]) if part.size == 1 else f"{part[0]} to {part[-1]}"
+        for part in parts[:MOST_LISTED]
+    ]
+    return ", ".join(told) + (", ..." if len(parts) > MOST_LISTED else "")
 
 
 def _corner(marked: np.ndarray, tile: tuple[int, ...]) -> Place | None:

@@ -12,6 +12,10 @@ ROUNDED = (
     "numbers are rounded on the way: are scores, weights or sums kept in a type or in steps that "
     "are too coarse?"
 )
+OF_FORMULA = (
+    "what counts for little in the formula is another there, such as a power, a factor or a small "
+    "term: compare it with the exercise's, term by term"
+)
 ONE_OF_MANY = "one of very many terms is left out, or is there twice"
 
 
@@ -28,7 +32,10 @@ def rounded(f: Failure) -> Pattern | None:
     if alike > 0.2 or _whole_lines_are_right(f):
         return None
     seen = f"the errors are small, about {figure(round(100 * off / usual, 2))} % of what is usual"
-    return Pattern(f"{seen}, and go up and down alike", (ROUNDED, ONE_OF_MANY))
+    causes = (ROUNDED, ONE_OF_MANY)
+    if not (f.is_softmax or f.has_halves or f.is_product):
+        causes = OF_FORMULA, ROUNDED.replace("scores, weights or sums", "numbers or sums")
+    return Pattern(f"{seen}, and go up and down alike", causes)
 
 
 def _whole_lines_are_right(f: Failure) -> bool:

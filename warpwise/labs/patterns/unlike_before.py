@@ -29,6 +29,10 @@ OF_NUMBER = (
     "what does {name} do in the formula: does it stand everywhere it should, and in the right "
     "place?"
 )
+OF_ZEROS = (
+    "zeros alone are a case of their own, as where something is divided by the largest of them: "
+    "what does the exercise ask for there, and which line sees to it?"
+)
 ALL_EQUAL = (
     "parts that have different numbers of elements there are put together as if all had as many: "
     "does each count for as much as it holds?"
@@ -59,6 +63,19 @@ def scaled(f: Failure) -> Pattern | None:
                 "its elements from one another, and near 0 in the cases that are right"
             )
             return Pattern(seen, (DIGITS_LOST, "a type that has too few digits"))
+    return None
+
+
+def all_zeros(f: Failure) -> Pattern | None:
+    """An input is 0 everywhere, and was not in the cases that are right."""
+    if f.is_softmax:
+        return None  # there equal scores are meant
+    for name, now in f.arrays.items():
+        if f.inputs[name].dtype.kind != "f":
+            continue  # such as numbers that name something
+        known = [inputs[name] for inputs in map(numbers_of, f.before) if name in inputs]
+        if known and not now.any() and all(values.any() for values in known):
+            return Pattern(f"all of {name} is 0 here, and in no case that is right", (OF_ZEROS,))
     return None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from warpwise.races import BLOCK, CUT, LANE, UNKNOWN, VARIABLE
+from warpwise.races import BLOCK, CUT, LANE, LOOP, UNKNOWN, VARIABLE
 from warpwise.simt.frontend.called import called_by
 from warpwise.simt.frontend.kernel import Kernel
 
@@ -103,6 +103,8 @@ def _sources(node: ast.AST, bound: Bound, seen: set[str], item: int | None = Non
         case _:
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name == "range":
+                    yield LOOP
                 if name not in _PLAIN_CALLS:
                     yield UNKNOWN
             if isinstance(node, ast.BinOp) and isinstance(node.op, _CUTS):

@@ -37,23 +37,30 @@ def explained(
     kernel: Kernel,
 ) -> OutOfBoundsError:
     """Return the error of a request with the likely cause before its advice, if one is found."""
-    texts = _texts(site.text, array.name, len(indices))
+    texts, blocks, one_more = _texts(site.text, array.name, len(indices)), "", ""
     cause = (
-        (blocks := _blocks(array, indices, mask, kernel))
+        (guarded := _other_guard(array, indices, texts, site, kernel, mask))
+        or (blocks := _blocks(array, indices, mask, kernel))
         or _swapped(array, indices, texts, mask)
         or _long_loop(array, indices, texts, site, kernel)
+        or (one_more := _one_too_large(array, indices, mask))
         or _small(array, indices, mask)
     )
     if not cause:
         return error
-    guard_first = not blocks and array.space != "shared" and _rounded_up(array, indices, mask)
+    sure = guarded or blocks or one_more or array.space == "shared"
+    guard_first = not sure and _rounded_up(array, indices, mask)
     try_this = message(
         "[[{before}]]{guard}[[{after}]]",
-        before=Chosen("" if guard_first else f"{cause}; if that is not it, "),
+        before=Chosen("" if guard_first else f"{cause}{_if_not(cause)}"),
         guard=error.remedy,
         after=Chosen(ROUNDED_UP.format(cause=cause) if guard_first else ""),
     )
     return OutOfBoundsError(error.message, error.where, try_this)
+
+
+def _if_not(cause: str) -> str:
+    return " If that is not it: " if cause.endswith("?") else "; if that is not it, "
 
 
 def _texts(text: str, array: str, count: int) -> tuple[str, ...]:
@@ -71,6 +78,61 @@ def _texts(text: str, array: str, count: int) -> tuple[str, ...]:
     }
     fitting = [parts for parts in found if len(parts) == count]
     return fitting[0] if len(fitting) == 1 else ()
+
+
+def _other_guard(
+    array: Array,
+    indices: list[Value],
+    texts: tuple[str, ...],
+    site: Site,
+    kernel: Kernel,
+    mask: Mask,
+) -> str:
+    """Return that the guard around a line compares an index with something else than the length of
+    its axis, or lets it be as large, or asks for one of its conditions alone."""
+    for axis, (text, index) in enumerate(zip(texts, indices, strict=False)):
+        size = array.shape[axis]
+        if isinstance(size, np.ndarray) or _inside(index, size, mask):
+            continue
+        own = {f"{array.name}.shape[{axis}]", f"len({array.name})" if axis == 0 else ""}
+        own |= {f"{array.name}.size"} if array.ndim == 1 else set()
+        for test, line in _guards_around(kernel, site):
+            if said := _of_guard(test, text, own, line):
+                return said
+    return ""
+
+
+def _of_guard(test: ast.expr, index: str, own: set[str], line: int) -> str:
+    """Ask about the first comparison of an index in a guard, if it is no right one."""
+    for node in ast.walk(test):
+        match node:
+            case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() as op], comparators=[end]):
+                if ast.unparse(left) != index:
+                    continue
+            case _:
+                continue
+        length = ast.unparse(end)
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            return f"the guard on line {line} joins its conditions with or: should it be and?"
+        if isinstance(op, ast.LtE):
+            return f"the guard on line {line} lets {index} be as large as {length}: < or <=?"
+        if length not in own:
+            return (
+                f"the guard on line {line} compares {index} with {length}: is that the length of "
+                "the axis on which it is an index here?"
+            )
+    return ""
+
+
+def _guards_around(kernel: Kernel, site: Site) -> Iterator[tuple[ast.expr, int]]:
+    """Yield the conditions under which a line stands, with their own lines."""
+    for function in (kernel, *called_by(kernel)):
+        for node in ast.walk(function.tree):
+            if not isinstance(node, ast.If) or not node.body:
+                continue
+            last = node.body[-1].end_lineno or node.body[-1].lineno
+            if node.body[0].lineno <= site.line <= last:
+                yield node.test, node.lineno - function.base
 
 
 def _blocks(array: Array, indices: list[Value], mask: Mask, kernel: Kernel) -> str:
@@ -102,7 +164,19 @@ def _small(array: Array, indices: list[Value], mask: Mask) -> str:
             last = int(np.where(mask.grid(), index, 0).max())
             if last >= size:
                 has = f"axis {axis} has {size} elements" if len(indices) > 1 else f"it has {size}"
-                return f"is {array.name} large enough? Here {has}, and the index goes up to {last}"
+                asked = f"is the index too large, or {array.name} too small?"
+                return f"{asked} Here {has}, and the index goes up to {last}"
+    return ""
+
+
+def _one_too_large(array: Array, indices: list[Value], mask: Mask) -> str:
+    """Return that an index goes from 1 to the length of its axis, not from 0 to the last."""
+    for index, size in zip(indices, array.shape, strict=True):
+        if not isinstance(index, np.ndarray) or isinstance(size, np.ndarray):
+            continue
+        used = np.broadcast_to(index, mask.group.shape)[mask.grid()]
+        if int(used.min()) == 1 and int(used.max()) == size > 1:
+            return f"the index goes from 1 to {size} here, not from 0 on: is it one too large?"
     return ""
 
 

@@ -8,8 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from warpwise.errors import Location, UnwrittenReadError
-from warpwise.messages import Element, Name, Words, message
 from warpwise.races import UNKNOWN, Access, Race
 from warpwise.simt.frontend.called import functions_of
 from warpwise.simt.frontend.index_sources import index_sources
@@ -17,7 +15,7 @@ from warpwise.simt.frontend.written import has_fence
 from warpwise.simt.lanes.lane_group import LaneGroup, Shape
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.members import Members
-from warpwise.simt.machine.memory import Array, Memory, element_index
+from warpwise.simt.machine.memory import Memory, element_index
 from warpwise.simt.machine.observer import Launch, Observer, Request, Scope
 from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import Clash
@@ -26,6 +24,7 @@ from warpwise.simt.sanitizer.global_shadow import GlobalShadow, shadows_of
 from warpwise.simt.sanitizer.local_shadow import LocalShadow
 from warpwise.simt.sanitizer.order import Clock, Order
 from warpwise.simt.sanitizer.shared_shadow import Shadow
+from warpwise.simt.sanitizer.unwritten import part_written, unwritten
 from warpwise.simt.types import Lanes, Value, as_array
 from warpwise.traces import Function, reached_from, unlinear
 
@@ -143,10 +142,12 @@ class Sanitizer(Observer):
             shadow = batch.shared[root] = Shadow(root.memory_bytes, root.cell, batch.group)
         first, span = _cells(request, shadow)
         if kind != "store" and (missing := shadow.unwritten(first, mask, span)) is not None:
-            thread, cell = missing
+            thread, cell, written = missing
             index = element_index(root, cell * shadow.unit)
             view = "" if array.name == root.name else array.name
-            raise unwritten(root, site.where(*self._who(thread)), index, view)
+            known = written * shadow.unit // root.dtype.itemsize
+            part = part_written(self.launch.kernel, root, known)
+            raise unwritten(root, site.where(*self._who(thread)), index, view, part)
         if kind == "atomic":
             order.atomic(mask, array.space)
         if not self._looking:
@@ -250,37 +251,3 @@ def _cells(request: Request, shadow: Shadow) -> tuple[Value, int]:
     if array.root is array and width == unit:
         return request.offset, 1
     return (request.addresses - array.root.address) // unit, max(width // unit, 1)
-
-
-def unwritten(
-    array: Array, where: Location, index: tuple[int, ...] | None = None, view: str = ""
-) -> UnwrittenReadError:
-    """Return the error of a read where nothing was written.
-
-    ``index``: of the element, if it is known; ``view``: what it was read through."""
-    name = Name(array.name)
-    element = name if index is None else Element(name, index)
-    what = message(
-        "{element} is read{through}, but nothing was written there: "
-        "{space} memory starts with whatever was left in it",
-        element=element,
-        through=message(" through {view}", view=Name(view)) if view else Words(""),
-        space=Words(array.space),
-    )
-    others = (
-        ": do the stores before the barrier fill the whole array, "
-        "or did the thread that should have written it return early?"
-    )
-    own = (
-        "local memory is each thread's own, and no thread sees what others write there: "
-        "what a block shares is made by cuda.shared.array. If it is meant to be the thread's own: "
-    )
-    try_this = message(
-        "{own}should this thread read at all? Check its guard and its index. "
-        "If it should, write [[{element}|that element of {array}]] first{others}",
-        own=Words(own if array.space == "local" else ""),
-        element=element,
-        array=name,
-        others=Words(others if array.space == "shared" else ""),
-    )
-    return UnwrittenReadError(what, where, try_this)

@@ -39,8 +39,9 @@ class Shadow:
         self.reads: list[tuple[Value, Mask, int, int]] = []
         self.floor = 0  #: see ``Order.floor``
 
-    def unwritten(self, offset: Value, mask: Mask, span: int = 1) -> tuple[int, int] | None:
-        """Find an active lane that would read what nobody wrote: (thread in the launch, cell)."""
+    def unwritten(self, offset: Value, mask: Mask, span: int = 1) -> tuple[int, int, int] | None:
+        """Find an active lane that would read what nobody wrote: thread in the launch, cell, and
+        how many cells of its block are written."""
         if self.complete:
             return None
         places, threads = self._spread(offset, mask, span)
@@ -48,7 +49,8 @@ class Shadow:
         if not missing.any():
             return None
         i = int(np.argmax(missing))
-        return int(threads[i]), int(places[i]) % self.cells
+        row, cell = divmod(int(places[i]), self.cells)
+        return int(threads[i]), cell, int(self.written[row].sum())
 
     def access(
         self,

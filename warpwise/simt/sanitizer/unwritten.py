@@ -1,0 +1,80 @@
+"""The error of a read where nothing was written, and what may have kept a part from being written.
+
+How much of an array is written when it is read tells of the launch, so it is private."""
+
+from __future__ import annotations
+
+import ast
+
+from warpwise.errors import Location, UnwrittenReadError
+from warpwise.messages import Chosen, Element, Name, Words, message
+from warpwise.simt.frontend.called import called_by
+from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.machine.memory import Array, Memory
+
+SOME = "{written} of the {size} elements of {array} are written by then: {ask}? If not: "
+GUARDED = "does `if {test}` on line {line} keep threads from storing the others"
+EACH = "should each of the others have a thread, or a trip of a loop, that stores it"
+
+
+def part_written(kernel: Kernel, array: Memory, written: int) -> str:
+    """Ask who stores the rest of an array of which so many elements are; "" for all or none."""
+    if not 0 < written < array.size:
+        return ""
+    ask = next((GUARDED.format(test=t, line=n) for t, n in _guards(kernel, array.name)), EACH)
+    return SOME.format(written=written, size=array.size, array=array.name, ask=ask)
+
+
+def _guards(kernel: Kernel, array: str) -> list[tuple[str, int]]:
+    """Return the conditions under which a text stores to an array, with their lines."""
+    found = []
+    for function in (kernel, *called_by(kernel)):
+        for node in ast.walk(function.tree):
+            if isinstance(node, ast.If) and any(_stores(part, array) for part in ast.walk(node)):
+                found.append((ast.unparse(node.test), node.lineno - function.base))
+    return found
+
+
+def _stores(node: ast.AST, array: str) -> bool:
+    stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    return stored and ast.unparse(node.value) == array  # type: ignore[attr-defined]
+
+
+def unwritten(
+    array: Array,
+    where: Location,
+    index: tuple[int, ...] | None = None,
+    view: str = "",
+    part: str = "",
+) -> UnwrittenReadError:
+    """Return the error of a read where nothing was written.
+
+    ``index``: of the element, if it is known; ``view``: what it was read through; ``part``: what
+    ``part_written`` says."""
+    name = Name(array.name)
+    element = name if index is None else Element(name, index)
+    what = message(
+        "{element} is read{through}, but nothing was written there: "
+        "{space} memory starts with whatever was left in it",
+        element=element,
+        through=message(" through {view}", view=Name(view)) if view else Words(""),
+        space=Words(array.space),
+    )
+    others = (
+        ": do the stores before the barrier fill the whole array, "
+        "or did the thread that should have written it return early?"
+    )
+    own = (
+        "local memory is each thread's own, and no thread sees what others write there: "
+        "what a block shares is made by cuda.shared.array. If it is meant to be the thread's own: "
+    )
+    try_this = message(
+        "{own}[[{part}]]should this thread read at all? Check its guard and its index. "
+        "If it should, write [[{element}|that element of {array}]] first{others}",
+        own=Words(own if array.space == "local" else ""),
+        part=Chosen(part),
+        element=element,
+        array=name,
+        others=Words(others if array.space == "shared" else ""),
+    )
+    return UnwrittenReadError(what, where, try_this)
