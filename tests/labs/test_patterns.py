@@ -561,6 +561,8 @@ def test_what_is_made_of_right_weights_is_told_from_them():
     rows, matrix = np.zeros(16), np.zeros((16, 8))
     of_rows = Failure("L", rows, rows, rows == 0, words=WORDS, right={"o": matrix})
     assert of_rows.right_too == "all of o is right"
+    both = replace(of_rows, right={"o": matrix, "lse": rows})
+    assert both.right_too == "o and lse are right"
     assert "as o shows: compare the formula of L alone" in of_rows.likely()[0]
     of_matrix = Failure("o", matrix, matrix, matrix == 0, words=WORDS, right={"L": rows})
     assert "is what o holds multiplied by exp(old - new)" in of_matrix.likely()[0]

@@ -167,7 +167,7 @@ class Failure:
             return (
                 f"{joined} {'are' if others else 'is'} wrong too: look first at what {what} made of"
             )
-        return joined and f"all of {joined} is right"
+        return joined and (f"{joined} are right" if others else f"all of {joined} is right")
 
     @property
     def _of_which(self) -> str:
