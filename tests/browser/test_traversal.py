@@ -92,7 +92,7 @@ def test_sentence_says_what_the_picture_shows(browser):
     ) as page:
         page.get_by_role("button", name="Next").click()
         assert page.locator(".ww [aria-live=polite] .text").inner_text() == (
-            "A matrix of 32 by 32 float32, rows padded by one element. Request 2 of 32: "
+            "A matrix of 20 by 32 float32, rows padded by one element. Request 2 of 20: "
             "lanes 0 to 31 read row 1. It touches 5 sectors, where 4 would do. "
             "So far 9 sectors moved, 9 of them different, and 88.9 % of their bytes were used."
         )
