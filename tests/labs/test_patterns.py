@@ -12,8 +12,9 @@ import pytest
 from warpwise import cuda
 from warpwise.labs import Call, InOut, Launch, Out
 from warpwise.labs.calls import judge_call
-from warpwise.labs.causes import ALL_WRONG, FORMULA, narrowed
+from warpwise.labs.causes import ALL_WRONG
 from warpwise.labs.judge import judge, judge_launch
+from warpwise.labs.narrowed import FORMULA, Ruled, narrowed
 from warpwise.labs.patterns import Failure, find, place
 from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.repairs import told
@@ -528,14 +529,16 @@ SOFTMAX = f"{RESCALED}; or {MASKED}"
     ],
 )
 def test_what_was_looked_at_rules_causes_out(advice, exact, of_one_maximum, left):
-    assert narrowed(advice, exact, of_one_maximum) == left
+    assert narrowed(advice, Ruled(exact, of_one_maximum)) == left
 
 
 def test_inputs_that_are_missing_speak_of_masks_and_edges():
-    assert narrowed(f"{RESCALED}; or {TERMS}", False, True, others=("k", "v")) == MASKED
-    told = narrowed(f"{RESCALED}; or {TERMS}", False, False, others=("v",))
+    assert (
+        narrowed(f"{RESCALED}; or {TERMS}", Ruled(of_one_maximum=True, others=("k", "v"))) == MASKED
+    )
+    told = narrowed(f"{RESCALED}; or {TERMS}", Ruled(others=("v",)))
     assert told.startswith("look at the index with which v is read: ") and RESCALED in told
-    assert narrowed(TERMS, False, True) == TERMS
+    assert narrowed(TERMS, Ruled(of_one_maximum=True)) == TERMS
 
 
 def test_no_rescaling_is_advised_where_the_sums_are_given_and_no_maximum_is_taken():

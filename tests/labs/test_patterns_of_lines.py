@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpwise.labs.causes import FORGOTTEN, narrowed
 from warpwise.labs.differences import MISSING, USED, Difference
 from warpwise.labs.looked import Looked
+from warpwise.labs.narrowed import FORGOTTEN, Ruled, narrowed
 from warpwise.labs.patterns import Failure, find, of_fewer_axes, other_lines, place
 
 RNG = np.random.default_rng(8)
@@ -114,6 +114,6 @@ def test_a_number_that_should_count_is_asked_for_first():
     cells = {"x": np.full(3, USED), "beta": np.array(MISSING)}
     looked = Looked(Difference("p[0]", cells))
     assert looked.numbers == ("beta",) and not looked.others
-    told = narrowed("a; or b", False, False, numbers=looked.numbers)
+    told = narrowed("a; or b", Ruled(numbers=looked.numbers))
     assert told == f"{FORGOTTEN.format(number='beta')} Or: a"
-    assert narrowed("is beta read?", False, False, numbers=("beta",)) == "is beta read?"
+    assert narrowed("is beta read?", Ruled(numbers=("beta",))) == "is beta read?"

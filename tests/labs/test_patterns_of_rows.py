@@ -12,9 +12,10 @@ import pytest
 from warpwise import cuda
 from warpwise.labs import Call, Launch
 from warpwise.labs.calls import judge_call
-from warpwise.labs.causes import FORMULA, LANES, TERMS, is_of_lanes, narrowed, where_missing
+from warpwise.labs.causes import TERMS, is_of_lanes, where_missing
 from warpwise.labs.differences import EXTRA, MISSING, USED, Difference
 from warpwise.labs.looked import Looked
+from warpwise.labs.narrowed import FORMULA, LANES, Ruled, narrowed
 from warpwise.labs.patterns import Failure, constants, find, place
 from warpwise.labs.patterns.failure import MASKED, RESCALED
 from warpwise.labs.repairs import told as quoted
@@ -120,16 +121,17 @@ def test_lanes_are_asked_about_first_where_a_kernel_is_of_lanes():
         y[0] = cuda.shfl_xor_sync(0xFFFFFFFF, x[cuda.threadIdx.x], 1)
 
     assert is_of_lanes(summed) and not is_of_lanes(len)
-    assert narrowed(f"{RESCALED}; or {TERMS}", False, True, ("x",), True) == LANES
+    lanes = Ruled(of_one_maximum=True, others=("x",), other_lanes=True)
+    assert narrowed(f"{RESCALED}; or {TERMS}", lanes) == LANES
     small = f"is it?\nThat change is on line 3; or {MASKED}"
-    assert narrowed(small, False, True, ("x",), True) != LANES
+    assert narrowed(small, lanes) != LANES
 
 
 def test_of_indices_that_were_left_alone_nothing_is_claimed():
     used = {"x": np.array([USED, USED])}
     assert "exactly the inputs that" in Difference("y[0]", used).say()
     assert "exactly the elements of x that" in Difference("y[0]", used, left_alone=True).say()
-    told = narrowed(MASKED, True, False, tried="elements of x")
+    told = narrowed(MASKED, Ruled(exact=True, tried="elements of x"))
     assert told.startswith("it depends on the elements of x that it should and on no others: ")
 
 

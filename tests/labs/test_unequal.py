@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from warpwise.labs import Call
-from warpwise.labs.causes import narrowed
 from warpwise.labs.looked import looked
+from warpwise.labs.narrowed import Ruled, narrowed
 from warpwise.labs.unequal import named
 
 EQUAL = np.array([2.0, 1.0, 2.0, -np.inf])
@@ -42,8 +42,8 @@ def test_the_advice_speaks_of_equals_first():
     case = Call("", (EQUAL,), places(EQUAL), reference=places)
     found = looked(places_without_equals, case)
     assert "once the numbers of x all differ, the result is right" in found.told.lower()
-    first, _, second = narrowed("a? Or: b\nline 3", False, False, equals=True).partition(" Or: ")
+    first, _, second = narrowed("a? Or: b\nline 3", Ruled(equals=True)).partition(" Or: ")
     assert first == "a?" and "two numbers are equal" in second and second.endswith("\nline 3")
-    assert "two numbers are equal" in narrowed("b", False, False, equals=True)
+    assert "two numbers are equal" in narrowed("b", Ruled(equals=True))
     already = "is < right, also where both sides are equal?"
-    assert narrowed(already, False, False, equals=True) == already
+    assert narrowed(already, Ruled(equals=True)) == already

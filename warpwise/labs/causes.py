@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs.advice import EQUALS, INDICES
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, of_fewer_axes, place, places
-from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
+from warpwise.labs.patterns.failure import TERMS
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
 from warpwise.simt import Kernel, as_kernel
@@ -46,16 +45,6 @@ SOME_WRONG = (
 READ_BACK = "begin with =, not with +=: {name} holds no zeros, so write to it and never read it"
 STORES = "write to {name} with =, not with +=, for it holds no zeros before the launch; and "
 OWN_ELEMENT = f"each element is made of those with its own index: if that is right, {TERMS}"
-FORMULA = (
-    "it depends on the {tried} that it should and on no others: is each counted once? If so, "
-    f"{TERMS}"
-)
-LANES = "do the lanes of a warp exchange their parts, at every distance 16, 8, 4, 2 and 1?"
-INDEX = (
-    "look at the index with which {name} is read: elements of it that should count do not, or "
-    "others do"
-)
-FORGOTTEN = "{number} should count there, and does not: which step of the formula needs it?"
 BY_HAND = (
     "work out by hand an element of {name} near the beginning, one in the middle and the last: "
     "which thread writes it, and what does that thread read?"
@@ -185,57 +174,6 @@ def told(
 
     remedy = message("[[{guess}|{known}]]", guess=Later(guess), known=Words(known))
     return message("[[{seen}]]", seen=Later(seen)), remedy
-
-
-def narrowed(
-    advice: str,
-    exact: bool,
-    of_one_maximum: bool,
-    others: Collection[str] = (),
-    other_lanes: bool = False,
-    tried: str = "inputs",
-    numbers: Collection[str] = (),
-    equals: bool = False,
-    moved: bool = False,
-) -> str:
-    """Leave out of advice on a wrong result the causes that running it again has ruled out.
-
-    ``exact``: it depends on the right inputs, so no mask is wrong and no index. ``of_one_maximum``:
-    it is wrong also where no maximum grows, so it is not for want of rescaling alone. ``others``:
-    the inputs of which it uses too few elements, or too many, so more than a formula is wrong.
-    ``other_lanes``: what is missing belongs to other lanes of the warp, which is asked about first
-    unless a small change helps. ``tried``: what ``exact`` is said of. ``numbers``: missing ones.
-    ``equals``: it is right once no two numbers are equal, which comes first unless it is asked
-    about already. ``moved``: it uses too few elements and too many at once, so that indices are
-    wrong and not a mask alone."""
-    said, _, places = advice.partition("\n")
-    if equals and "equal" not in said:
-        first = f"{said.split(' Or: ')[0]} Or: " if places else ""
-        return "\n".join(filter(None, (f"{first}{EQUALS}", places)))
-    if numbers and not places and not any(number in said for number in numbers):
-        needed = FORGOTTEN.format(number=next(iter(numbers)))
-        return f"{needed} Or: {said.partition('; or ')[0].partition(' Or: ')[0]}"
-    if other_lanes and not places:
-        return LANES
-    if others and TERMS in said and not places:
-        usual = INDICES.format(names=" and ".join(others)) if moved else MASKED
-        told = INDEX.format(name=next(iter(others))) if len(others) == 1 else usual
-        said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
-    for cause, out in ((MASKED, exact), (RESCALED, of_one_maximum)):
-        if out:
-            said = _without(cause, said)
-    if said == MASKED != advice and not others:
-        said = f"{MASKED}; or {TERMS}"
-    if exact and (not said or THREAD in said):
-        said = FORMULA.format(tried=tried)
-    return "\n".join(filter(None, (said, places))) if said else advice
-
-
-def _without(cause: str, said: str) -> str:
-    """Take one of two causes out of advice."""
-    for joined in (f"; or {cause}", f" Or: {cause}", f"{cause}; or ", f"{cause} Or: ", cause):
-        said = said.replace(joined, "")
-    return said
 
 
 def _by_hand(failure: Failure) -> str:

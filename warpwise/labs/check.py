@@ -27,6 +27,7 @@ from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
 from warpwise.labs.judge import FIRST_BLOCK, judge_until_wrong, telling
 from warpwise.labs.ladder import Attempts, Ladder
 from warpwise.labs.looked import Looked, looked
+from warpwise.labs.narrowed import Ruled, narrowed
 from warpwise.messages import NOTHING, plain
 from warpwise.traces import Trace
 
@@ -114,22 +115,25 @@ def _advised(
     if failed and last.reason == Reason.WRONG_RESULT:
         advice = f"it calls {failed}, whose own check does not pass: mend that first"
     else:
-        lanes = seen.of_other_lanes and causes.is_of_lanes(kernel)
-        ruled_out = seen.exact, seen.of_one_maximum, seen.others
-        tried = seen.difference.tried if seen.difference else ""
-        advice = causes.narrowed(
-            last.advice,
-            *ruled_out,
-            lanes,
-            tried,
-            numbers=seen.numbers,
-            equals=bool(seen.equals),
-            moved=seen.moved,
-        )
+        advice = narrowed(last.advice, _ruled(kernel, seen))
     if advice == last.advice:
         return verdicts
     better = replace(last, remedy=plain(advice))
     return tuple(better if verdict is last else verdict for verdict in verdicts)
+
+
+def _ruled(kernel: Any, seen: Looked) -> Ruled:
+    """What running it again has shown."""
+    return Ruled(
+        exact=seen.exact,
+        of_one_maximum=seen.of_one_maximum,
+        others=seen.others,
+        other_lanes=seen.of_other_lanes and causes.is_of_lanes(kernel),
+        tried=seen.difference.tried if seen.difference else "",
+        numbers=seen.numbers,
+        equals=bool(seen.equals),
+        moved=seen.moved,
+    )
 
 
 def _judged(
