@@ -11,6 +11,7 @@ from warpwise.labs.patterns.places import place
 MOST_COLUMNS = 8  # of a table, beyond which its columns have no names
 SAME = 1e-5  # relative difference below which two ratios are one
 FEWEST = 2  # wrong elements below which a ratio tells something only if it is a usual one
+SMALL = 0.01  # a factor closer to 1 comes of a small term, such as eps, and not of a factor
 OF_THESE = "what is multiplied or divided by in the formula of these, and of none of the others?"
 INVERTED = "is a quotient upside down there, so that what should be divided by is divided?"
 
@@ -75,9 +76,10 @@ def _are_usable(got: np.ndarray, want: np.ndarray) -> bool:
 
 
 def _one_number(values: np.ndarray) -> float | None:
-    """Return what all values are, if that is one number."""
+    """Return what all values are, if that is one number that is not about 1."""
     first = float(np.median(values))
-    return first if np.allclose(values, first, rtol=SAME, atol=0) else None
+    is_one = abs(first - 1) > SMALL and np.allclose(values, first, rtol=SAME, atol=0)
+    return first if is_one else None
 
 
 def _placed(f: Failure, seen: str) -> str:
