@@ -27,7 +27,13 @@ from warpwise.book.parts.store import keep
 
 LOCKED = json.loads(LOCK.read_text("utf-8"))["packages"]
 #: What cells of the pages import that needs more than NumPy, or the course's files.
-NOT_ON_PAGES = ("warpwise.book.", "warpwise.toolchain", "warpwise.grading", "warpwise.labs.source")
+NOT_ON_PAGES = (
+    "warpwise.book.",
+    "warpwise.toolchain",
+    "warpwise.stopwatch",
+    "warpwise.grading",
+    "warpwise.labs.source",
+)
 BARE = """
 import importlib, sys
 sys.path[:0] = sys.argv[1:3]

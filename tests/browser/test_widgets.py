@@ -48,6 +48,8 @@ SHOW = f"""(host, states) => states.map((state) => {{
     return [({SEEN})(host), ({SAID})(host), ({FAULTS})(host)];
 }})"""
 # Of each widget its name, whether it asks a question as explorers do, and how tall it is.
+DRAWN = """names => names.every((name) =>
+    [...document.querySelectorAll(`ww-${name}`)].every((host) => host.shadowRoot))"""
 HEIGHTS = """names => names.flatMap((name) =>
     [...document.querySelectorAll(`ww-${name}:not(ww-tabs *)`)].map((host) =>
         [name, !!host.shadowRoot.querySelector('.asks'), host.getBoundingClientRect().height]))"""
@@ -55,6 +57,12 @@ HEIGHTS = """names => names.flatMap((name) =>
 #: reserve for other fonts.
 EXPLORER, TRACED = 745, 790
 NONSENSE = re.compile(r"\b(NaN|undefined|null|Infinity|\[object)\b")
+
+
+def go_to_gallery(page, site) -> None:
+    """Open the gallery, and wait until each widget is drawn."""
+    page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
+    page.wait_for_function(DRAWN, arg=NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +76,7 @@ def gallery(site, browser):
         if key not in opened:
             page = browser.new_context(**settings).new_page()
             watch = Watch().over(page)
-            page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
+            go_to_gallery(page, site)
             page.evaluate(OPEN_MORE)
             opened[key] = page, watch
         return opened[key][0]
@@ -99,7 +107,7 @@ def test_every_state_is_drawn_and_said_in_readable_letters(gallery, name, width)
 def test_no_widget_is_taller_than_the_screen_of_a_laptop(site, browser, width, height):
     """As a page opens: with what is under "More" closed."""
     page = browser.new_page(viewport={"width": width, "height": height})
-    page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
+    go_to_gallery(page, site)
     found = page.evaluate(HEIGHTS, NAMES)
     page.close()
     assert {name for name, _, _ in found} == set(NAMES)
@@ -200,7 +208,7 @@ def test_axe_finds_nothing_after_controls_were_moved(site, browser, scheme):
     """In a page of its own, for axe fetches style sheets anew, with errors that are not the
     page's."""
     page = browser.new_context(color_scheme=scheme).new_page()
-    page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
+    go_to_gallery(page, site)
     for name in NAMES:
         for host in hosts(page, name):
             host.evaluate(MOVE, places(name)[3])
