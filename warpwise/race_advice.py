@@ -9,6 +9,10 @@ IN_A_LOOP = (
     "several threads come to the same index in a loop: does each begin with an element of its own, "
     "and go on by as many as there are threads that share them? Or should only one of them store?"
 )
+OF_TWO_BLOCKS = (
+    "two blocks come to the same index in a loop: does each begin where the one before it ends, "
+    "and does a loop go on by as many as there are threads that share it?"
+)
 SAME_ROUND = (
     "in a loop, that means in every trip. If it is there: do threads read here what others of them "
     "store, and how far apart should the two elements lie?"

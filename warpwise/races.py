@@ -18,6 +18,7 @@ from warpwise.race_advice import (
     ANY_ORDER,
     IN_A_LOOP,
     OF_A_BLOCK,
+    OF_TWO_BLOCKS,
     ORDER,
     OTHER_PART,
     REPEAT,
@@ -251,7 +252,7 @@ class Race:
         if self.scope != "grid" and self._let_one and used.isdisjoint({"x", "y", "z"}):
             return ""
         if LOOP in used:
-            return IN_A_LOOP
+            return OF_TWO_BLOCKS if self.scope == "grid" else IN_A_LOOP
         return (
             "several threads come to the same index here: should each have an index of its own, "
             "or only one of them store?"

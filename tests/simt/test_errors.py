@@ -83,8 +83,9 @@ def test_out_of_bounds_names_index_array_size_line_block_and_thread():
         "index 128 is outside out, whose size there is 128\n"
         "  at lab.py:28, block (1, 0, 0), thread (63, 0, 0)\n"
         "    out[i + 1] = x[i]\n"
-        "  Try: the index goes from 1 to 128 here, not from 0 on: is it one too large? If that is "
-        "not it: guard the access, or correct the index: here it must be below 128 for every thread"
+        "  Try: the index goes from 1 to 128 here, not from 0 on: is it one too large, or let one "
+        "too far by <=? If that is not it: guard the access, or correct the index: here it must "
+        "be below 128 for every thread"
     )
 
 

@@ -51,7 +51,7 @@ ADVICE = {
     "a step that is too short": (
         "for i in range(cuda.grid(1), x.size, cuda.blockDim.x):\n    out[i] = x[i]",
         (2, 16),
-        "^several threads come to the same index in a loop: .*go on by as many as there are",
+        "^two blocks come to the same index in a loop: .*go on by as many as there are",
     ),
     "a block's number alone": (
         "out[cuda.blockIdx.x] = x[cuda.threadIdx.x]",

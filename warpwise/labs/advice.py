@@ -98,9 +98,9 @@ OVER_BUDGET = {
     "branches": "each if and each iteration of a loop is a branch: "
     "can one expression, such as min or max, take its place?",
     "barriers": "a barrier is needed between writing a tile and reading it, "
-    "and before it is overwritten: which others are there?",
-    "op_special": "compute each exp, tanh or square root once and keep it, or share it: "
-    "slopes often follow from the result",
+    "and before it is overwritten: which others are there, or does the loop make a trip too many?",
+    "op_special": "compute each exp, tanh or square root once and keep it, or share it, as slopes "
+    "often follow from the result; or does a loop go on to elements that nobody needs?",
     "flops_fp32": "compute each number once, in one thread, and only where it is used: "
     "is something computed and thrown away? Or can the formula be written with fewer operations, "
     "as without powers?",

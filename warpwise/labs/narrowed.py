@@ -49,15 +49,18 @@ def narrowed(advice: str, by: Ruled) -> str:
     Equal numbers come first unless they are asked about already, lanes unless a small change
     helps."""
     said, _, places = advice.partition("\n")
+    numbers = () if by.others or places else by.numbers
     if by.equals and "equal" not in said:
         first = f"{said.split(' Or: ')[0]} Or: " if places else ""
         return "\n".join(filter(None, (f"{first}{EQUALS}", places)))
-    if by.numbers and not places and not any(number in said for number in by.numbers):
-        needed = FORGOTTEN.format(number=next(iter(by.numbers)))
+    if numbers and not any(number in said for number in numbers):
+        needed = FORGOTTEN.format(number=next(iter(numbers)))
         return f"{needed} Or: {said.partition('; or ')[0].partition(' Or: ')[0]}"
     if by.other_lanes and not places:
         return LANES
-    if by.others and TERMS in said and not places:
+    if by.others and not places and THREAD in said:
+        said = _of_inputs(by)
+    elif by.others and TERMS in said and not places:
         told = _of_inputs(by)
         said = f"{told}; or {_without(TERMS, said)}" if said != TERMS else told
     for cause, out in ((MASKED, by.exact), (RESCALED, by.of_one_maximum)):

@@ -131,7 +131,8 @@ def _in_other_order(order: Sequence[int], call: Call, told: Message) -> Verdict:
     said = [f"the {at} result of {told.open()} is what the {due} should be"]
     said += [f"the {at} what the {due} should be" for at, due in others]
     *first, last = said
-    detail = message("{told}", told=Elsewhere(plain(f"{', '.join(first)}, and {last}")))
+    text = f"{', '.join(first)}, and {last}"
+    detail = message("{told}", told=Elsewhere(plain(text)))
     known = Words(advice.SMALL_CASE)
     remedy = message("[[{swap}|{known}]]", swap=Chosen(advice.SWAPPED), known=known)
     return failed(call, Reason.WRONG_RESULT, detail, remedy)

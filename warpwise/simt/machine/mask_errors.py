@@ -15,7 +15,8 @@ from warpwise.simt.types import Lanes
 _ARRIVE = (
     "let all lanes of the warp get here, so outside of branches and of loops that lanes leave at "
     "different times, or name only those that do: mask = cuda.ballot_sync(0xffffffff, condition) "
-    "before the branch"
+    "before the branch. If all lanes should have one row here: does what chooses it differ between "
+    "them?"
 )
 _NEUTRAL = (
     "let every lane that is read take part, with a neutral value such as 0, instead of a branch "

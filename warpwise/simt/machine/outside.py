@@ -176,7 +176,8 @@ def _one_too_large(array: Array, indices: list[Value], mask: Mask) -> str:
             continue
         used = np.broadcast_to(index, mask.group.shape)[mask.grid()]
         if int(used.min()) == 1 and int(used.max()) == size > 1:
-            return f"the index goes from 1 to {size} here, not from 0 on: is it one too large?"
+            asked = "is it one too large, or let one too far by <=?"
+            return f"the index goes from 1 to {size} here, not from 0 on: {asked}"
     return ""
 
 

@@ -13,7 +13,10 @@ from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.machine.memory import Array, Memory
 
 SOME = "{written} of the {size} elements of {array} are written by then: {ask}? If not: "
-GUARDED = "does `if {test}` on line {line} keep threads from storing the others"
+GUARDED = (
+    "does `if {test}` on line {line} keep threads from storing the others, or do several threads "
+    "store the same ones"
+)
 EACH = "should each of the others have a thread, or a trip of a loop, that stores it"
 
 
