@@ -59,10 +59,11 @@ EXPLORER, TRACED = 745, 790
 NONSENSE = re.compile(r"\b(NaN|undefined|null|Infinity|\[object)\b")
 
 
-def go_to_gallery(page, site) -> None:
-    """Open the gallery, and wait until each widget is drawn."""
+def go_to_gallery(page, site, scripts: bool = True) -> None:
+    """Open the gallery, and wait until each widget is drawn where scripts run."""
     page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
-    page.wait_for_function(DRAWN, arg=NAMES)
+    if scripts:
+        page.wait_for_function(DRAWN, arg=NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def gallery(site, browser):
         if key not in opened:
             page = browser.new_context(**settings).new_page()
             watch = Watch().over(page)
-            go_to_gallery(page, site)
+            go_to_gallery(page, site, settings.get("java_script_enabled", True))
             page.evaluate(OPEN_MORE)
             opened[key] = page, watch
         return opened[key][0]
