@@ -597,6 +597,7 @@ def test_pages_for_instructors_and_lines_that_link_to_them_are_left_out(course, 
     (course / "chapters/running.md").write_text("# Running the course\n")
     index = course / "chapters/index.md"
     more = "One.\nSee [how](running.md#handing-out), please.\nTwo.\n- [Run](running.md) it\n"
+    more += "```{button-ref} running\n:ref-type: doc\nTeach\n```\n"
     index.write_text(index.read_text() + more)
     contents = yaml.safe_load((course / "_toc.yml").read_text())
     contents["parts"][1]["chapters"].insert(0, {"file": "chapters/running"})

@@ -27,6 +27,7 @@ OF_LABEL = (
 )
 SEVERAL = "return {} values, with a comma between them"
 SWAPPED = "the results stand in another order than is asked for: exchange them in the return"
+SWAPPED_OR_EQUAL = f"{SWAPPED}; or, of two that are equally good, the other one is taken"
 BY_HAND = "work this element out by hand, step by step as the exercise states it"
 SMALL_CASE = "work a small case out by hand, step by step as the exercise states it"
 OTHER_SHAPE = "look again at the shape that the exercise asks for"

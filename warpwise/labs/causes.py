@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from warpwise.errors import WarpwiseError
 from warpwise.labs.exercise import Launch
 from warpwise.labs.patterns import Failure, Pattern, find, of_fewer_axes, place, places
-from warpwise.labs.patterns.failure import TERMS
+from warpwise.labs.patterns.failure import MASKED, RESCALED, TERMS
 from warpwise.labs.uses import Uses, uses
 from warpwise.messages import Later, Message, Words, message
 from warpwise.simt import Kernel, as_kernel
@@ -33,6 +33,7 @@ ZEROS_DUE = "where nothing is added the result is 0, and that is stored too: is 
 BITWISE = "join conditions with the words and, or: & and | bind tighter than < and =="
 ONLY_SHARED = "so far only shared memory is written: after the barrier, store from it"
 ATOMIC = "an atomic adds to what is there, and {name} holds no numbers yet: store with ="
+CATCH_ALL = frozenset({MASKED, RESCALED, TERMS})  #: causes that many mistakes share
 THREAD = "hich thread writes it, and"  #: in advice that has no cause to name
 ALL_WRONG = (
     "every element is wrong: work out {name}[{first}] by hand. "
@@ -83,6 +84,15 @@ def of_missing(
 def with_place(causes: tuple[str, ...], repaired: Callable[[], str]) -> str:
     """Return two causes at most; first a small change that helps, unless one is sure."""
     return _two(repaired() if len(causes) != 1 else "", *causes)
+
+
+def _joined(unused: str, repaired: str, causes: Sequence[str]) -> str:
+    """Join the two likeliest causes; lines to look at come after causes that say more than to
+    compare."""
+    if not repaired or "\n" in repaired or CATCH_ALL.issuperset(causes[:2]):
+        return _two(unused, repaired, *causes)
+    said = _two(unused, *causes)
+    return f"{said}{'' if said.endswith('?') else '.'} {repaired}"
 
 
 def _two(*causes: str) -> str:
@@ -152,8 +162,9 @@ def told(
     """Return what wrong elements have in common, and the two likeliest causes as advice.
 
     Both are found when somebody reads them, and are the owner's alone; ``known`` is the advice that
-    fits every case. ``repaired`` asks about a small change that helps, or says nothing. ``usual``
-    is advised where there is neither; by default to look at an element."""
+    fits every case. ``repaired`` asks about a small change that helps, with its place on a line
+    below, or else names lines to look at, or says nothing. ``usual`` is advised where there is no
+    cause; by default to look at an element."""
 
     @functools.cache
     def found() -> tuple[Failure, Pattern | None]:
@@ -170,7 +181,7 @@ def told(
     def guess() -> str:
         one, pattern = found()
         causes = pattern.causes if pattern else ()
-        return _two(one.unused, repaired(), *causes) or usual or _by_hand(one)
+        return _joined(one.unused, repaired(), causes) or usual or _by_hand(one)
 
     remedy = message("[[{guess}|{known}]]", guess=Later(guess), known=Words(known))
     return message("[[{seen}]]", seen=Later(seen)), remedy

@@ -26,6 +26,7 @@ from warpwise.simt import Kernel
 SECONDS = 4.0  #: of processor time, after which no further change is tried
 CALL_SECONDS = 0.2  #: of processor time, for one call of a changed function
 MOST_TRIES = {"kernel": 320, "function": 1200}
+ELSEWHERE = 2  #: ranks by which a change on another line than a likely one comes later
 MAX_STEPS = 5_000  #: loop steps of a changed kernel's launch
 
 #: what a line may have where its syntax tree, written out, has none, and the other way round
@@ -48,9 +49,9 @@ def repair(
 ) -> Change | None:
     """Return the first small change of a function that ``passes``; None if none is found.
 
-    Those on ``likely`` lines are tried first."""
+    The likeliest kinds are tried first, and those on ``likely`` lines before others."""
     begun = time.process_time()
-    found = sorted(changes(tree), key=lambda change: change.line not in likely)
+    found = sorted(changes(tree), key=lambda one: one.rank + ELSEWHERE * (one.line not in likely))
     for change in found[: MOST_TRIES[kind]]:
         if time.process_time() - begun > SECONDS:
             return None

@@ -33,7 +33,7 @@ def copy_book(root: Path, folder: Path) -> None:
     """Copy the book's sources without the pages for instructors, and the files that pages read.
 
     Links to a guide become plain words. A line with a link to another page for instructors, which
-    is a sentence or an entry of a list, is left out."""
+    is a sentence or an entry of a list, is left out, and so is a button that leads there."""
     contents = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     hidden = [page for page in _instructors(contents) if not page.startswith(GUIDES)]
     pages = [f"{PurePosixPath(page).name}.md" for page in hidden]
@@ -102,6 +102,8 @@ def _for_students(text: str, pages: list[str]) -> str:
     if pages:
         names = "|".join(map(re.escape, pages))
         text = re.sub(rf"^.*\]\((?:{names})(?:#[^)]*)?\).*\n?", "", text, flags=re.M)
+        stems = "|".join(re.escape(page.removesuffix(".md")) for page in pages)
+        text = re.sub(rf"^```\{{button-ref\}} (?:{stems})\n(?:.*\n)*?```\n", "", text, flags=re.M)
     return re.sub(r"\[([^\]]*)\]\(teaching/[^)]*\)", r"\1", text)
 
 

@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from textwrap import dedent
 from typing import Any
 
@@ -85,7 +86,8 @@ def verdict_on(value: Any, call: Call, name: str, made: Made | None) -> Verdict:
         detail = told_value(told, "returned", value, call.want)
         return failed(call, Reason.WRONG_TYPE, detail, plain(advice.SWAPPED))
     trios = list(zip(value, call.want, items, strict=True))
-    if (order := _other_order(trios, call)) is not None:
+    order = None if _were_in_order(made, call) else _other_order(trios, call)
+    if order is not None:
         return _in_other_order(order, call, told)
     found = (
         _judge_item(item, want, call, name, made, number, trios)
@@ -124,6 +126,17 @@ def _other_order(trios: Sequence[Trio], call: Call) -> list[int] | None:
     return order if is_other else None
 
 
+def _were_in_order(made: Made | None, call: Call) -> bool:
+    """True if a case before this one, all of which are right, has results that differ."""
+    before = takewhile(lambda case: case is not call, made.cases if made else ())
+    return any(
+        isinstance(case, Call)
+        and isinstance(case.want, tuple)
+        and any(not np.array_equal(case.want[0], other) for other in case.want[1:])
+        for case in before
+    )
+
+
 def _in_other_order(order: Sequence[int], call: Call, told: Message) -> Verdict:
     """Judge results that are right, each in the place of another."""
     moved = [(_nth(at), _nth(due)) for at, due in enumerate(order) if at != due]
@@ -134,7 +147,9 @@ def _in_other_order(order: Sequence[int], call: Call, told: Message) -> Verdict:
     text = f"{', '.join(first)}, and {last}"
     detail = message("{told}", told=Elsewhere(plain(text)))
     known = Words(advice.SMALL_CASE)
-    remedy = message("[[{swap}|{known}]]", swap=Chosen(advice.SWAPPED), known=known)
+    chosen = all(isinstance(want, int) for want in call.want)
+    swap = advice.SWAPPED_OR_EQUAL if chosen else advice.SWAPPED
+    remedy = message("[[{swap}|{known}]]", swap=Chosen(swap), known=known)
     return failed(call, Reason.WRONG_RESULT, detail, remedy)
 
 
