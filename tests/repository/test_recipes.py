@@ -124,6 +124,7 @@ def test_a_widget(follow):
         "test_ruler_has_a_mark_for_each_lane",
         "test_a_widget_is_called_on_the_page_of_widgets[ruler]",
         "test_a_widget_s_script_keeps_to_its_budget[ruler]",
+        "test_every_mark_says_what_it_is[ruler]",
     } == passed(recipe.prove())
 
 

@@ -193,11 +193,12 @@ by = "x[i]"
 
 SCRIPT = """// The ruler widget: a mark for each lane.
 import { plural } from "./core.js";
-import { rect, svg } from "./draw.js";
+import { is, rect, svg } from "./draw.js";
 import { explore } from "./explore.js";
 
 export const show = ({ gap }, { lanes }, width) => {
-  const marks = [...Array(lanes).keys()].map((i) => rect("ruler-mark", gap * i, 10, 4, 20));
+  const mark = (i) => rect("ruler-mark", gap * i, 10, 4, 20, is(`lane ${i}`));
+  const marks = [...Array(lanes).keys()].map(mark);
   return { picture: svg(width, 40, "A ruler", marks), text: `${plural(lanes, "lane")}.` };
 };
 
