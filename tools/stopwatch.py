@@ -26,6 +26,7 @@ from warpwise import cuda, trace
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.stopwatch.cards import find
 from warpwise.stopwatch.families import POINTS, Family, Point, family_of
+from warpwise.stopwatch.families import points as kept
 from warpwise.stopwatch.predict import LAUNCH_SECONDS, predicted
 from warpwise.stopwatch.program import program_of
 from warpwise.toolchain import Instruction
@@ -233,15 +234,11 @@ def in_unit(kernel: str, size: int, unit: str, time: float) -> float:
 
 def points(only: str = "") -> Iterator[Point]:
     """Predict every published point, or those of a family, ladder, kernel or device."""
-    with open(HERE / "points.csv", newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if only and only not in row.values():
-                continue
-            kernel, size, unit = row["kernel"], int(row["size"]), row["unit"]
-            time = seconds(row["device"], kernel, size, float(row["ghz"] or 0) or None)
-            figures = float(row["published"]), in_unit(kernel, size, unit, time)
-            names = row["family"], row["ladder"], row["device"], kernel, size, unit
-            yield Point(*names, *figures, row["source"])
+    for point in kept():
+        if only and only not in map(str, vars(point).values()):
+            continue
+        time = seconds(point.device, point.kernel, point.size, point.ghz)
+        yield replace(point, predicted=in_unit(point.kernel, point.size, point.unit, time))
 
 
 # What is printed.

@@ -10,9 +10,9 @@ import stopwatch
 from published import twins
 
 from warpwise.stopwatch import find
-from warpwise.stopwatch.families import FAMILY_OF, Point, families, nearest, points
+from warpwise.stopwatch.families import FAMILY_OF, POINTS, Point, families, nearest, points
 
-with open(stopwatch.HERE / "points.csv", newline="", encoding="utf-8") as file:
+with open(POINTS, newline="", encoding="utf-8") as file:
     ROWS = list(csv.DictReader(file))
 KERNELS = sorted({row["kernel"] for row in ROWS})
 

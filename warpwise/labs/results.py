@@ -59,9 +59,10 @@ def on_outputs(
         if unwritten.any():
             told = _on_unwritten(kernel, launch, name, unwritten, want, t, others)
             return Reason.NOT_WRITTEN, *told
-        beside = _beside(launch, outs, name, want.ndim)
+        spoiled = _wrong_ones(outs, launch)
+        beside = _beside(launch, outs, name, want.ndim, spoiled)
         failure = partial(_failure, kernel, launch, names, number, name, wrong, others, beside)
-        spoiled, right = _wrong_ones(outs, launch), tuple(beside["right"])
+        right = tuple(beside["right"])
         repaired = partial(_repaired, as_kernel(kernel), launch, others, spoiled, right)
         known = causes.BY_HAND.format(name=name)
         seen, remedy = causes.told(failure, repaired, known)
@@ -76,22 +77,26 @@ def on_outputs(
 
 
 def _beside(
-    launch: Launch, outs: Sequence[tuple[np.ndarray, str]], name: str, axes: int
+    launch: Launch,
+    outs: Sequence[tuple[np.ndarray, str]],
+    name: str,
+    axes: int,
+    spoiled: Collection[str],
 ) -> dict[str, Any]:
     """Return what is known of the outputs beside one: fields of ``Failure``.
 
-    ``right`` are those that are, ``due`` is what all should be, and ``also`` are wrong ones of
-    fewer ``axes``, got and wanted."""
+    ``spoiled`` are all wrong ones. ``right`` are those that are, ``due`` is what all should be, and
+    ``also`` are wrong ones of fewer ``axes``, got and wanted."""
     right, due, also = {}, {}, {}
     for (got, other), want in zip(outs, launch.want, strict=True):
         if other == name:
             continue
         due[other] = want
-        is_right = compare(got, want, launch.rtol, launch.atol) is None
-        if is_right and want.size > 1:
+        if other in spoiled:
+            if want.ndim < axes and not is_poison(got).any():
+                also[other] = got, want
+        elif want.size > 1:
             right[other] = want
-        elif not is_right and want.ndim < axes and not is_poison(got).any():
-            also[other] = got, want
     return {"right": right, "due": due, "also": also}
 
 

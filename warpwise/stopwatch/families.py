@@ -1,7 +1,8 @@
 """How far the stopwatch is off, by families of kernels whose times are published.
 
-``make stopwatch`` predicts the published points and writes them here. A kernel gets the range of
-the family that is limited by the same kind of thing."""
+The published points stand in one table, in which ``make stopwatch`` writes its predictions; a new
+point has any number there until then. A kernel gets the range of the family that is limited by the
+same kind of thing."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ UNKNOWN = 0.5  #: range for kernels like none of the published ones, to both sid
 class Point:
     """A published figure and the predicted one, in the same unit, with the published one's source.
 
-    ``size``: of a matrix's side, an array or, for streams, a block."""
+    ``size``: of a matrix's side, an array or, for streams, a block. ``ghz``: the clock at which it
+    was measured, where the source says that it was locked."""
 
     family: str
     ladder: str
@@ -40,6 +42,7 @@ class Point:
     published: float
     predicted: float
     source: str
+    ghz: float | None = None
 
     @property
     def error(self) -> float:
@@ -70,7 +73,7 @@ def points() -> tuple[Point, ...]:
 
 
 def _point(row: dict[str, str]) -> Point:
-    numbers = {"size": int(row["size"])} | {
+    numbers = {"size": int(row["size"]), "ghz": float(row["ghz"]) if row["ghz"] else None} | {
         name: float(row[name]) for name in ("published", "predicted")
     }
     return Point(**row | numbers)  # type: ignore[arg-type]
