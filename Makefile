@@ -12,10 +12,10 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos film test quick seeds busy mutants lab labs dist bench stopwatch batch lite wasm numba gpu lint style format spelling types clean system
+.PHONY: help book serve photos film test quick seeds busy mutants lab labs dist bench stopwatch predictions batch lite wasm numba gpu lint style format spelling types clean system
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Warpwise needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -69,8 +69,11 @@ dist: $(READY) ## build the wheel, with the labs in it, and the source distribut
 bench: $(READY) ## measure speed, and print it beside what is asked for
 	PYTHONPATH=tests $(BIN)/python tools/bench.py
 
-stopwatch: $(READY) ## replay published times on the stopwatch, in some ten minutes, with errors by family
+stopwatch: $(READY) ## replay published times on the stopwatch, in some minutes, with errors by family
 	$(BIN)/python tools/stopwatch.py
+
+predictions: $(READY) ## predict the steps of the float32 product on two GPUs, for chapters 9 and 14, in some minutes
+	$(BIN)/python tools/predictions.py
 
 batch: $(READY) ## grade COUNT submissions (10,000), with the curve of the grader's memory, into _build/batch
 	PYTHONPATH=tests $(BIN)/python tools/grade_many.py $(or $(COUNT),10000) --jobs $(WORKERS) --out _build/batch

@@ -14,6 +14,7 @@ from typing import Any
 from warpwise.errors import MeasureError
 
 FOLDER = "measurements"
+PREDICTED = "predicted"  # folder beside those of devices, with a file for each
 EQUAL = "equal"  # the verdict on a pattern whose counters are the GPU's
 FIRST = "H200"  # the device that the book's charts draw before others
 
@@ -104,3 +105,34 @@ def recorded(suite: str, where: Path | None = None) -> tuple[Record, ...]:
     """Return the records of a suite, one for each measured device, an H200's first."""
     found = [read(path) for path in sorted((where or folder()).glob(f"*/{suite}.json"))]
     return tuple(sorted(found, key=lambda record: (FIRST not in record.device, record.device)))
+
+
+def predicted_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file of predictions, none if there is no such file."""
+    found: list[dict[str, Any]] = []
+    if path.exists():
+        found = json.loads(path.read_text("utf-8"))["rows"]
+    return found
+
+
+def predicted_times(
+    device: str, where: Path | None = None
+) -> dict[tuple[str, str, str], list[float]]:
+    """Return milliseconds that were predicted for a GPU: [expected, least, most].
+
+    By suite, case and variant. ``device``: the GPU's name, as its driver says it."""
+    files = sorted(((where or folder()) / PREDICTED).glob("*.json"))
+    rows = [row for path in files if is_of(path.stem, device) for row in predicted_rows(path)]
+    return {
+        (row["suite"], row["case"], row["variant"]): row["predicted_ms"]
+        for row in rows
+        if "predicted_ms" in row
+    }
+
+
+def is_of(name: str, device: str) -> bool:
+    """Return True if a product such as "A100 80 GB SXM" may be what a driver calls ``device``.
+
+    Of the name all words with a digit must be there: drivers say the others differently."""
+    words = [word for word in slug(name).split("-") if any(map(str.isdigit, word))]
+    return all(word in slug(device) for word in words)

@@ -7,6 +7,7 @@ WarpwiseError
 │   ├── KernelTypeError         an operation on types that do not go together
 │   ├── OutOfBoundsError        an index outside its array
 │   ├── UnwrittenReadError      memory or a variable, read before anything was written there
+│   ├── AsyncCopyError          memory, used while an asynchronous copy or product works on it
 │   ├── MisalignedError         an element at an address that is no multiple of its size
 │   ├── BarrierError            a barrier that only part of a block reached
 │   ├── WarpMaskError           a warp-level operation whose mask and lanes do not agree
@@ -140,6 +141,13 @@ class OutOfBoundsError(KernelError, IndexError):
 
 class UnwrittenReadError(KernelError):
     """A read of shared or local memory, or of a variable, where nothing had been written."""
+
+
+class AsyncCopyError(KernelError):
+    """A use of shared memory before the wait for the asynchronous copy that fills it.
+
+    Of Hopper's units, which ``warpwise.hopper`` models: any use of shared memory, or of a product's
+    accumulators, that a wait, a fence or an arrival should order with a copy or a product."""
 
 
 class BarrierError(KernelError):

@@ -29,6 +29,15 @@ OTHER_PART = (
     "both lines take {array}[{part}, ...], without a barrier between them: should one of the two "
     "take the other part, such as the one that the trip before has filled?"
 )
+OWN_COPIES = (
+    "cp_async_wait is for a thread's own copies: cuda.syncthreads() after it, where all threads of "
+    "the block pass, makes those of the others visible"
+)
+COPY_TOO_EARLY = (
+    "a copy may write from {copy} on: cuda.syncthreads() between the last use of these elements "
+    "and that line; in a pipeline, the barrier after the wait is enough if the copy is started "
+    "behind it, to a stage that nobody reads in this trip"
+)
 ORDER = {
     "warp": "cuda.syncthreads() between the two, for the lanes of a warp need not keep in step; "
     "cuda.syncwarp() is enough only where no other warp of the block uses these elements",

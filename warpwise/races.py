@@ -16,11 +16,13 @@ from warpwise.messages import (
 )
 from warpwise.race_advice import (
     ANY_ORDER,
+    COPY_TOO_EARLY,
     IN_A_LOOP,
     OF_A_BLOCK,
     OF_TWO_BLOCKS,
     ORDER,
     OTHER_PART,
+    OWN_COPIES,
     REPEAT,
     SAME_ROUND,
     TWO_STORES,
@@ -55,6 +57,7 @@ class Access:
     #: in a device function: the lines of the kernel from which it is reached
     reached_from: tuple[int, ...] = ()
     index_from: str = UNKNOWN  #: of a store: what its index is made of, the words above
+    copies: bool = False  #: an asynchronous copy, which may write at any time until its wait
 
     @property
     def there(self) -> str:
@@ -79,6 +82,8 @@ class Access:
     def verb(self) -> str:
         if self.atomic:
             return "updates it atomically"
+        if self.copies:
+            return "starts a copy to it"
         return "writes it" if self.writes else "reads it"
 
 
@@ -172,6 +177,8 @@ class Race:
         if a.line == b.line:
             return self._try_on_one_line()
         order = self._order
+        if a.copies or b.copies:
+            return COPY_TOO_EARLY.format(copy=b.there) if b.copies else OWN_COPIES
         if self.space == "global" and a.writes and b.writes and not (a.atomic or b.atomic):
             return joined(TWO_STORES.format(array=self.array), f"if it is meant so, {order}")
         if part := part_of_several(self.array, a.text, b.text):

@@ -13,7 +13,7 @@ import numpy as np
 
 from warpwise.errors import TraceError
 
-FORMAT = 3
+FORMAT = 4
 
 
 def write(path: str | Path, header: dict[str, Any], columns: dict[str, Any]) -> None:

@@ -19,8 +19,19 @@ from warpwise import trace_file
 from warpwise.errors import TraceError
 from warpwise.metrics import WARP_SIZE, Metrics
 from warpwise.races import Access, Race
+from warpwise.samples import Sample
 
-KINDS = ("issue", "load", "store", "atomic", "branch", "barrier")
+KINDS = (
+    "issue",
+    "load",
+    "store",
+    "atomic",
+    "branch",
+    "barrier",
+    "copy",
+    "arrive",
+    "mma",
+)
 SPACES = ("", "global", "shared", "local")
 
 # what reading a file that is no trace, or a damaged one, can raise
@@ -50,8 +61,10 @@ class Event:
     """One warp doing one thing.
 
     ``active`` is a 32-bit mask, lane 0 in the lowest bit. ``addresses`` (memory only) has one byte
-    address per lane, -1 for inactive lanes. For ``branch``, ``active`` are the lanes that reached
-    it and ``taken`` those that took the first way. ``slots`` is the number of instructions that an
+    address per lane, -1 for inactive lanes, and each lane accesses ``itemsize`` bytes from there
+    on. For ``branch``, ``active`` are the lanes that reached it and ``taken`` those that took the
+    first way. A ``copy`` is one that lanes start to shared memory, ``arrive`` the wait that ends
+    it, and ``mma`` a product on tensor cores. ``slots`` is the number of instructions that an
     ``issue`` stands for."""
 
     kind: str
@@ -145,15 +158,22 @@ class Records:
     active: np.ndarray  #: bool, (records, threads per block)
     taken: np.ndarray  #: bool, same shape
     addresses: np.ndarray  #: int64, same shape, -1 where there is none
+    width: np.ndarray  #: int32, bytes that a lane accesses from its address on, 0 without one
+
+    @property
+    def of_first_block(self) -> np.ndarray:
+        """Which records, as booleans, are those of the block that was recorded first."""
+        return np.asarray(self.block == self.block[0]) if len(self.block) else np.zeros(0, bool)
 
     @staticmethod
     def empty(threads: int) -> Records:
-        by_record = (np.uint8, np.int32, np.int64, np.int16, np.int32)
-        by_lane = (np.bool_, np.bool_, np.int64)
-        return Records(
-            *(np.zeros(0, dtype) for dtype in by_record),
-            *(np.zeros((0, threads), dtype) for dtype in by_lane),
+        of_records = (np.uint8, np.int32, np.int64, np.int16, np.int32)
+        kind, line, block, array, slots = (np.zeros(0, dtype) for dtype in of_records)
+        active, taken, addresses = (
+            np.zeros((0, threads), dtype) for dtype in (np.bool_, np.bool_, np.int64)
         )
+        width = np.zeros(0, np.int32)
+        return Records(kind, line, block, array, slots, active, taken, addresses, width)
 
 
 @dataclass(frozen=True, repr=False)
@@ -178,16 +198,23 @@ class Trace:
     most_bytes_loaded_by_a_warp: int = 0
     most_bytes_stored_by_a_warp: int = 0
     truncated: bool = False
+    sample: Sample | None = None  #: the blocks that ran, if not all did: counters are scaled
     #: the kernel and the simulator's types of its arguments, for a compiler; a file has neither
     launched: tuple[Any, tuple[Any, ...]] | None = field(repr=False, compare=False, default=None)
     records: Records = field(repr=False, compare=False, default_factory=lambda: Records.empty(1))
 
     def __repr__(self) -> str:
         """Return one line, which a notebook shows for a trace that stands alone."""
+        some = f" ({len(self.sample.blocks)} blocks traced)" if self.sample else ""
         return (
-            f"<trace of {self.kernel}, grid {self.grid}, block {self.block}: "
+            f"<trace of {self.kernel}, grid {self.grid}{some}, block {self.block}: "
             ".metrics has its counters, .show() draws it>"
         )
+
+    @property
+    def partial(self) -> bool:
+        """True if only some blocks ran: results are partial, and races between others unknown."""
+        return self.sample is not None
 
     def elsewhere(self, line: int) -> Function | None:
         """Return the function of another file or cell that a line belongs to, None for any other.
@@ -251,7 +278,7 @@ class Trace:
                 active=active,
                 space=info.space if info else "",
                 array=info.name if info else "",
-                itemsize=info.itemsize if info else 0,
+                itemsize=int(r.width[i]),
                 addresses=_padded(r.addresses[i, lanes]) if info else (),
                 taken=_bits(r.taken[i, lanes]),
                 slots=int(r.slots[i]),
@@ -297,6 +324,8 @@ class Trace:
             "most_bytes_stored_by_a_warp": self.most_bytes_stored_by_a_warp,
             "truncated": self.truncated,
         }
+        if self.sample:
+            header["sample"] = asdict(self.sample)
         trace_file.write(path, header, vars(self.records))
 
     @staticmethod
@@ -327,8 +356,13 @@ def _from_header(header: dict[str, Any], records: Records) -> Trace:
         ),
         notes=tuple(Note(**n) for n in header["notes"]),
         functions=tuple(Function(**f) for f in header.get("functions", ())),
+        sample=_sample(header.get("sample")),
         records=records,
     )
+
+
+def _sample(header: dict[str, Any] | None) -> Sample | None:
+    return Sample(**header | {"blocks": tuple(header["blocks"])}) if header else None
 
 
 def linear(index: tuple[int, int, int], shape: tuple[int, int, int]) -> int:

@@ -53,6 +53,11 @@ NEEDED = (
     "occupancy",
     "wave",
     "tensor core",
+    "fragment",
+    "warpgroup",
+    "mbarrier",
+    "TMA",
+    "swizzle",
     "global memory",
     "DRAM",
     "L1 cache",
@@ -265,7 +270,7 @@ def test_definitions_are_short(entries):
 def test_digits_of_float_types_are_numpys(entries, name, kind):
     info = np.finfo(kind)
     assert entries[name].startswith(
-        f"A floating-point number of {info.bits} bits, {info.nmant + 1} of them for its digits"
+        f"A floating-point number of {info.bits} bits, {info.nmant + 1} of them significant"
     )
 
 
@@ -279,7 +284,7 @@ def test_bits_of_bfloat16_and_tf32(entries):
     half = np.finfo(np.float16).nmant
     assert (
         entries["TF32"].startswith(f"The {1 + exponent + half} bits")
-        and f"the {half + 1} digits" in entries["TF32"]
+        and f"the {half + 1} significant bits" in entries["TF32"]
     )
 
 

@@ -1,12 +1,13 @@
 """The table of the kernel language: its page, its examples, and the refusals."""
 
 import ast
+import textwrap
 from typing import get_type_hints
 
 import numpy as np
 import pytest
 
-from warpwise import cuda, trace
+from warpwise import cuda, hopper, trace
 from warpwise.book import language
 from warpwise.errors import KernelError
 from warpwise.simt import kernels_in
@@ -20,8 +21,11 @@ from warpwise.simt.compiler.language.functions import (
     PYTHON,
     TYPES,
 )
+from warpwise.simt.compiler.language.hopper_words import HOPPER
+from warpwise.simt.compiler.language.instructions import INSTRUCTIONS
 from warpwise.simt.compiler.language.refused import REFUSED
 from warpwise.simt.compiler.language.syntax import SYNTAX
+from warpwise.simt.frontend import names
 
 N = 32
 HEAD = """
@@ -122,6 +126,67 @@ WORDS = {word.name: word for word in (*CALLED, *READ)}
 def test_word_works(name):
     assert f"cuda.{name}" in WORDS[name].example
     run(WORDS[name].example)
+
+
+IMPORTED = "".join(
+    f"from {names.KERNELS}.{module} import {', '.join(words)}\n"
+    for module, words in names.INSTRUCTIONS.items()
+)
+WRITES_WORDS = """
+@cuda.jit
+def k(flat, out):
+    i = cuda.threadIdx.x
+    words = cuda.shared.array(128, np.uint32)
+    for part in range(4):
+        words[i + 32 * part] = flat[i + 32 * part]
+    cuda.syncthreads()
+"""
+
+
+@pytest.mark.parametrize("word", INSTRUCTIONS, ids=lambda word: word.name)
+def test_an_instruction_works(word):
+    assert word.name.partition(".")[2] in word.example
+    body = "".join(f"    {line}\n" for line in word.example.splitlines())
+    kernel = kernels_in(
+        f"import numpy as np\nfrom numba import cuda\n{IMPORTED}{WRITES_WORDS}{body}"
+    )
+    trace(kernel["k"], 1, N, np.arange(128, dtype=np.uint32), np.zeros(N, np.float32))
+
+
+FILLS_TILE = """
+import numpy as np
+from warpwise import cuda, hopper
+
+@cuda.jit
+def k(box_map):
+    bars = cuda.shared.array(2, np.uint64)
+    tile = cuda.shared.array((64, 64), np.float16, alignment=1024)
+    if cuda.threadIdx.x == 0:
+        hopper.mbarrier_init(bars, 0, 1)
+        hopper.mbarrier_init(bars, 1, 1)
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        hopper.mbarrier_arrive_expect_tx(bars, 1, 64 * 64 * 2)
+        hopper.tma_load(tile, box_map, (0, 0), bars, 1)
+    while not hopper.mbarrier_try_wait(bars, 1, 0):
+        pass
+    cuda.syncthreads()
+    if cuda.threadIdx.x < {threads}:
+"""
+
+
+@pytest.mark.parametrize("word", HOPPER, ids=lambda word: word.name)
+def test_a_word_of_hoppers_units_works(word):
+    assert f"{word.name}(" in word.example
+    threads = 1 if word.name.startswith(("hopper.mbarrier", "hopper.tma")) else 128
+    body = textwrap.indent(word.example, " " * 8)
+    kernel = kernels_in(FILLS_TILE.format(threads=threads) + body)["k"]
+    trace(kernel, 1, 128, hopper.tensor_map(np.ones((64, 64), np.float16), (64, 64), 128))
+
+
+def test_every_instruction_has_a_name_that_a_text_can_import():
+    listed = [f"{module}.{name}" for module, words in names.INSTRUCTIONS.items() for name in words]
+    assert sorted(listed) == sorted(word.name for word in INSTRUCTIONS)
 
 
 def test_a_table_of_constants_works():

@@ -54,3 +54,26 @@ def test_a_deep_line_leaves_room_and_a_short_one_stays():
     assert f"--i:{MOST}" in element(" " * 60 + "<b>x</b>")
     assert "style" not in element("x" * (SHORT + 1))
     assert element("&amp;" * SHORT) == "&amp;" * SHORT
+
+
+TABLE = "patch  tile   bytes\n1 x 1  16 x 16   4.0\n8 x 8  128 x 128  32.0"
+
+
+def printed(text: str) -> str:
+    kind = '<div class="output stream highlight-myst-ansi notranslate">'
+    return f'{kind}<div class="highlight"><pre><span></span>{text}\n</pre></div></div>'
+
+
+def test_a_printed_table_keeps_its_rows_and_says_its_width():
+    made = with_lines(printed(TABLE))
+    assert '<div class="highlight ww-table" style="--n:22"><pre>' in made and "ww-l" not in made
+    assert Text(made).text == TABLE + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["one sentence, as a cell prints it.  Another.", f"{TABLE}\n{'a long line ' * 8}", LONG],
+    ids=["a sentence", "too wide", "a line"],
+)
+def test_what_is_no_table_wraps(text):
+    assert "ww-table" not in with_lines(printed(text)) and "ww-l" in with_lines(printed(text))

@@ -46,6 +46,12 @@ others = {module.split(".")[0] for module in sys.modules} - set(sys.stdlib_modul
 assert others <= {"warpwise", "numpy", "__main__"}, others
 import warpwise.book.keep
 warpwise.book.keep.keep(nothing=1)
+try:
+    from warpwise.stopwatch import time
+except ModuleNotFoundError:  # of which ``Trace.time`` makes a TraceError
+    pass
+else:
+    raise AssertionError("a page has no stopwatch")
 """
 
 
@@ -104,7 +110,9 @@ def test_layers_above_the_labs_are_left_out(modules):
     names = {name for layer in above for name in layer.split(" | ")}
     assert set(ABOVE) == names - {"playground"} and "playground" in WHOLE
     inside = [name for name in modules if name.split(".")[1:] and name.split(".")[1] in ABOVE]
-    assert sorted(inside) == ["warpwise.book", "warpwise.book.keep"]
+    roots = {name for name in ROOTS if name.split(".")[1:2] in (["book"], ["stopwatch"])}
+    assert set(inside) == roots | {"warpwise.book", "warpwise.stopwatch"}
+    assert "warpwise.book.keep" in roots and "warpwise.stopwatch.clock" not in inside
 
 
 def test_closure_has_all_that_its_modules_import_but_for_the_layers_above(modules):

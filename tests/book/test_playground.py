@@ -56,6 +56,11 @@ def test_a_fix_is_beside_all_but_a_few_mistakes():
     assert all(one.told.count("The fix is") == 1 for one in mistakes)
 
 
+def test_what_a_page_cannot_run_says_so_and_where_it_runs():
+    for topic, of in EXAMPLES.items():
+        assert all(("JupyterLab" in one.told) == (topic == TOPICS["hopper"]) for one in of)
+
+
 def test_titles_are_short_and_no_two_are_the_same():
     all_titles = [one.title for of in EXAMPLES.values() for one in of]
     assert [title for title, count in Counter(all_titles).items() if count > 1] == []

@@ -1,11 +1,11 @@
-"""Widget scripts on a finished page: one of each, side by side, where they compress well."""
+"""Widget scripts and styles on a finished page: one of each, and scripts side by side."""
 
 from __future__ import annotations
 
 import gzip
 
-from warpwise.book.postprocess import share_scripts
-from warpwise.views import banks, fusion, memory
+from warpwise.book.postprocess import WIDGET_SCRIPT, share_scripts, share_styles
+from warpwise.views import banks, fusion, html, memory
 
 
 def body(*views) -> str:
@@ -30,5 +30,15 @@ def test_what_scripts_share_is_compressed_once():
     assert together < apart - 6_000
 
 
+def test_a_page_keeps_the_first_of_each_style_sheet():
+    made = share_styles(None, body(banks.explorer(1), fusion.explorer(), banks.explorer(2)))
+    assert made.index("<style>") < made.index("</ww-banks>")
+    for sheet in {*html.picture_sheets("banks"), *html.picture_sheets("fusion")}:
+        assert made.count(f"<style>{sheet}</style>") == 1
+    scripts = WIDGET_SCRIPT.findall(made)
+    assert len(scripts) == 3 and all("<style>${data.style}</style>" in one for one in scripts)
+
+
 def test_a_page_without_widgets_stays_as_it_is():
-    assert share_scripts(None, "<p>Text</p>") == "<p>Text</p>"
+    for share in (share_scripts, share_styles):
+        assert share(None, "<p>Text</p>") == "<p>Text</p>"

@@ -6,8 +6,8 @@ import re
 from math import ceil
 
 import pytest
+from support.cells import CELL
 from support.chapter_form import (
-    CELL,
     GLUE,
     NUMBER,
     SEVERAL_SENTENCES,
@@ -139,6 +139,7 @@ PAIRS = {
     "tile": (2 * 4 * 64**3, 2 * 4 * 64**3 // 16),
     "register": (2 * 4 / 2, 4 * 4 / 8),
     "banks": (32 * 31, 0),
+    "swizzle": (4 * 8, 4),
     "fusion": (3 * 8, 8),
     "welford": (2 * N // 8 + 128, N // 8),
     "recompute": (9 * 4, 5 * 4),

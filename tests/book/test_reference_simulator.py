@@ -86,7 +86,7 @@ def test_modules_of_the_host_are_all_listed():
 @pytest.mark.parametrize(
     "name",
     (
-        "BarrierError MisalignedError OutOfBoundsError StepLimitError "
+        "AsyncCopyError BarrierError MisalignedError OutOfBoundsError StepLimitError "
         "UnwrittenReadError WarpMaskError"
     ).split(),
 )

@@ -123,6 +123,8 @@ def test_on_paper_controls_go_and_pictures_fit(chapter):
         assert picture.is_visible() and widget.locator("p.text").is_visible()
         assert box(picture)["width"] <= 700
     assert not page.locator(":is(ww-burst, ww-requests) .ww form:not(.source)").first.is_visible()
+    assert page.locator(".ww-opening li").first.is_visible()
+    assert not page.locator(".ww-opening summary, .ww-told summary").first.is_visible()
 
 
 def test_phone_is_not_pushed_sideways(chapter):

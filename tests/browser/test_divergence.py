@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from support.pages import move, number, opened
+from support.pages import box, move, number, opened
 
 from warpwise import cuda, trace
 from warpwise.traces import Event, Trace
@@ -227,6 +227,16 @@ def test_a_fork_says_how_many_lanes_go_which_way(browser):
             in page.locator(".ww p.text").inner_text()
         )
         assert page.locator(".ww .inside", has_text="?").count() == 1
+
+
+@pytest.mark.parametrize(("width", "above"), [(390, False), (800, True)])
+def test_on_a_phone_the_marked_slot_leaves_the_code_free(browser, width, above):
+    shown = divergence.of_trace(TRACES["a loop"])._repr_html_()
+    with opened(browser, shown, viewport={"width": width, "height": 900}) as page:
+        top = box(page.locator(".picture .wd-now"))["y"]
+        first, *_, last = page.locator(".picture .wd-code").all()
+        assert (top < box(first)["y"]) == above
+        assert (top > box(last)["y"] + box(last)["height"]) != above
 
 
 def test_pages_of_slots_follow_the_step(browser):

@@ -180,7 +180,7 @@ def test_two_cells_share_one_python(first, page, watch):
     before = len([url for url in watch.requests if "/runtime/" in url])
     second = editor(page, 1)
     second.touch()
-    assert second.shown.inner_text().strip() == "(8, 32)"
+    assert second.shown.inner_text().strip() == "(4, 32)"
     assert len([url for url in watch.requests if "/runtime/" in url]) == before
 
 
@@ -295,7 +295,7 @@ def test_a_link_holds_the_text_and_does_not_run_it(first, page, base, browser):
     assert not [url for url in asked if "pyodide" in url]
     assert "press Run" in opened.status
     assert opened.button("Run").is_enabled()
-    other.evaluate("hash => { location.hash = hash; }", f"cell-8={page.url.partition('=')[2]}")
+    other.evaluate("hash => { location.hash = hash; }", f"cell-11={page.url.partition('=')[2]}")
     expect(editor(other, 1).cell.locator(".cm-content")).to_contain_text("shared")
     assert not other.evaluate(KEPT)  # it is not that reader's yet
     other.context.close()

@@ -76,8 +76,8 @@ def check_rows(page, apart, fused) -> None:
         rounded(count) for count in both
     ]
     assert float(number(page, "unfused to fused")) == round(both[0] / both[1], 2)
-    assert float(number(page, "operations per byte")) == pytest.approx(
-        elementwise.work([fused]) / both[1], abs=6e-5
+    assert float(number(page, "FLOP per byte")) == pytest.approx(
+        elementwise.flops([fused]) / both[1], abs=6e-5
     )
 
 

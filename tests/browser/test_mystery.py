@@ -11,7 +11,7 @@ from warpwise.devices import A100, H100
 from warpwise.model import matmul
 from warpwise.views import mystery
 
-POINTS = "path.mystery-dot, path.three, path.two, path.mystery-odd"
+POINTS = "path.mystery-dot, path.mystery-odd"
 
 
 def speed(page, nth: int = 0) -> float:
@@ -62,8 +62,8 @@ def test_each_line_has_all_its_points_and_without_causes_all_lie_on_the_peak(bro
             path.getAttribute('d').match(/M[-\\d.]+ [-\\d.]+(?=[hm])/g)
             .map((start) => start.slice(1).split(' ').map(Number)))"""
         lines = page.locator(f".picture :is({POINTS})").evaluate_all(starts)
-        # Four lines, and four points of the legend.
-        assert sum(len(line) for line in lines) == 95 + 3 * 94 + 4
+        # Every sixteenth size of two lines, and two points of the legend.
+        assert sum(len(line) for line in lines) == 189 + 188 + 2
         for label in mystery.LABELS.values():
             page.get_by_label(label).uncheck()
         lines = page.locator(f".picture :is({POINTS})").evaluate_all(starts)
@@ -91,9 +91,9 @@ def test_pressing_and_dragging_take_the_nearest_point(browser):
             page.mouse.move(at["x"] + ring[0], at["y"] + ring[1])
             page.mouse.down()
             page.mouse.up()
-            on_a_line = n % 32 in (0, 1, 2, 4)
+            on_a_line = n % 16 in (0, 1)
             assert (int(slider.input_value()) == n) == on_a_line
-            assert abs(int(slider.input_value()) - n) <= 32
+            assert abs(int(slider.input_value()) - n) <= 16
             assert speed(page) == modelled(int(slider.input_value()))
 
 

@@ -47,6 +47,7 @@ def test_no_box_of_code_scrolls_on_a_phone(page, base):
 
 def test_a_line_goes_on_behind_its_indentation_and_text_is_copied_as_it_was(page, base):
     page.goto(base + CHAPTER, wait_until="load")
+    page.evaluate(SCROLL)  # imports are folded
     line = page.locator(".ww-l:visible", has_text="from warpwise.report import").first
     long = page.locator(".ww-l:visible").filter(has_text="t = trace(kernel").first
     height = line.bounding_box()["height"]

@@ -100,11 +100,12 @@ def test_the_type_scales_the_bytes_and_the_step_keeps_within_a_variant(browser):
         assert (arrows(page), int(number(page, "bytes per element"))) == ((2, 1, 2), 24)
 
 
-def test_made_again_is_hatched_once_for_each_sigmoid(browser):
+def test_recomputed_is_hatched_once_for_each_sigmoid(browser):
     with opened(browser, recomputation.explorer("all")._repr_html_()) as page:
         for variant, again in {"all": 3, "out": 1, "stored": 0, "eager": 0}.items():
             choose(page, variant)
             assert page.locator(".picture rect.hatched[width='7']").count() == again
+            assert page.locator(".picture text", has_text="recomputed").count() == bool(again)
             assert sigmoids.launch(variant)[1].special == 3 + again
 
 

@@ -279,11 +279,12 @@ def golden() -> Trace:
         np.arange(kinds, dtype=np.uint8),
         np.arange(7, 7 + kinds, dtype=np.int32),
         np.arange(kinds, dtype=np.int64),
-        np.array([-1, 0, 1, 0, -1, -1], np.int16),
+        np.array([-1, 0, 1, 0, -1, -1, 1, 1, -1], np.int16),
         np.arange(20, 20 + kinds, dtype=np.int32),
         active,
         active & (lanes % 2 == 0),
         np.where(active, lanes * 4, -1),
+        np.array([0, 4, 16, 4, 0, 0, 16, 8, 0], np.int32),
     )
     return Trace(
         kernel="golden",
@@ -345,6 +346,23 @@ def test_a_race_of_an_older_file_lacks_where_its_index_came_from(tmp_path):
     columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez_compressed(tmp_path / "before.npz", **columns)
     assert Trace.load(tmp_path / "before.npz").races == golden().races
+
+
+def test_a_file_of_before_boxes_were_counted_has_none(tmp_path):
+    with np.load(GOLDEN) as file:
+        columns = dict(file)
+    header = json.loads(columns["header"].tobytes())
+    for counted in (header["metrics"], *header["by_line"].values()):
+        for name in [name for name in counted if name.startswith("tma_")]:
+            del counted[name]
+    columns["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez_compressed(tmp_path / "before.npz", **columns)
+    old = Trace.load(tmp_path / "before.npz").metrics
+    assert (old.tma_load_bytes, old.tma_store_sectors, old.flops_fp32) == (
+        0,
+        0,
+        golden().metrics.flops_fp32,
+    )
 
 
 def test_local_arrays_are_counted_by_thread():

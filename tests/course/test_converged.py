@@ -41,7 +41,7 @@ def test_no_text_says_that_lanes_are_in_step():
 @pytest.mark.parametrize(
     ("page", "word"),
     [
-        ("02_simt.md", "Since Volta that is usual and not promised"),
+        ("02_simt.md", "from Volta (2017) on, that is not promised"),
         ("03_memory_hierarchy.md", "which is not promised"),
         ("glossary.md", "Since Volta that is usual and not promised"),
     ],

@@ -14,6 +14,7 @@ from support.wrong_answers import wrong_answers
 from warpwise.errors import LabError
 from warpwise.grading import extract, sandbox
 from warpwise.grading.functions import judge_function
+from warpwise.hopper import TensorMap
 from warpwise.labs import Call, InOut, Launch
 from warpwise.labs.exercise import LEAST_MOST_BYTES
 from warpwise.labs.judge import judge
@@ -135,8 +136,9 @@ def asked(case) -> tuple:
     arrays; of a call all its arguments."""
     if isinstance(case, Launch):
         args = [a.start if isinstance(a, InOut) else a for a in case.args]
-        return case.blocks, case.threads, *(getattr(a, "shape", a) for a in args)
-    return tuple(a.tobytes() if isinstance(a, np.ndarray) else a for a in case.args)
+        arrays = [a.array if isinstance(a, TensorMap) else a for a in args]
+        return case.blocks, case.threads, *(getattr(a, "shape", a) for a in arrays)
+    return tuple((a.shape, a.tobytes()) if isinstance(a, np.ndarray) else a for a in case.args)
 
 
 # The source.

@@ -35,6 +35,7 @@ from support import programs  # noqa: E402
 
 from warpwise import trace  # noqa: E402
 from warpwise.errors import WarpwiseError  # noqa: E402
+from warpwise.hopper import TensorMap  # noqa: E402
 from warpwise.labs.exercise import fresh  # noqa: E402
 from warpwise.simt import as_kernel  # noqa: E402
 
@@ -115,6 +116,8 @@ def result_of(job: Job, most_threads: int) -> Result:
     """Run a kernel in the simulator and, if faultless there, on the GPU; compare all arrays."""
     if job.kernel is None:
         return Result(job.name, SKIPPED, "a host function")
+    if any(isinstance(arg, TensorMap) for *_, args in job.launches for arg in args):
+        return Result(job.name, SKIPPED, "a kernel of warpwise.hopper, a model")
     launches = [one for one in job.launches if threads(one[1]) * threads(one[2]) <= most_threads]
     if not launches:
         return Result(job.name, SKIPPED, f"no launch has {most_threads:,} threads or fewer")

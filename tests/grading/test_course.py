@@ -23,7 +23,7 @@ from warpwise.grading.scoring.course import (
 )
 from warpwise.grading.scoring.toml_values import line_of
 
-STEMS = ("01_why_gpus", "08_coalescing", "14_capstone")
+STEMS = ("01_why_gpus", "08_coalescing", "19_capstone")
 BERLIN = ZoneInfo("Europe/Berlin")
 POLICY = LatePolicy(percent_per_day=10, days=3, grace_minutes=15)
 WHOLE = """\
@@ -41,7 +41,7 @@ points = 20
 weight = 2.5
 due = 2026-12-01T23:59:00
 
-[labs.14_capstone]
+[labs.19_capstone]
 due = 2027-02-12T12:00:00-08:00
 late = { percent_per_day = 20 }
 
@@ -70,8 +70,8 @@ def test_every_setting_is_read(tmp_path: Path):
         "08_coalescing", 20, 2.5, datetime(2026, 12, 1, 23, 59, tzinfo=BERLIN), POLICY
     )
     due = datetime(2027, 2, 12, 20, tzinfo=UTC)
-    assert found.lab("14_capstone") == LabSettings(
-        "14_capstone", None, 1, due, LatePolicy(20, 3, 15)
+    assert found.lab("19_capstone") == LabSettings(
+        "19_capstone", None, 1, due, LatePolicy(20, 3, 15)
     )
     assert found.lab("01_why_gpus") == LabSettings("01_why_gpus", None, 1, None, POLICY)
     assert found.extensions == {
@@ -116,7 +116,7 @@ def test_the_repository_has_an_example_that_works_switched_off_and_on(tmp_path: 
     found = load(tmp_path / "course.toml", stems)
     assert (
         found.late == POLICY
-        and found.lab("14_capstone").late.percent_per_day == 20
+        and found.lab("19_capstone").late.percent_per_day == 20
         and found.extensions
     )
 
@@ -133,7 +133,7 @@ def test_the_repository_has_an_example_that_works_switched_off_and_on(tmp_path: 
         (
             "[labs.99_nothing_like_it_at_all]",
             1,
-            "there are 01_why_gpus, 08_coalescing, 14_capstone",
+            "there are 01_why_gpus, 08_coalescing, 19_capstone",
         ),
         ("[labs.08_coalescing]\npoints = 20\nwieght = 2", 3, "did you mean weight?"),
         (

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numba import cuda, typeof
 from support import tiny_course
+from support.lab_cases import kernels_for_a_gpu
 from support.paths import ROOT
 
 from warpwise.errors import GradingError
@@ -239,7 +240,7 @@ def ptx_of(kernel, args: tuple) -> str:
 @pytest.mark.parametrize("stem", material.stems(ROOT))
 def test_every_labs_kernels_compile_for_a_gpu_as_the_grader_makes_them(stem):
     of_lab = material.load(ROOT, stem, seed=3)
-    for exercise in (exercise for exercise in of_lab.lab.exercises if exercise.kind == "kernel"):
+    for exercise in kernels_for_a_gpu(stem):
         answer = gpu._solution(Answer(exercise.id, exercise.kind, exercise.name, ""), of_lab)
         kernel = compiled(extract.kernel(answer.text, answer.name, answer.others, of_lab.given))
         cases = hidden.cases(of_lab.tests, exercise.id, 3)
@@ -253,6 +254,12 @@ def test_every_labs_kernels_compile_for_a_gpu_as_the_grader_makes_them(stem):
                 assert type(one) is type(other) and np.array_equal(
                     one, other, equal_nan=np.asarray(one).dtype.kind == "f"
                 )
+
+
+def test_a_kernel_of_the_model_stays_in_the_simulator():
+    of_lab = material.load(ROOT, "15_tensor_cores", seed=3)
+    answer = gpu._solution(Answer("consumer", "kernel", "consumer", ""), of_lab)
+    assert gpu.run_on_gpu(answer, of_lab, "a GPU").problem == gpu.MODEL
 
 
 def test_what_goes_wrong_on_the_gpu_costs_no_points(course, monkeypatch):

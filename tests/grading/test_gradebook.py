@@ -34,8 +34,8 @@ from warpwise.grading.scoring.scores import Score
 from warpwise.grading.store import file_name
 from warpwise.labs.source import load_lab
 
-LABS = {stem: load_lab(stem) for stem in ("06_fusion", "08_coalescing", "14_capstone")}
-COALESCING, FUSION, CAPSTONE = "08_coalescing", "06_fusion", "14_capstone"
+LABS = {stem: load_lab(stem) for stem in ("06_fusion", "08_coalescing", "19_capstone")}
+COALESCING, FUSION, CAPSTONE = "08_coalescing", "06_fusion", "19_capstone"
 POSSIBLE = {stem: sum(e.points for e in lab.exercises) for stem, lab in LABS.items()} | {
     CAPSTONE: 10
 }

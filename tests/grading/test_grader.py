@@ -623,7 +623,7 @@ def test_of_a_choice_the_best_counts():
 
 
 def test_exercises_under_one_heading_are_told_by_the_heading_below():
-    found = feedback.questions(load_lab("14_capstone"))
+    found = feedback.questions(load_lab("19_capstone"))
     assert [one.title for one in found.values()] == ["Sliding window", "ALiBi", "Soft cap"]
     assert len({one.objective for one in found.values()}) == 1 and all(
         one.objective for one in found.values()

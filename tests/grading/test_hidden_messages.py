@@ -20,18 +20,28 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from support import hopper_bodies
 from support.feedback_pages import given
 from support.paths import ROOT
 from support.wrong_answers import WrongAnswer, wrong_answers
 
-from warpwise import messages, trace
+from warpwise import hopper, messages, trace
 from warpwise.cuda.transfers import to_device
 from warpwise.errors import KernelError, LaunchError, Location
 from warpwise.grading import extract, functions, hidden
 from warpwise.grading.simulate import summary
 from warpwise.grading.watch import Finished
 from warpwise.labs.calls import judge_call
-from warpwise.labs.exercise import Call, Case, InOut, Launch, Out, Reason, Verdict, shape_of
+from warpwise.labs.exercise import (
+    Call,
+    Case,
+    Launch,
+    Out,
+    Reason,
+    Verdict,
+    shape_of,
+    value_of,
+)
 from warpwise.labs.judge import REASONS, judge
 from warpwise.labs.source import load_lab
 from warpwise.messages import Element, Joined, Message, Name, Source
@@ -101,7 +111,7 @@ def secret(case: Case) -> frozenset[str]:
     """Return the sizes, numbers of threads, scalars and values of a case."""
     found: set[str] = set()
     for argument in case.args:
-        value = argument.start if isinstance(argument, InOut) else argument
+        value = value_of(argument)
         shape = shape_of(value) if isinstance(value, Out) else np.shape(value)
         found |= {str(n) for n in (*shape, int(np.prod(shape)))} if shape else {str(value)}
         if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
@@ -120,8 +130,10 @@ def check(found: Iterable[Told], text: str) -> None:
         alike[one.place].add(one.public)
     for place, public in alike.items():
         assert len(public) == 1, (place, public)
+    own_numbers = numbers(text)
+    shown = [(one.secret, numbers(one.open)) for one in found]
     for one in found:
-        known = numbers(text).union(*(numbers(o.open) for o in found if o.secret != one.secret))
+        known = own_numbers.union(*(has for secret, has in shown if secret != one.secret))
         leaked = numbers(" ".join(one.public)) & one.secret - known
         assert not leaked, (leaked, one.public)
         for line in "\n".join(one.public).splitlines():
@@ -134,6 +146,9 @@ def check(found: Iterable[Told], text: str) -> None:
 HEAD = """
 import numpy as np
 from numba import cuda, float32, float64, int32
+from warpwise import hopper
+from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_wait, mma_tf32
+from warpwise.kernels.wide import load4
 PACKED = np.dtype([("x", np.float64), ("k", np.int32)])
 {before}
 @cuda.jit{signature}
@@ -145,7 +160,24 @@ SUM = """    for d in (16, 8, 4, 2, 1):
         v += cuda.shfl_down_sync({mask}, v, d)
     if lane == 0:
         out[0] = v"""
+COPY = """s = cuda.shared.array(256, float32, alignment=16)
+for k in range(n % 3):
+    cp_async_commit()
+if t < 32:
+    cp_async16(s, 4 * t, x, 4 * t)
+    {then}
+    out[t] = s[4 * ((t + n) % 32)]"""
 BODIES = {
+    "a copy in no group": COPY.format(then="cp_async_wait(0)"),
+    "a copy without a wait": COPY.format(then="cp_async_commit()"),
+    "a copy with a wait for older ones": COPY.format(
+        then="cp_async_commit()\n    if n % 2:\n        cp_async_commit()\n    cp_async_wait(2)"
+    ),
+    "16 bytes out of place": "a, b, c, d = load4(x, 4 * (t % 20) + 1 + n % 3)",
+    "16 bytes with gaps": "a, b, c, d = load4(x[::2], 4 * (n % 3))",
+    "a part of a warp's product": (
+        "f = float32(1)\nif lane < 2 + n % 20:\n    mma_tf32(f, f, f, f, f, f, f, f, f, f)"
+    ),
     "an index": "out[i % 8] = x[i + n]",
     "an axis": "out[0] = m[n, 0] if n % 2 else m[0, n]\nout[1] = m[n, n]",
     "a lane's view": "v = x[t % 3:t % 3 + 2 + n % 2]\nout[i % 8] = v[t % 7 + 3]",
@@ -221,7 +253,7 @@ BODIES = {
         "s = cuda.shared.array(9000, float32)\nr = cuda.shared.array(9000, float32)"
     ),
     "no dynamic memory": "s = cuda.shared.array(0, float32)",
-}
+} | hopper_bodies.BODIES
 #: launches of other arrays and options than the usual ones
 SPECIAL: dict[str, tuple[str, Callable[[np.random.Generator, list], dict]]] = {}
 
@@ -352,6 +384,31 @@ def _record(rng, launch):
     launch[2][0] = np.zeros(int(rng.integers(3, 99)), [("when", "M8[s]")])[0]
 
 
+def _warpgroups(rng, launch):
+    launch[1] = 128 * int(rng.integers(1, 3))
+
+
+def _many_warpgroups(rng, launch):
+    launch[1] = 128 * int(rng.integers(3, 5))
+
+
+def _mapped(rng, launch):
+    values = rng.random((int(rng.integers(9, 90)), 32), np.float32)
+    launch[1], launch[2][1] = 128, hopper.tensor_map(values, hopper_bodies.BOX)
+
+
+@special("a tile of another shape", hopper_bodies.COPIED)
+def _box(rng, launch):
+    values = rng.random((int(rng.integers(9, 90)), 32), np.float32)
+    launch[1], launch[2][1] = 128, hopper.tensor_map(values, (int(rng.integers(1, 8)), 32))
+
+
+for _name, _body in hopper_bodies.MAPPED.items():
+    special(_name, _body)(_mapped)
+for _name, _body in hopper_bodies.WARPGROUPS.items():
+    special(_name, _body)(_many_warpgroups if "registers" in _name else _warpgroups)
+
+
 SIGNED = '("void(float32[:, :], float32[:], int64, int32[:], float32[:])")'
 EITHER = [
     f"void(float32[:], float32[:, :], {n}, int32[:], float32[:])" for n in ("int32", "uint32")
@@ -376,6 +433,11 @@ def drawn(rng: np.random.Generator) -> list:
     return [int(rng.integers(2, 5)), int(rng.integers(33, 129)), args]
 
 
+def in_memory(argument: object) -> object:
+    """Return the array of a tensor map, and any other argument as it is."""
+    return argument.array if isinstance(argument, hopper.TensorMap) else argument
+
+
 def told_of(text: str, launch: list, options: dict) -> Told:
     """Launch a kernel that must be refused or stopped."""
     blocks, threads, args = launch
@@ -385,7 +447,7 @@ def told_of(text: str, launch: list, options: dict) -> Told:
     reason = next(REASONS[kind] for kind in type(error).__mro__ if kind in REASONS)
     remedy = error.remedy if isinstance(error, KernelError) else messages.NOTHING
     assert error.told.open() == str(error)
-    sizes = {str(n) for arg in args for n in np.shape(arg)} | {str(args[2])}
+    sizes = {str(n) for arg in args for n in np.shape(in_memory(arg))} | {str(args[2])}
     flat = {str(n) for n in (*np.ravel(blocks), *np.ravel(threads), *options.values())}
     return Told(reason, error.told, remedy, frozenset(sizes | flat))
 
@@ -725,7 +787,7 @@ quietly = np.errstate(all="ignore")  # wrong answers overflow, too
 def of_answer(answer: WrongAnswer, seed: int) -> Iterator[Told]:
     """Yield what a wrong answer's author reads of the hidden cases of a seed."""
     exercise = load_lab(answer.lab).exercise(answer.exercise)
-    cases = sorted(hidden.cases(hidden_tests(answer.lab), exercise.id, seed), key=size)
+    cases = cases_of(answer.lab, exercise.id, seed)
     text = partial(extract.kernel, answer.text, exercise.name, (), given(answer.lab))
     if exercise.kind == "host":
         function = defined(answer, exercise.name)
@@ -743,13 +805,19 @@ def of_answer(answer: WrongAnswer, seed: int) -> Iterator[Told]:
 
 
 @cache
+def cases_of(stem: str, exercise: str, seed: int) -> list[Case]:
+    """Return an exercise's hidden cases, the smallest first."""
+    return sorted(hidden.cases(hidden_tests(stem), exercise, seed), key=size)
+
+
+@cache
 def hidden_tests(stem: str) -> ModuleType:
     return hidden.load(ROOT, stem)
 
 
 def size(case: Case) -> int:
     """Return the number of elements that a case is about."""
-    return sum(np.size(getattr(argument, "start", argument)) for argument in case.args)
+    return sum(np.size(value_of(argument)) for argument in case.args)
 
 
 def defined(answer: WrongAnswer, name: str) -> Callable:

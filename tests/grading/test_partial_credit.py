@@ -23,7 +23,7 @@ LAB = "08_coalescing"
 SETTINGS = """
 [partial]
 over_budget = 40
-[labs.14_capstone]
+[labs.19_capstone]
 partial = { over_budget = 75 }
 [labs.08_coalescing]
 points = 32
@@ -35,7 +35,7 @@ WRONG = Finding(False, "wrong result", tried=9, cases=9, failed=("a",))
 
 def read(folder: Path, text: str) -> courses.Course:
     (folder / "course.toml").write_text(text, "utf-8")
-    return courses.load(folder / "course.toml", [LAB, "14_capstone"])
+    return courses.load(folder / "course.toml", [LAB, "19_capstone"])
 
 
 def record(*findings: Finding, choice: str = "") -> Record:
@@ -49,7 +49,7 @@ def record(*findings: Finding, choice: str = "") -> Record:
 def test_the_setting_is_of_all_labs_or_of_one(tmp_path: Path):
     found = read(tmp_path, SETTINGS)
     assert found.lab(LAB).over_budget == found.lab("01_why_gpus").over_budget == 40
-    assert found.lab("14_capstone").over_budget == 75
+    assert found.lab("19_capstone").over_budget == 75
     assert courses.Course().lab(LAB).over_budget == 0
     assert read(tmp_path, "").lab("01_why_gpus").over_budget == 0
 

@@ -1,7 +1,6 @@
 """The memory-bound reference kernels against float64, and their traffic by closed formulas.
 
-The simulator counts an access of 16 bytes as four of 4 bytes: bytes are right, and requests are
-four times those of a GPU."""
+A lane's access of 16 bytes is one request, as on a GPU."""
 
 from __future__ import annotations
 
@@ -230,12 +229,10 @@ def test_a_column_of_the_tile_lies_in_one_bank_and_of_the_padded_tile_in_all():
 
 
 def quads(t, kind: str, space: str) -> list[np.ndarray]:
-    """Return where each lane's 16 bytes begin, for each request of 16 bytes.
-
-    The simulator makes such a request of four; this is the first of them."""
-    found = [np.array(e.addresses) for e in t.events if e.kind == kind and e.space == space]
-    assert len(found) % 4 == 0
-    return [addresses for addresses in found if (addresses % QUAD_BYTES == 0).all()]
+    """Return where each lane's 16 bytes begin, for each request, all of which are of 16 bytes."""
+    found = [e for e in t.events if e.kind == kind and e.space == space]
+    assert {e.itemsize for e in found} == {QUAD_BYTES}
+    return [np.array(e.addresses) for e in found]
 
 
 @pytest.mark.parametrize("kind", ("load", "store"))

@@ -18,7 +18,7 @@ import pytest
 from numba import cuda as numba_cuda
 from support.slowed import crowded_core, slowly
 
-from warpwise import cuda
+from warpwise import cuda, hopper
 from warpwise.errors import LabError
 from warpwise.labs import Call, InOut, Launch, Out, advice, causes, check
 from warpwise.labs.budgets import NAMES
@@ -190,6 +190,33 @@ def test_inputs_must_stay_as_they_were():
     assert verdict.reason == "input changed"
     assert verdict.detail == "x[0] was -3 and is now 9; 70 of 70 elements are changed"
     assert (before == X).all()
+
+
+def test_the_array_of_a_tensor_map_must_stay_as_it_was():
+    source = """
+@cuda.jit
+def overwritten(x_map, y):
+    tile = cuda.shared.array((8, 32), np.float32, alignment=128)
+    t = cuda.threadIdx.x
+    for row in range(8):
+        tile[row, t] = row
+        y[row, t] = row
+    hopper.fence_proxy_async()
+    cuda.syncthreads()
+    if t == 0:
+        hopper.tma_store(x_map, (0, 0), tile)
+        hopper.tma_store_commit_group()
+        hopper.tma_store_wait_group(0)
+"""
+    names = "import numpy as np\nfrom warpwise import cuda, hopper\n"
+    x = np.full((8, 32), 9, np.float32)
+    want = np.repeat(np.arange(8, dtype=np.float32)[:, None], 32, axis=1)
+    args = (hopper.tensor_map(x, (8, 32)), Out((8, 32)))
+    case = Launch("a map", 1, 32, args, (want,))
+    verdict = judge_launch(kernels_in(names + source)["overwritten"], case)
+    assert verdict.reason == "input changed"
+    assert verdict.detail.startswith("x_map[0, 0] was 9 and is now 0")
+    assert (x == 9).all()
 
 
 def test_a_budget_names_the_counter_and_the_line():

@@ -26,7 +26,7 @@ STEM = "01_why_gpus"
 LAB = load_lab(STEM)
 POINTS = {exercise.id: exercise.points for exercise in LAB.exercises}
 WRONG = "choose_launch"
-CHOICE = "14_capstone"
+CHOICE = "19_capstone"
 WORDS = ["Success", "VALIDATION FAILED ON 6 CELL(S)"]
 
 

@@ -156,7 +156,7 @@ def test_nothing_of_the_instructors_is_in_it(bundle):
 def test_no_secret_is_in_it(bundle, secrets):
     kinds = " ".join(secrets.values())
     for kind in (
-        "the solution of 14_capstone/alibi",
+        "the solution of 19_capstone/alibi",
         "tests/course/02_simt/hidden.py",
         "/wrong/",
         "/wrong.toml",

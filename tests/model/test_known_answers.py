@@ -273,13 +273,13 @@ def test_waves_in_words():
 # Matrix products
 
 
-def loads_of_a_slice(width: int) -> int:
-    """Count the loads and stores of lanes for 8 columns of A's tile and 8 rows of B's."""
+def turns_of_a_slice(width: int) -> int:
+    """Count the loads and stores of lanes that nothing hides, for a column of A's tile and a row
+    of B's."""
     turns = 0
-    for _row in range(256 + 128):
-        for first in range(0, 16, width):
-            turns += 1 if first + width <= 16 else 0
-            turns += 1 if width == 2 else 0  # from a register to shared memory
+    for _number in range(256 + 128):
+        if width == 2:  # a copy past the registers moves 4 bytes or more
+            turns += len(("into a register", "from there to shared memory"))
     return turns
 
 
@@ -295,19 +295,18 @@ def test_the_widest_load_that_fits_every_row(n, width):
 @pytest.mark.parametrize("device", matmul.KNOWN, ids=str)
 @pytest.mark.parametrize("n", [1792, 1793, 1794, 1796, 2048, 2049, 3001, 5000])
 def test_a_product_takes_rounds_of_tiles_and_of_loads(n, device):
-    """Every SM takes its turn, and every turn its products and its surplus loads."""
+    """Every SM takes its turn, and every turn its products and its narrow loads."""
     rounds, left = 0, -(-n // 256) * -(-n // 128)
     while left > 0:
         left, rounds = left - device.sms, rounds + 1
     products = rounds * n * 2 * 256 * 128 / (device.tensor16_tflops * 1e12 / device.sms)
-    more = loads_of_a_slice(matmul.load_width(n)) - loads_of_a_slice(16)
-    waited = rounds * n * more / 8 / 32 / device.clock_hz
+    waited = rounds * n * turns_of_a_slice(matmul.load_width(n)) / 32 / device.clock_hz
     assert matmul.product(n, device).seconds == pytest.approx(products + waited)
 
 
 @pytest.mark.parametrize("device", matmul.KNOWN, ids=str)
-def test_where_rows_are_aligned_tiles_and_waves_decide(device):
-    for n in range(512, 4096, 8):
+def test_where_rows_are_even_tiles_and_waves_decide(device):
+    for n in range(512, 4096, 2):
         assert matmul.product(n, device).share == pytest.approx(share_of_peak(n, device))
 
 
@@ -324,7 +323,7 @@ def test_the_causes_of_the_lecture_s_cliff():
     before, after = matmul.product(1792, A100), matmul.product(1793, A100)
     assert (before.share, after.share) == (
         pytest.approx(0.907, abs=5e-4),
-        pytest.approx(0.267, abs=5e-4),
+        pytest.approx(0.2595, abs=5e-4),
     )
     assert matmul.product(1793, A100, ("memory", "tiles", "waves")).share == pytest.approx(
         0.454, abs=5e-4

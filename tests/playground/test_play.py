@@ -43,6 +43,13 @@ def test_a_launch_is_shown_in_tabs_and_its_result_compared(end: str):
     assert shown["marks"] == [] and shown["error"] == ""
 
 
+@pytest.mark.parametrize(("factor", "said"), [(2, "y is as expected."), (3, "y[1] should be 3")])
+def test_a_result_in_device_memory_is_compared_as_well(factor: int, said: str):
+    device = LAUNCH.replace("np.zeros_like(x)", "cuda.to_device(np.zeros(64))")
+    shown = one(launch=device.replace("2 * x", f"{factor} * x"))
+    assert shown["verdict"].startswith(said)
+
+
 def test_another_value_at_the_end_is_shown_as_it_is():
     launch = LAUNCH.replace("trace(", "traced = trace(") + "traced.metrics.global_load_requests"
     assert one(launch=launch)["value"] == "2"

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import re
+import subprocess
+import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
@@ -13,6 +18,8 @@ from warpwise import Metrics, Trace, cuda, trace
 from warpwise.devices import H100, RTX_4090, T4
 from warpwise.model import bound, occupancy, waves
 from warpwise.report import needed_sectors, report
+from warpwise.report.modelled_time import sentence
+from warpwise.toolchain import missing
 from warpwise.traces import Note
 
 ONE = np.float32(1)
@@ -422,3 +429,50 @@ def test_html_says_what_the_text_says(scattered):
 )
 def test_needed_sectors(requests, used, needed):
     assert needed_sectors(requests, used) == needed
+
+
+class Terminal(io.StringIO):
+    """A stream that a person reads."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.skipif(bool(missing()), reason="no compiler")
+def test_a_person_reads_how_long_many_such_blocks_take(scattered):
+    program = str(report(scattered))
+    with redirect_stdout(Terminal()):
+        person = str(report(scattered))
+    (line,) = set(person.splitlines()) - set(program.splitlines())
+    time = r"Stopwatch: 256 x 256 such blocks: about [\d.]+ [um]s on an H100 SXM, bound by \w+"
+    kept = r"with \d+ registers a thread and no spills \(modelled\)\."
+    assert re.fullmatch(f"{time}, {kept}", line), line
+
+
+@pytest.mark.skipif(bool(missing()), reason="no compiler")
+def test_a_doubtful_time_is_told_by_its_bounds():
+    @cuda.jit
+    def count(x, bins):
+        cuda.atomic.add(bins, x[cuda.grid(1)], 1)
+
+    made = trace(count, 4, 64, np.arange(256, dtype=np.int32) % 8, np.zeros(8, np.int32))
+    assert re.match(
+        r"65,536 such blocks: between [\d.]+ \ws and [\d.]+ \ws on a T4", sentence(made, T4)
+    )
+
+
+def test_a_trace_without_its_kernel_says_nothing_of_time(scattered):
+    with redirect_stdout(Terminal()):
+        assert report(replace(scattered, launched=None)).time == ""
+
+
+def test_a_report_that_nobody_reads_loads_no_stopwatch():
+    code = (
+        "import sys, numpy as np\nfrom warpwise import cuda, trace\n"
+        "from warpwise.kernels import copy\nfrom warpwise.report import report\n"
+        "x = np.zeros(64, np.float32)\n"
+        "report(trace(copy.copy_1_plain, 1, 64, x, x.copy(), 64)).time\n"
+        "print([name for name in sys.modules if 'stopwatch' in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -48,7 +48,7 @@ def test_every_path_exists():
             found = [folder / path for folder in folders if (folder / path).exists()]
             if not found:
                 missing.append(path)
-            folders += [one if one.is_dir() else one.parent for one in found]
+            folders += {one if one.is_dir() else one.parent for one in found} - {*folders}
     assert missing == []
 
 

@@ -93,9 +93,9 @@ def test_readme_opens_with_the_course_its_film_and_two_commands():
     shown = re.findall(r'(?:src|srcset)="([^"]+)"', opening)
     assert [Path(one).name for one in shown] == ["edit-dark.webp", "edit-light.webp"]
     assert re.findall(r"^\$ (make \w+)", opening, re.MULTILINE) == ["make book", "make test"]
-    parts = {"thirteen": "[01][0-9]_*.md", "fourteen": "../labs/*.ipynb"}
+    parts = {"fifteen": "[01][0-9]_*.md", "sixteen": "../labs/*.ipynb"}
     numbers = {word: len(list((ROOT / "chapters").glob(glob))) for word, glob in parts.items()}
-    assert numbers == {"thirteen": 13, "fourteen": 14} and all(word in opening for word in numbers)
+    assert numbers == {"fifteen": 15, "sixteen": 16} and all(word in opening for word in numbers)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

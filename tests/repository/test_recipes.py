@@ -63,24 +63,24 @@ def follow(copy: Path) -> Iterator[Callable[..., Following]]:
 
 @pytest.mark.slow
 def test_a_chapter(follow, tmp_path):
-    recipe = follow("A chapter", NN_topic="15_dice")
+    recipe = follow("A chapter", NN_topic="17_dice")
     recipe.write("chapters/NN_topic.md", samples.chapter())
     recipe.write("tests/course/NN_topic/test_chapter.py", samples.CHAPTER_TEST)
     recipe.write("chapters/teaching/NN_topic.md", samples.guide())
-    recipe.write("solutions/NN_topic.md", SOURCE.replace("# Lab 1: Tiny", "# Lab 15: Dice"))
+    recipe.write("solutions/NN_topic.md", SOURCE.replace("# Lab 1: Tiny", "# Lab 16: Dice"))
     entry = "      - file: chapters/{}\n"
-    recipe.insert("_toc.yml", entry.format("capstone"), entry.format("15_dice"))
-    recipe.insert("_toc.yml", entry.format("teaching/capstone"), entry.format("teaching/15_dice"))
+    recipe.insert("_toc.yml", entry.format("capstone"), entry.format("17_dice"))
+    recipe.insert("_toc.yml", entry.format("teaching/capstone"), entry.format("teaching/17_dice"))
     found = passed(recipe.prove())
     assert {"TestForm::test_length", "test_a_die_has_six_faces"} <= found
-    assert "test_guide_is_one_page_in_the_order_of_the_house[15_dice]" in found
-    (tmp_path / "toc.yml").write_text("format: jb-book\nroot: chapters/15_dice\n")
+    assert "test_guide_is_one_page_in_the_order_of_the_house[17_dice]" in found
+    (tmp_path / "toc.yml").write_text("format: jb-book\nroot: chapters/17_dice\n")
     book = Path(sys.executable).parent / "jupyter-book"
     recipe.run(
         book, "build", ".", "--toc", tmp_path / "toc.yml", "--path-output", tmp_path, "-W", "-q"
     )
-    page = (tmp_path / "_build/html/chapters/15_dice.html").read_text("utf-8")
-    assert "Chapter 15: Dice" in page and "<ww-burst" in page and "ww-quiz" in page
+    page = (tmp_path / "_build/html/chapters/17_dice.html").read_text("utf-8")
+    assert "Chapter 17: Dice" in page and "<ww-burst" in page and "ww-quiz" in page
 
 
 @pytest.mark.slow

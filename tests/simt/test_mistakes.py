@@ -2,8 +2,9 @@
 
 A mistake is named on its line and in its thread. ``# expect: race`` ends each of the one or two
 lines that take part in a race, and ``# scope:`` says where the two threads may be. ``# expect:
-<class of the error>`` ends the line that is to be named; for a LaunchError that is the launch, and
-words of the message follow."""
+fragment`` ends a product that gets a fragment in another order, of which a wrong result is told.
+``# expect: <class of the error>`` ends the line that is to be named; for a LaunchError that is the
+launch, and words of the message follow."""
 
 from __future__ import annotations
 
@@ -22,6 +23,10 @@ import pytest
 from support.mistakes import FOLDER, KERNEL_ERRORS, NAMES
 
 from warpwise import errors, trace
+from warpwise.cuda import DeviceArray
+from warpwise.labs.fragments import misplaced
+from warpwise.labs.mistake_pairs import pair
+from warpwise.simt import as_kernel
 
 SEEDS = (3, 4)
 MOST_CHANGED_LINES = 8
@@ -78,7 +83,7 @@ def faulty(name: str) -> Program:
 
 
 def correct(name: str) -> Program:
-    return Program(FOLDER / f"{name}_correct.py")
+    return Program(pair(FOLDER, name).correct)
 
 
 def statements(program: Program) -> list[str]:
@@ -99,7 +104,8 @@ REFUSED = [
     for name in NAMES
     if any(what.startswith("LaunchError") for what in faulty(name).expectations.values())
 ]
-STOPPED = [name for name in NAMES if name not in RACY and name not in REFUSED]
+MISPLACED = [name for name in NAMES if "fragment" in faulty(name).expectations.values()]
+STOPPED = [name for name in NAMES if name not in (*RACY, *REFUSED, *MISPLACED)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -160,6 +166,23 @@ def test_a_mistake_stops_the_kernel_with_its_line_block_and_thread(name, seed):
     assert error.what and error.try_this
 
 
+@pytest.mark.parametrize("name", MISPLACED)
+def test_a_fragment_in_another_order_is_named_with_the_line_of_its_product(name):
+    program = faulty(name)
+    ((line, _),) = program.expectations.items()
+    kernel, *launch, args = program.module.launch(np.random.default_rng(SEEDS[0]))
+    found = misplaced(as_kernel(kernel), *launch, args)
+    assert found is not None and found.line == line
+    assert f"the product on line {line} has " in found.seen and found.causes
+    assert program.run(SEEDS[0])[0].races == ()
+
+
+@pytest.mark.parametrize("name", MISPLACED)
+def test_its_twin_has_all_fragments_in_order(name):
+    kernel, *launch, args = correct(name).module.launch(np.random.default_rng(SEEDS[0]))
+    assert misplaced(as_kernel(kernel), *launch, args) is None
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_launch_is_refused_before_it_changes_anything(name):
     program = faulty(name)
@@ -182,7 +205,7 @@ def test_the_correct_twin_is_left_alone_and_right(name, seed):
     program = correct(name)
     t, before, after = program.run(seed)
     assert t.races == ()
-    result = [a for a in after if isinstance(a, np.ndarray)][-1]
+    result = [a for a in after if isinstance(a, (np.ndarray, DeviceArray))][-1]
     np.testing.assert_allclose(result, program.module.expected(*before), rtol=1e-5, atol=1e-6)
 
 
@@ -191,7 +214,7 @@ def test_a_twin_differs_from_its_mistake_by_few_lines(name):
     wrong, right = faulty(name), correct(name)
     assert 1 <= changed_lines(statements(wrong), statements(right)) <= MOST_CHANGED_LINES
     assert not right.expectations and wrong.expectations
-    assert ast.get_docstring(ast.parse(wrong.text)) != ast.get_docstring(ast.parse(right.text))
+    assert ast.get_docstring(ast.parse(wrong.text)) != pair(FOLDER, name).reason
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -204,19 +227,27 @@ def test_what_a_faulty_program_expects_makes_sense(name):
         assert program.scopes and program.scopes <= {"warp", "block", "grid"}, (
             "say where two threads that race may be: # scope: warp, block, grid, or several"
         )
-    else:
+    elif kinds != {"fragment"}:
         assert len(program.expectations) == 1 and not program.scopes
         kind = getattr(errors, kinds.pop(), object)
         assert issubclass(kind, (errors.KernelError, errors.LaunchError)), (
-            f"# expect: takes race, {', '.join(KERNEL_ERRORS)}, or LaunchError and its words"
+            f"# expect: takes race, fragment, {', '.join(KERNEL_ERRORS)}, or LaunchError and words"
         )
 
 
 def test_there_are_pairs_of_every_kind_and_nothing_else():
     files = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.py")}
-    assert files == {f"{name}_{kind}.py" for name in NAMES for kind in ("faulty", "correct")}
+    pairs = [pair(FOLDER, name) for name in NAMES]
+    paths = {path for one in pairs for path in (one.faulty, one.correct)}
+    assert files == {str(path.relative_to(FOLDER)) for path in paths}
     assert len(NAMES) >= 60
     assert min(Counter(name.partition("/")[0] for name in NAMES).values()) >= 2
+
+
+def test_a_program_that_mends_several_mistakes_has_a_name_of_its_own():
+    times = Counter(pair(FOLDER, name).correct for name in NAMES)
+    own = {path for path in times if path.name.endswith("_correct.py")}
+    assert all((count == 1) == (path in own) for path, count in times.items())
 
 
 def test_no_two_mistakes_are_alike():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpwise.stopwatch.accesses import atomic_clocks, clocks, sectors
+from warpwise.stopwatch.accesses import atomic_clocks, clocks, partly_stored, sectors
 from warpwise.stopwatch.cards import find
 from warpwise.stopwatch.l1 import misses
 
@@ -65,6 +65,14 @@ def test_sectors():
     assert len(sectors(LANES * 4, 4)) == 4
     assert len(sectors(LANES * 4 + 16, 4)) == 5
     assert len(sectors(LANES * 16, 16)) == 16
+
+
+def test_sectors_of_which_a_request_stores_a_part():
+    assert partly_stored(LANES * 4, 4) == 0
+    assert partly_stored(LANES * 4 + 16, 4) == 2  # half a sector at either end
+    assert partly_stored(LANES * 128, 4) == 32
+    assert partly_stored(LANES * 16, 16) == 0
+    assert partly_stored([-1] * 31 + [0], 8) == 1
 
 
 def test_l1_forgets_the_line_that_was_used_longest_ago():

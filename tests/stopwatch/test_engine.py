@@ -24,8 +24,11 @@ def run(
     slots: int = 1,
     blocks: int = 1,
     second: bool = False,
+    reads: list[tuple[int, int]] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Run (kind, results, sources, clocks, latency, lsu, sectors, dram) along some walks."""
+    """Run (kind, results, sources, clocks, latency, lsu, sectors, dram) along some walks.
+
+    ``reads``: of each bank of registers, by instruction; none unless said."""
     n = len(instructions)
     results, sources = np.full((n, 2), -1, np.int16), np.full((n, 3), -1, np.int16)
     for i, row in enumerate(instructions):
@@ -40,6 +43,7 @@ def run(
         streams[row, : len(walk)] = walk
     ends, stalls, _ = engine.simulate(
         kinds, results, sources, clocks, latencies, answer, lsu, sectors, dram,
+        np.array(reads or [(0, 0)] * n, float),
         streams, np.array([len(w) for w in walks]), np.array(warps), slots, blocks,
         LATENCY, RATES, START, second,
     )  # fmt: skip
@@ -70,6 +74,22 @@ def test_a_chain_of_additions_takes_their_latency():
 def test_independent_additions_take_their_pipe():
     assert clocks([fma(1)], [HUNDRED], [0]) == pytest.approx(200, abs=8)
     assert clocks([fma(1)], [HUNDRED], [0], second=True) == pytest.approx(100, abs=8)
+
+
+@pytest.mark.parametrize(
+    ("reads", "expected"),
+    [((1, 1), 100), ((2, 0), 200), ((1, 2), 200), ((0, 3), 300)],
+)
+def test_additions_take_the_busier_bank_of_their_registers(reads: tuple, expected: float):
+    """Two pipes take one in each clock, and a bank gives one register."""
+    took = clocks([fma(1)], [HUNDRED], [0], second=True, reads=[reads])
+    assert took == pytest.approx(expected, abs=8)
+
+
+def test_banks_even_out_between_instructions():
+    """Two of one bank and one of the other in turn: three clocks for two."""
+    took = clocks([fma(1), fma(2)], [[0, 1] * 50], [0], second=True, reads=[(1, 2), (2, 1)])
+    assert took == pytest.approx(150, abs=8)
 
 
 def test_warps_of_one_scheduler_share_its_pipe_and_others_do_not():

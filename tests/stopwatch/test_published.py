@@ -7,19 +7,34 @@ from collections import Counter
 
 import pytest
 import stopwatch
-from published import twins
+from published.launches import twin_of
+from published.machine_code import CCS, stored
 
 from warpwise.stopwatch import find
-from warpwise.stopwatch.families import FAMILY_OF, POINTS, Point, families, nearest, points
+from warpwise.stopwatch.families import (
+    COVERED,
+    ENOUGH,
+    POINTS,
+    Point,
+    coverage,
+    families,
+    nearest,
+    points,
+)
 
 with open(POINTS, newline="", encoding="utf-8") as file:
     ROWS = list(csv.DictReader(file))
+#: Pairs that are known to be predicted in the wrong order.
+WRONG = {
+    ("norm_shared", "32", "norm_shared_once", "1024"),
+    ("norm_shared", "64", "norm_shared_once", "256"),
+}
 KERNELS = sorted({row["kernel"] for row in ROWS})
 
 
 def test_there_are_enough_points_with_sources():
-    assert len(ROWS) >= 150
-    assert len({row["device"] for row in ROWS}) >= 8 and len({row["family"] for row in ROWS}) >= 5
+    assert len(ROWS) >= 300
+    assert len({row["device"] for row in ROWS}) >= 8 and len({row["family"] for row in ROWS}) >= 8
     assert all(row["source"] and find(row["device"]) for row in ROWS)
     keys = Counter((row["ladder"], row["device"], row["kernel"], row["size"]) for row in ROWS)
     assert max(keys.values()) == 1
@@ -27,12 +42,12 @@ def test_there_are_enough_points_with_sources():
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_each_kernel_has_a_twin_with_its_lines_and_machine_code(kernel: str):
-    tags = stopwatch.lines_in(getattr(twins, kernel))
-    for cc in stopwatch.CCS:
-        code = stopwatch.stored(cc)[kernel]
+    tags = stopwatch.lines_in(twin_of(kernel))
+    for cc in CCS:
+        code = stored(cc)[kernel]
         assert code.registers > 0 and len(code.instructions) > 10
-        used = {i.line for i in code.instructions} & tags.keys()
-        assert used == tags.keys(), f"{cc}: {sorted(tags.keys() - used)}"
+        used = {tags[i.line] for i in code.instructions if i.line in tags}
+        assert used == set(tags.values()), f"{cc}: {sorted(set(tags.values()) - used)}"
 
 
 def test_the_points_in_the_package_are_these():
@@ -46,13 +61,25 @@ def test_the_points_in_the_package_are_these():
     assert all(0 < family.mean <= abs(family.worst) for family in families().values())
 
 
-def test_a_kernel_gets_the_range_of_what_binds_it():
-    assert {nearest(binds).name for binds in FAMILY_OF} <= families().keys()
+@pytest.mark.parametrize("binds", ["DRAM", "latency", "shared memory", "float32 arithmetic"])
+def test_a_kernel_gets_a_range_in_which_most_times_lie_that_the_same_thing_binds(binds: str):
+    kind = nearest(binds)
+    assert kind.points >= ENOUGH and 0 < kind.within < 0.6
+    alike = [p for p in points() if nearest(p.binds) == kind]
+    inside = sum(abs(p.longer) <= kind.within for p in alike)
+    assert kind.points == len(alike) and COVERED <= inside / len(alike) < COVERED + 0.1
+
+
+def test_a_kernel_that_nothing_like_it_was_published_for_gets_none():
     assert nearest("special functions") is None
 
 
+def test_ranges_hold_for_ladders_that_they_were_not_made_of():
+    assert coverage() >= 0.7
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("only", ["sgemm_shared", "reduce_two_loads", "Liu"])
+@pytest.mark.parametrize("only", ["sgemm_shared", "reduce_two_loads", "Liu", "yencal", "simveit"])
 def test_a_few_points_are_predicted_as_they_are_kept(only: str):
     """`make stopwatch` predicts them all."""
     kept = {(p.device, p.kernel, p.size, p.ladder): p.predicted for p in points()}
@@ -65,8 +92,11 @@ def test_a_few_points_are_predicted_as_they_are_kept(only: str):
 def test_the_model_keeps_to_its_goals():
     assert sum(abs(p.error) for p in points()) / len(points()) <= 0.1
     assert all(family.mean <= 0.15 for family in families().values())
-    products = [p for p in points() if p.family in ("matrix products", "reductions")]
-    assert stopwatch.misordered(products) == []
+    assert max(abs(p.error) for p in points()) <= 0.35
+    ladders = [p for p in points() if p.family not in ("streams", "stencils")]
+    wrong = stopwatch.misordered(ladders)
+    named = {(a.kernel, str(a.size), b.kernel, str(b.size)) for a, b in wrong}
+    assert named <= WRONG, "a pair that was in order is so no more"
 
 
 def test_errors_are_of_times_whatever_the_unit():

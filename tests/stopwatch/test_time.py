@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import inf, isinf
 from pathlib import Path
 
 import numpy as np
 import pytest
+from predictions import traced
 
 from warpwise import cuda, trace
 from warpwise.errors import LaunchError
+from warpwise.kernels import sgemm
 from warpwise.kernels.sgemm import simple, thread_tiles
-from warpwise.stopwatch import CARDS, Estimate, find
+from warpwise.stopwatch import CARDS, Estimate, find, time
+from warpwise.stopwatch.walk import KEPT
 from warpwise.toolchain import missing
 from warpwise.traces import Trace
 
@@ -123,7 +127,7 @@ def test_it_reads_as_a_sentence():
     assert str(found) == repr(found)
     sentence = rf"{number} us \({number} to {number}\), bound by DRAM; modelled"
     assert re.fullmatch(sentence, str(found)), str(found)
-    assert "Warps wait for: long scoreboard" in found.show()
+    assert "Warps wait for: long scoreboard" in found.text()
 
 
 def test_an_unknown_device_is_refused_with_the_known_ones():
@@ -206,7 +210,90 @@ def test_every_figure_of_every_card_has_a_source():
         assert card.at(1.0).dram_bytes_per_clock == pytest.approx(card.device.dram_gb_per_s)
 
 
+def test_dram_does_not_wait_for_a_slower_clock():
+    """Its part of the latency is the same in nanoseconds, so fewer clocks; L2's is in clocks."""
+    card = find("A100 40 GB")
+    slow = card.at(card.ghz / 2)
+    assert slow.l2_latency == card.l2_latency
+    beyond = [(c.dram_latency - c.l2_latency) / c.ghz for c in (card, slow)]
+    assert beyond[0] == pytest.approx(beyond[1])
+
+
 def test_an_estimate_is_a_value():
     made = Estimate("k", "T4", (1, 1, 1), 1e-3, 9e-4, 1.1e-3, "DRAM", flops=1e9, dram_bytes=1e8)
     assert str(made) == "1 ms (0.9 to 1.1), bound by DRAM; modelled"
     assert (made.flops_per_s, made.dram_bytes_per_s) == (1e12, 1e11)
+
+
+@cuda.jit
+def centred(a, out):
+    """Its block reads 128 numbers, and after a barrier reads them again."""
+    sums = cuda.shared.array(1, np.float32)
+    i = cuda.grid(1)
+    own = a[i]
+    if cuda.threadIdx.x == 0:
+        sums[0] = own
+    cuda.syncthreads()
+    out[i] = a[i] - sums[0]
+
+
+def test_what_l1_still_has_comes_from_dram_once():
+    a, out = (np.zeros(64 * 128, np.float32) for _ in range(2))
+    blocks = 2**18
+    found = trace(centred, 64, 128, a, out, sanitize=False).time("RTX A6000", grid=blocks)
+    assert found.dram_bytes == pytest.approx(2 * 4 * 128 * blocks, rel=0.01)
+
+
+def test_more_operations_than_the_device_can_do_are_doubted():
+    """A compiler does once what does not change from round to round; the simulator each time."""
+
+    @cuda.jit
+    def unchanged(x, out):
+        i = cuda.grid(1)
+        p = np.float32(0)
+        for _ in range(2000):
+            p = x[i] * x[i] + np.float32(1)
+        out[i] = p
+
+    found = trace(unchanged, 4, 256, *vectors(4 * 256)).time("RTX A6000", grid=2**14)
+    assert found.flops > found.peak_flops_per_s * found.seconds
+    assert found.doubtful and not found.rate and not found.hints
+    assert any("the device can do 38.7" in note for note in found.notes), found.notes
+
+
+@cuda.jit
+def series(x, out, n):
+    i = cuda.grid(1)
+    a, total = x[i], np.float32(0)
+    for _ in range(n):
+        total = total * a + a
+    out[i] = total
+
+
+def test_operations_are_those_of_the_longer_loop():
+    made = trace(series, 4, 256, *vectors(4 * 256), 128)
+    once, four_times = (time(made, "V100", 2**13, longer=n) for n in (1.0, 4.0))
+    assert four_times.flops == 4 * once.flops
+    assert four_times.seconds > 2 * once.seconds and not four_times.doubtful
+
+
+def test_a_loop_that_the_compiler_took_apart_cannot_be_longer():
+    found = time(trace(polynomial, 4, 256, *vectors(4 * 256)), "V100", 2**13, longer=4.0)
+    assert found.doubtful and "no loop is left" in found.notes[0]
+
+
+@pytest.mark.slow
+def test_a_long_loop_takes_the_same_time_whatever_part_of_it_was_traced():
+    """Copies to shared memory, two tiles in turn: the last round of the loop ends in its middle."""
+    step = next(step for step in sgemm.STEPS if step.name == "sgemm_9_async")
+    card, clocks = find("RTX A6000"), []
+    for depth in (128, 256):
+        made, grid = traced(step, depth)
+        found = time(made, card, grid, longer=4096 / depth)
+        assert not found.doubtful and 0.5 < found.share_of_peak < 0.9
+        assert found.flops == 2 * 4096**3
+        clocks.append(found.details.case.run.clocks)
+    assert clocks[0] == pytest.approx(clocks[1], rel=0.01)
+    model = found.details.case.run.model
+    hasty = replace(model, sm=replace(model.sm, kept=KEPT))
+    assert hasty.run()[1] in ("", "register banks", "float32 arithmetic")

@@ -9,7 +9,7 @@ import pytest
 from warpwise.stopwatch.flow import END, ENTRY, Edge, Flow, flow_of
 from warpwise.stopwatch.sass import read
 from warpwise.stopwatch.trips import trips_of, work_of
-from warpwise.stopwatch.walk import blocks_in_turn, long_loop, shortened, stream
+from warpwise.stopwatch.walk import blocks_in_turn, long_loop, stream, with_passes
 from warpwise.toolchain import Instruction
 
 LOAD, OTHER, STORE, MEET = 1, 2, 3, 4  # source lines
@@ -144,4 +144,82 @@ def test_a_long_walk_is_cut_at_the_loop_that_repeats():
     order = [0] + [1, 2] * 30_000 + [3]
     assert long_loop([order], [1, 1, 1, 1]) == 1
     assert long_loop([order[:20]], [1, 1, 1, 1]) is None
-    assert shortened(order, 1, 6) == [0] + [1, 2] * 6 + [3]
+    assert with_passes(order, 1, 6) == [0] + [1, 2] * 6 + [3]
+
+
+def test_a_walk_gets_more_rounds_of_the_loop_than_it_has():
+    order = [0] + [1, 2] * 20 + [3]
+    assert with_passes(order, 1, 25) == [0] + [1, 2] * 25 + [3]
+    assert with_passes(order, 1, 20) == order
+
+
+def test_a_loop_that_ends_in_its_middle_is_counted_where_its_work_is():
+    """Block 1 runs in every round, and block 2, which leads back, in all but the last."""
+    order = [0] + [1, 2] * 15 + [1, 3]
+    assert long_loop([order], [5, 90, 1, 5], always=True) == 1
+    assert long_loop([order], [5, 1, 90, 5], always=True) == 2
+    assert with_passes(order, 1, 18) == [0] + [1, 2] * 17 + [1, 3]
+
+
+def test_a_predicate_that_is_computed_anew_guards_by_itself():
+    """The first load runs in one trip of four, the second in three."""
+    code = """
+.L_x_1: ISETP.NE.AND P0, PT, R1, RZ, PT
+    1| @P0 LDS R2, [R4]
+    ISETP.NE.AND P0, PT, R3, RZ, PT
+    2| @P0 LDS R2, [R6]
+    4| BAR.SYNC 0x0
+    @P1 BRA `(.L_x_1)
+    EXIT
+"""
+    made, lines = flow(code)
+    assert made.guards[:4] == ("", "@P0 2", "", "@P0 3")
+    counts = {(1, "shared load"): 4.0, (2, "shared load"): 12.0, (MEET, "barrier"): 4.0}
+    trips = trips_of(made, work_of(made, lines), counts)
+    assert trips.worst == pytest.approx(0)
+    numbers = Counter(stream(made, trips, blocks_in_turn(made, trips)).tolist())
+    assert (numbers[1], numbers[3]) == (1, 3)
+
+
+@pytest.mark.parametrize(("second", "missed"), [(2, 0.0), (9, 0.5)])
+def test_neighbouring_lines_that_a_compiler_confuses_cancel_out(second: int, missed: float):
+    """Of three stores it says that two are of line 1, of which the trace has one."""
+    made, lines = flow(f"""
+    1| STS [R2], R4
+    1| STS [R2+0x4], R5
+    {second}| STS [R2+0x8], R5
+    EXIT
+""")
+    counts = {(1, "shared store"): 4.0, (second, "shared store"): 8.0}
+    assert trips_of(made, work_of(made, lines), counts).worst == pytest.approx(missed)
+
+
+def test_loads_of_values_that_the_compiler_has_are_not_missed():
+    code = """
+    1| LDS R2, [R4]
+    1| FFMA R2, R3, R4, R2
+    1| STS [R6], R2
+    EXIT
+"""
+    made, lines = flow(code)
+    counts = {(1, "shared load"): 8.0, (1, "flops fp32"): 2.0, (1, "shared store"): 4.0}
+    assert trips_of(made, work_of(made, lines), counts).worst == pytest.approx(0)
+
+
+def test_a_line_whose_loads_the_compiler_names_by_its_neighbour_is_not_missed():
+    """Of eight numbers two lines add up, all loaded at once, and one line has no instruction."""
+    code = """
+    2| LDS.128 R4, [R2]
+    2| LDS.128 R8, [R2+0x10]
+    EXIT
+"""
+    made, lines = flow(code)
+    counts = {(1, "shared load"): 4.0, (2, "shared load"): 28.0}
+    assert trips_of(made, work_of(made, lines), counts).worst == pytest.approx(0)
+
+
+def test_a_loop_within_a_short_one_is_not_what_a_walk_repeats():
+    """Its passes come sixteen at a time, with another loop's between."""
+    order = [0] + ([1] * 16 + [2] * 16) * 8 + [3]
+    assert long_loop([order], [5, 300, 300, 5]) is None
+    assert long_loop([order], [5, 3000, 3000, 5]) is not None  # too long to be run whole

@@ -22,7 +22,8 @@ import numpy as np
 
 from support.lab_cases import cells, names_of
 from support.paths import ROOT
-from warpwise.labs.exercise import InOut, Launch, Out
+from warpwise.hopper import TensorMap
+from warpwise.labs.exercise import InOut, Launch, Out, value_of
 from warpwise.labs.source import load_lab, role, solved_notebook
 
 FREE = "free: "
@@ -121,8 +122,9 @@ def with_more(way: str, text: str, name: str, launch: Launch, trips: int) -> str
     kernel = _function(tree, name)
     parameters = [argument.arg for argument in kernel.args.args]
     given = dict(zip(parameters, launch.args, strict=True))
-    inputs = {k: v for k, v in given.items() if isinstance(v, np.ndarray) and v.size}
     outputs = {k for k, v in given.items() if isinstance(v, Out | InOut)}
+    loaded = {name_in(k, v): value_of(v) for k, v in given.items() if k not in outputs}
+    inputs = {k: v for k, v in loaded.items() if isinstance(v, np.ndarray) and v.size}
     if way == "output":
         again = _AgainAfterStores(outputs, trips)
         again.visit(kernel)
@@ -153,6 +155,11 @@ def by_atomics(text: str, name: str, launch: Launch) -> str:
     )
     loads.visit(kernel)
     return ast.unparse(ast.fix_missing_locations(tree)) if loads.found else ""
+
+
+def name_in(parameter: str, given: object) -> str:
+    """Return what a kernel calls the array of an argument."""
+    return f"{parameter}.array" if isinstance(given, TensorMap) else parameter
 
 
 def loaded_by_atomics(launch: Launch) -> bool:

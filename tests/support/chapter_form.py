@@ -20,7 +20,7 @@ import nbformat
 import pytest
 
 from support import served_site
-from support.cells import CELL
+from support.cells import PAUSE
 from support.paths import ROOT
 
 GLUE = re.compile(r"\{glue:text\}`(\w+)`")
@@ -179,6 +179,16 @@ def words(text: str) -> int:
     return sum(len(line.split()) for line in prose_lines(text))
 
 
+def stretches(text: str) -> list[str]:
+    """Return the pieces of a text between what interrupts it: cells in sight, and guesses."""
+    return PAUSE.split(UNSEEN.sub("", text))
+
+
+def read(stretch: str) -> int:
+    """Return the words of a piece of text, without those of headings."""
+    return sum(len(line.split()) for line in prose_lines(stretch) if not line.startswith("#"))
+
+
 class ChapterForm:
     """The form of one chapter.
 
@@ -210,12 +220,8 @@ class ChapterForm:
         assert 2_000 <= words(chapter.text) <= 4_000, words(chapter.text)
 
     def test_something_to_run_or_look_at_every_150_words(self, chapter):
-        stretches = CELL.split(UNSEEN.sub("", chapter.main))
-        lengths = [
-            sum(len(line.split()) for line in prose_lines(stretch) if not line.startswith("#"))
-            for stretch in stretches
-        ]
-        assert max(lengths) <= 160, (max(lengths), stretches[lengths.index(max(lengths))])
+        longest = max(stretches(chapter.main), key=read)
+        assert read(longest) <= 160, (read(longest), longest)
 
     def test_one_sentence_a_line(self, chapter):
         assert [

@@ -12,9 +12,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support import programs
+from support.lab_cases import kernels_for_a_gpu
 from support.paths import ROOT
 from warpwise.errors import ToolchainError
-from warpwise.labs.source import load_lab
 from warpwise.toolchain import compile_kernel, load
 from warpwise.toolchain.argument_types import argument_types
 
@@ -22,7 +22,7 @@ if __name__ == "__main__":
     asked = []
     for path in sorted((ROOT / "solutions").glob("*.md")):
         found = load(path)
-        kernels = [e.name for e in load_lab(path).exercises if e.kind == "kernel"]
+        kernels = [exercise.name for exercise in kernels_for_a_gpu(path.stem)]
         asked += [(f"{path.stem}.{name}", found.kernel(name), None) for name in kernels]
     for stem in programs.stems():
         for launch in programs.launches(stem):

@@ -164,9 +164,11 @@ def moved(traces) -> int:
     return sum(t.metrics.global_load_bytes + t.metrics.global_store_bytes for t in traces)
 
 
+def flops(traces) -> int:
+    """Return the flops of every type."""
+    return sum(t.metrics.flops_fp16 + t.metrics.flops_fp32 + t.metrics.flops_fp64 for t in traces)
+
+
 def work(traces) -> int:
     """Return the flops of every type, and special functions."""
-    return sum(
-        t.metrics.flops_fp16 + t.metrics.flops_fp32 + t.metrics.flops_fp64 + t.metrics.op_special
-        for t in traces
-    )
+    return flops(traces) + sum(t.metrics.op_special for t in traces)

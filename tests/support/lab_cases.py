@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from support.paths import ROOT
-from warpwise.labs.exercise import Case
+from warpwise.labs.exercise import Case, Launch, needs_the_simulator
 from warpwise.labs.source import Exercise, load_lab, role, solved_notebook
 
 STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
@@ -35,6 +35,16 @@ def hidden(stem: str) -> ModuleType:
 def hidden_cases(stem: str, id: str, seed: int = 0) -> list[Case]:
     """Return the hidden cases of an exercise."""
     return list(getattr(hidden(stem), id)(np.random.default_rng(seed)))
+
+
+def kernels_for_a_gpu(stem: str) -> list[Exercise]:
+    """Return the exercises of a lab whose kernels a GPU can run, which a model's it cannot."""
+    kernels = (e for e in load_lab(stem).exercises if e.kind == "kernel")
+    return [e for e in kernels if not any(map(of_the_model, hidden_cases(stem, e.id)))]
+
+
+def of_the_model(case: Case) -> bool:
+    return isinstance(case, Launch) and needs_the_simulator(case)
 
 
 @cache

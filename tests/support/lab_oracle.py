@@ -30,9 +30,10 @@ from warpwise.messages import Name
 ROOT = Path(__file__).parents[2]
 MOST_THREADS = 1500  # in a launch
 MOST_LAUNCHES = 2  # for an exercise
-# Names that Numba's simulator lacks.
-WARP_LEVEL = re.compile(
-    r"\b((shfl|ballot|match|all|any|eq)\w*_sync|activemask|syncwarp|lanemask_lt)\b"
+# Names that Numba's simulator lacks, or which are inline PTX.
+LACKING = re.compile(
+    r"\b((shfl|ballot|match|all|any|eq)\w*_sync|activemask|syncwarp|lanemask_lt"
+    r"|mma_\w+|ldmatrix_\w+|cp_async\w+|hopper)\b"
 )
 
 
@@ -90,7 +91,7 @@ def comparable(lab: Lab) -> list:
     return [
         e
         for e in lab.exercises
-        if e.kind == "kernel" and not WARP_LEVEL.search(with_functions(lab, solution(lab, e)))
+        if e.kind == "kernel" and not LACKING.search(with_functions(lab, solution(lab, e)))
     ]
 
 

@@ -20,6 +20,7 @@ from numba import float32
 from numba.cuda import dispatcher
 from numba.cuda.random import xoroshiro128p_type, xoroshiro128p_uniform_float32
 from support import programs
+from support.lab_cases import kernels_for_a_gpu
 from support.paths import ROOT
 
 import warpwise
@@ -63,18 +64,25 @@ def loaded(path: Path):
     return load(path)
 
 
+#: Registers of a thread, where a thread holds 64 results on purpose, and few warps are enough.
+REGISTERS = {"14_speed_of_light": 192}
+#: Of labs whose instructions older GPUs lack: products of bfloat16, and asynchronous copies.
+OLDEST = {"15_tensor_cores": (8, 0)}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cc", CCS, ids=lambda cc: f"cc{cc[0]}{cc[1]}")
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
 def test_every_kernel_of_a_solution_compiles_and_spills_nothing(path, cc):
-    found = loaded(path)
+    found, cc = loaded(path), max(cc, OLDEST.get(path.stem, cc))
     assert found.failure == ""
-    asked = {e.name for e in load_lab(path).exercises if e.kind == "kernel"}
+    asked = {exercise.name for exercise in kernels_for_a_gpu(path.stem)}
     assert asked and asked <= set(found.kernels)
     for name in asked:
         result = compile_kernel(found.kernel(name), cc=cc)
         assert f".target sm_{cc[0]}{cc[1]}" in result.ptx
-        assert 0 < result.registers <= 64, f"{name} leaves no room for a full SM"
+        most = REGISTERS.get(path.stem, 64)
+        assert 0 < result.registers <= most, f"{name} leaves no room for a full SM"
         assert (result.spill_load_bytes, result.spill_store_bytes, result.stack_bytes) == (
             0,
             0,
@@ -286,6 +294,23 @@ def test_a_listing_is_read_with_places_and_without_padding():
     ]
     assert {i.file for i in found} == {"/tmp/some kernel.py"}
     assert [i.kind for i in found] == ["other", "load", "branch", "branch"]
+
+
+def test_labels_of_a_nop_belong_to_the_next_instruction():
+    """As code for a B200 has them, where the ways past a sine's rare case meet."""
+    found = instructions_in("""
+        /*0000*/              @!P0 BRA `(.L_x_1) ;
+        /*0010*/              @!P1 BRA `(.L_x_2) ;
+.L_x_1:
+        /*0020*/                   NOP ;
+.L_x_2:
+        /*0030*/                   BSYNC.RECONVERGENT B0 ;
+""")
+    assert [(i.text, i.label) for i in found] == [
+        ("@!P0 BRA `(.L_x_1)", ""),
+        ("@!P1 BRA `(.L_x_1)", ""),
+        ("BSYNC.RECONVERGENT B0", ".L_x_1"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -240,3 +240,9 @@ def test_names_and_code_cannot_end_the_page():
     view = divergence.explorer({"</script><b>": traced(32)}, label="<i>")
     page = view._repr_html_()
     assert "</script><b>" not in page and "<i>" not in page
+
+
+def test_traces_to_compare_have_a_title_and_a_question_and_one_trace_has_none():
+    title = "<b>A warp at a branch.</b> Which of its lanes work, and which only wait?"
+    assert title in divergence.explorer({"all": traced(32)}).payload["body"]
+    assert 'class="asks"' not in divergence.of_trace(traced(32)).payload["body"]

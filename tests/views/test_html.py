@@ -59,8 +59,9 @@ def test_script_is_its_modules_joined():
 
 
 def test_picture_has_its_style_without_that_of_the_controls():
-    assert html.style("burst").endswith(html.picture_style("burst"))
-    assert ".ww-svg" in html.picture_style("burst") and ":host" not in html.picture_style("burst")
+    alone = "".join(html.picture_sheets("burst"))
+    assert html.style("burst").endswith(alone)
+    assert ".ww-svg" in alone and ":host" not in alone
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,10 @@ def test_it_opens_where_its_arguments_say():
 
 def test_its_sentence_before_any_script():
     assert str(mystery.explorer(A100, 1793)) == (
-        "1,793 × 1,793 on A100 80 GB SXM: 83.2 TFLOP/s, 26.7 % of the peak (modelled). "  # noqa: RUF001
+        "1,793 × 1,793 on A100 80 GB SXM: 81.0 TFLOP/s, 26 % of the peak (modelled). "  # noqa: RUF001
         "120 tiles for 108 SMs, 2 waves, loads of 2 bytes. "
         "What costs most: whole tiles. Without it the speed is 2.00 times as high. "
-        "One size up: 124 TFLOP/s."
+        "One size up: 142 TFLOP/s."
     )
     assert "Nothing holds it back" in str(mystery.explorer(causes=()))
 

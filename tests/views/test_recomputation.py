@@ -30,7 +30,7 @@ def test_what_is_kept_for_the_backward_pass_is_named_and_marked(variant: str, ke
     assert view.svg().count(">kept<") == len(kept.split(", "))
 
 
-def test_what_is_made_again_is_marked():
+def test_what_is_recomputed_is_marked():
     again = {v: recomputation.explorer(v).data["variants"][v]["again"] for v in VARIANTS}
     assert again == {"eager": [], "stored": [], "out": [2], "all": [0, 1, 2]}
 

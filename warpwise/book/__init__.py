@@ -25,7 +25,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 SITE = "WARPWISE_SITE"  #: environment variable: the address that the site will have
 CONSTANTS = ("WARP_SIZE", "SECTOR_BYTES", "BANKS", "BANK_BYTES")
 PARTS = (
-    "ahead quiz contents labs glossary devices errors reference signatures "
+    "ahead quiz guess contents opening labs glossary devices errors reference signatures "
     "sidebar meanings lines search editor playground"
 ).split()
 
@@ -47,6 +47,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     rewrite_bodies(app, postprocess.repair_roles)
     rewrite_bodies(app, postprocess.hold_points)
     rewrite_bodies(app, postprocess.share_scripts)
+    rewrite_bodies(app, postprocess.share_styles)
     # before sphinx_external_toc, at 500, writes a front page of its own
     app.connect("build-finished", postprocess.write_front, priority=400)
     # after sphinx-mathjax-offline, at 500, has copied MathJax

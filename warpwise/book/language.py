@@ -13,6 +13,8 @@ from typing import Any
 
 from warpwise.simt.compiler.language.cuda_words import OF_NUMBERS, OF_VECTORS, READ, WORDS
 from warpwise.simt.compiler.language.functions import FUNCTIONS, PYTHON, TYPES
+from warpwise.simt.compiler.language.hopper_words import HOPPER
+from warpwise.simt.compiler.language.instructions import INSTRUCTIONS
 from warpwise.simt.compiler.language.refused import REFUSED
 from warpwise.simt.compiler.language.syntax import SYNTAX
 
@@ -48,6 +50,7 @@ def page() -> str:
     parts = {
         "Syntax": _examples(),
         "Words of CUDA": _words(),
+        "Instructions without a word in Numba": _instructions(),
         "Functions of numbers": _functions(),
         "What is refused, and what to write instead": _refused(),
         "Judged by Numba's own tests": _judged(json.loads(TABLE.read_text("utf-8"))),
@@ -66,6 +69,17 @@ def _words() -> Iterable[str]:
     yield f"Called: {_names(f'cuda.{word.name}{word.shown}' for word in WORDS)}.\n"
     yield f"Read: {_names(f'cuda.{word.name}' for word in READ)}.\n"
     yield f"Vector types: {_names(word.name for word in OF_VECTORS)}.\n"
+    yield "A model of Hopper's asynchronous units, `warpwise.hopper`, in the simulator only:"
+    yield f"{_names(f'{word.name}{word.shown}' for word in HOPPER)}.\n"
+
+
+def _instructions() -> Iterable[str]:
+    yield _INSTRUCTIONS
+    modules = dict.fromkeys(word.name.partition(".")[0] for word in INSTRUCTIONS)
+    for module in modules:
+        found = [w for w in INSTRUCTIONS if w.name.startswith(f"{module}.")]
+        names = _names(f"{w.name.partition('.')[2]}{w.shown}" for w in found)
+        yield f"`from warpwise.kernels.{module} import ...`: {names}.\n"
 
 
 def _functions() -> Iterable[str]:
@@ -121,6 +135,11 @@ def _passed(modules: Iterable[Mapping[str, list[int]]]) -> str:
     sums = [[sum(ways[way][i] for ways in modules) for i in (0, 1)] for way in WAYS]
     return " | ".join(f"{passed:,} of {passed + failed:,}" for passed, failed in sums)
 
+
+_INSTRUCTIONS = (
+    "A GPU has instructions that Numba gives no name. The package does: on a GPU they are inline "
+    "PTX, and the simulator traces, counts and checks each as the one instruction that it is.\n"
+)
 
 _JUDGED = (
     "numba-cuda ships tests of its own, and `make numba` runs those of version {version} "

@@ -20,7 +20,9 @@ from sphinx.util.docutils import SphinxDirective
 
 from warpwise.book.markup import fenced, parsed
 from warpwise.errors import WarpwiseError
-from warpwise.simt import trace
+from warpwise.labs.fragments import misplaced
+from warpwise.labs.mistake_pairs import description, pair
+from warpwise.simt import as_kernel, trace
 
 MISTAKES = Path("chapters", "mistakes")
 #: In this checkout, or in the working directory, where students build the book.
@@ -38,34 +40,34 @@ class Mistake(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        for kind in ("faulty", "correct"):
-            self.env.note_dependency(str(FOLDER / f"{name}_{kind}.py"))
+        of = pair(FOLDER, name)
+        for path in (of.faulty, of.correct):
+            self.env.note_dependency(str(path))
         return parsed(self, shown(name))
 
 
 def shown(name: str) -> list[str]:
     """Return lines of MyST for a pair of programs; raises FileNotFoundError if there is none."""
-    faulty, correct = (
-        (FOLDER / f"{name}_{kind}.py").read_text("utf-8") for kind in ("faulty", "correct")
-    )
+    of = pair(FOLDER, name)
+    faulty, correct = (path.read_text("utf-8") for path in (of.faulty, of.correct))
     first, kernels = kernel_lines(faulty)
     fix = changes(kernels, kernel_lines(correct)[1]) or changes(
         without_comments(faulty)[1:], without_comments(correct)[1:]
     )
     return [
-        ast.get_docstring(ast.parse(faulty)) or "",
+        description(faulty),
         "",
         *fenced("{code-block} python", [f":lineno-start: {first}", "", *kernels]),
         *fenced("text", message(name)),
-        ast.get_docstring(ast.parse(correct)) or "",
+        of.reason,
         "",
         *fenced("diff", fix),
     ]
 
 
 def without_comments(text: str) -> list[str]:
-    """Return a program's lines without the comments that state what it should raise."""
-    return re.sub(r"[ \t]*# (expect|scope): .*", "", text).splitlines()
+    """Return a program's lines without the comments on what it should raise, and on its fix."""
+    return re.sub(r"[ \t]*# (expect|scope|fix): .*", "", text).rstrip().splitlines()
 
 
 def kernel_lines(text: str) -> tuple[int, list[str]]:
@@ -83,7 +85,9 @@ def kernel_lines(text: str) -> tuple[int, list[str]]:
 
 
 def message(name: str) -> list[str]:
-    """Run the faulty program and return its first race, or the error that stops it."""
+    """Run the faulty program and return the error that stops it, its first race, or its fragment.
+
+    A fragment in another order is looked for where there is no race."""
     path = FOLDER / f"{name}_faulty.py"
     text = path.read_text("utf-8")
     text = text.replace("from numba import cuda\n", "from warpwise import cuda\n")
@@ -98,7 +102,11 @@ def message(name: str) -> list[str]:
         races = trace(kernel, blocks, threads, *args, record=(), **options).races
     except WarpwiseError as error:
         return wrapped(f"{type(error).__name__}: {error}")
-    return wrapped(str(races[0]))
+    if races:
+        return wrapped(str(races[0]))
+    found = misplaced(as_kernel(kernel), blocks, threads, args)
+    assert found is not None, name
+    return wrapped(found.told)
 
 
 def wrapped(text: str) -> list[str]:

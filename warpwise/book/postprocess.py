@@ -2,8 +2,8 @@
 
 The site would carry three things whole of which a page uses little: MathJax (24 MB, of which one
 script and its fonts are loaded), the theme's icon font (1.5 MB of script with two thousand icons,
-of which pages show a dozen) and source maps. Each widget also brings its script, which a page needs
-only once for all widgets of a kind.
+of which pages show a dozen) and source maps. Each widget also brings its script and style sheets,
+which a page needs only once.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ ICON_NAME = re.compile(r"\bfa-([a-z0-9-]+)")
 # A formula in a line, and the signs right behind it.
 FORMULA = re.compile(r'(<span class="math notranslate nohighlight">[^<]*</span>)([.,;:?!)]+)')
 WIDGET_SCRIPT = re.compile(r'<script type="module">.*?</script>', re.DOTALL)
+# A style sheet; scripts, which may write one, are passed over.
+STYLE = re.compile(rf"<style>.*?</style>|{WIDGET_SCRIPT.pattern}", re.DOTALL)
 FRONT_PAGE = (
     '<!doctype html>\n<html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>'
     '<link rel="icon" href="{icon}">\n<meta http-equiv="refresh" content="0; url={first}"></head>'
@@ -55,6 +57,19 @@ def share_scripts(app: Sphinx, body: str) -> str:
     """
     scripts = dict.fromkeys(WIDGET_SCRIPT.findall(body))
     return WIDGET_SCRIPT.sub("", body) + "".join(scripts)
+
+
+def share_styles(app: Sphinx, body: str) -> str:
+    """Keep the first of each style sheet in a page's body: it holds for the whole page."""
+    seen: set[str] = set()
+
+    def first(found: re.Match[str]) -> str:
+        repeated = found[0] in seen
+        if found[0].startswith("<style>"):
+            seen.add(found[0])
+        return "" if repeated else found[0]
+
+    return STYLE.sub(first, body)
 
 
 def write_front(app: Sphinx, error: Exception | None) -> None:

@@ -24,6 +24,7 @@ from warpwise.cli import (
     measure,
     release,
     results,
+    time,
 )
 from warpwise.errors import WarpwiseError
 
@@ -36,6 +37,7 @@ EXTRAS = dict.fromkeys(INSTRUCTORS, "grading") | {
     "compile": "toolchain",
     "labs": "labs",
     "measure": "gpu-cu13",
+    "time": "toolchain",
 }
 
 
@@ -81,5 +83,5 @@ def main(
             typer.echo(line)
 
 
-for commands in (labs, check, machine, measure, release, course, grade, again, results):
+for commands in (labs, check, machine, time, measure, release, course, grade, again, results):
     commands.add(app)

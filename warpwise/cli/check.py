@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from warpwise.cli.bar import bar
 from warpwise.cli.example import command
 from warpwise.errors import WarpwiseError
 
@@ -70,7 +69,7 @@ def check(
     path, misspelled = find(notebook)
     if misspelled:
         typer.echo(f"no lab is called {notebook!r}: checking {path}", err=True)
-    with _bar(str(path)) as tick:
+    with bar(str(path)) as tick:
         results = check_notebook(path, tuple(exercises or ()), tick)
     _say(str(path))
     for line in _lines(results):
@@ -83,22 +82,6 @@ def check(
 def _say(line: str) -> None:
     """Print a line, in colour where it goes to a terminal whose user has not set NO_COLOR."""
     typer.echo(line, color=False if os.environ.get("NO_COLOR") else None)
-
-
-@contextmanager
-def _bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar of the cells that are done, on a terminal and nowhere else."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with typer.progressbar(length=1, label=label, show_eta=False, file=sys.stderr) as bar:
-
-        def tick(cell: int, cells: int) -> None:
-            bar.length = cells
-            bar.update(max(0, cell - bar.pos))
-
-        yield tick
-        tick(bar.length or 1, bar.length or 1)
 
 
 def _lines(results: Sequence[Result]) -> Iterator[str]:

@@ -40,6 +40,13 @@ def measure(
             "--rehearse", help="Without a GPU: run every kernel small, simulated, and check it."
         ),
     ] = False,
+    predict: Annotated[
+        str | None,
+        typer.Option(
+            help="Without a GPU: predict times on a device, such as H200, and write them down.",
+            metavar="DEVICE",
+        ),
+    ] = None,
     show: Annotated[
         bool, typer.Option("--list", help="List the suites, and measure nothing.")
     ] = False,
@@ -59,5 +66,11 @@ def measure(
     names = tuple(suites or ())
     if show:
         console.listed()
+        return
+    if predict:
+        from warpwise.measure.predictions import written
+
+        for line in written(predict, names, out, sys.argv[1:]):
+            typer.echo(line)
         return
     raise typer.Exit(console.measure(names, out, quick, rehearse, compare, sys.argv[1:]))

@@ -11,6 +11,7 @@ from typing import Any
 
 from warpwise.cuda.layouts import need_copyable, prepared
 from warpwise.cuda.options import bounds_of
+from warpwise.cuda.redirected import Asked, taken
 from warpwise.errors import LaunchError, LaunchTypeError, UnsupportedError
 from warpwise.simt.arguments import signature_of
 from warpwise.simt.frontend.kernel import Kernel
@@ -56,6 +57,8 @@ class Configured:
         grid, block = self.griddim, self.blockdim
         args, after = prepared(getattr(kernel, "extensions", ()), args, self.stream, self._kind)
         need_copyable(kernel.name, kernel.parameters, args)
+        if taken(Asked(kernel, grid, block, args, self.sharedmem)):
+            return
         t = trace(kernel, grid, block, *args, record=(), shared_bytes=self.sharedmem)
         for back in after:
             back()

@@ -30,7 +30,7 @@ from warpwise.grading.notebook import Answer
 from warpwise.grading.record import STOPPED, OnGpu
 from warpwise.grading.simulate import environment
 from warpwise.labs import on_gpu
-from warpwise.labs.exercise import InOut, Launch, Out, fresh, shape_of
+from warpwise.labs.exercise import InOut, Launch, Out, fresh, needs_the_simulator, shape_of
 from warpwise.labs.source import role, unmarked
 from warpwise.model.bound import bound
 from warpwise.simt import Kernel
@@ -38,6 +38,7 @@ from warpwise.simt import Kernel
 LIMITS = watch.Limits(60, memory_bytes=8 << 30, result_bytes=256 << 20)
 COMMAND = (sys.executable, "-P", "-m", "warpwise.grading.gpu")
 ANOTHER = "another result than in the simulator"
+MODEL = "only the simulator runs it: warpwise.hopper is a model"
 Json = dict[str, Any]
 Arrays = Mapping[str, np.ndarray]
 
@@ -65,6 +66,8 @@ def run_on_gpu(answer: Answer, material: Material, gpu: str) -> OnGpu:
 def _run_on_gpu(answer: Answer, material: Material, gpu: str) -> OnGpu:
     drawn = hidden.cases(material.tests, answer.id, material.seed)
     cases = [case for case in drawn if isinstance(case, Launch)]
+    if any(map(needs_the_simulator, cases)):
+        return OnGpu(gpu, MODEL)
     about, arrays = _encoded(cases)
     answers = [asdict(answer), asdict(_solution(answer, material))]
     job = {"answers": answers, "given": material.given, "launches": about}

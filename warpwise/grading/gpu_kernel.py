@@ -16,7 +16,7 @@ from typing import Any
 from warpwise.cuda import numba_backend
 from warpwise.errors import GradingError
 from warpwise.simt import Kernel
-from warpwise.simt.frontend.names import CudaName, Package
+from warpwise.simt.frontend.names import INSTRUCTIONS, KERNELS, CudaName, Package
 from warpwise.simt.frontend.source import Outside
 
 
@@ -66,6 +66,9 @@ def _meaning(name: str, value: object, made: dict[Kernel, Any]) -> Any:
     match value:
         case Kernel():
             return made[value] if value in made else _jitted(value, made)
+        case CudaName(path=path) if path.partition(".")[0] in INSTRUCTIONS:
+            module, _, instruction = path.partition(".")
+            return getattr(import_module(f"{KERNELS}.{module}"), instruction)
         case CudaName(path=path):
             return operator.attrgetter(path)(numba_backend.load()) if path else numba_backend.load()
         case Package():

@@ -28,9 +28,8 @@ import numpy as np
 
 from warpwise import cuda
 from warpwise.kernels.attention.constants import LN2, LOWEST, SCALE2
-from warpwise.kernels.native import native, ptx
 from warpwise.kernels.step import Array, Built, Step
-from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_wait
+from warpwise.kernels.tensor_core import cp_async16, cp_async_commit, cp_async_wait, mma_tf32
 from warpwise.kernels.wide import load4, store4
 
 ALL = 0xFFFFFFFF
@@ -39,57 +38,6 @@ TILE = 64  # queries, and keys, in a block at once
 
 
 # --- products of three ---
-
-
-@cuda.jit(device=True)
-def _of_lane(x, lane):
-    """Return another lane's number, without the bits that a tensor core ignores."""
-    return cuda.libdevice.int_as_float(
-        np.int32(cuda.libdevice.float_as_int(cuda.shfl_sync(ALL, x, lane)) & -8192)
-    )
-
-
-def _mma(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-    lane = np.int32(cuda.laneid)
-    # the first lanes that hold row g of A, and column 2q of B
-    row, column = lane // 4 * 4, lane % 4 * 8
-    for half in range(2):
-        above, below, b = (a0, a1, b0) if half == 0 else (a2, a3, b1)
-        for k in range(4):
-            x, y = _of_lane(above, row + k), _of_lane(below, row + k)
-            u, v = _of_lane(b, column + k), _of_lane(b, column + 4 + k)
-            c0 += x * u
-            c1 += x * v
-            c2 += y * u
-            c3 += y * v
-    return c0, c1, c2, c3
-
-
-@native(_mma)
-def mma_tf32(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-    """``d0, d1, d2, d3 = mma_tf32(...)``: C + A B of a warp in float32.
-
-    The lowest 13 bits of A and B are ignored.
-    """
-    from llvmlite import ir
-    from numba import types
-
-    text = (
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-        "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
-    )
-
-    def generate(context, builder, signature, args):
-        words = [builder.bitcast(value, ir.IntType(32)) for value in args[:6]]
-        four = ir.LiteralStructType([ir.FloatType()] * 4)
-        sums = ptx(
-            builder, text, four, "ffff", list(zip("rrrrrrffff", [*words, *args[6:]], strict=True))
-        )
-        return context.make_tuple(
-            builder, signature.return_type, [builder.extract_value(sums, k) for k in range(4)]
-        )
-
-    return types.UniTuple(types.float32, 4)(*[types.float32] * 10), generate
 
 
 @cuda.jit(device=True, forceinline=True)

@@ -1,8 +1,9 @@
-"""Instructions that Numba has no name for: an intrinsic, and plain Python for the simulator.
+"""Instructions that Numba has no name for: an intrinsic, and what the simulator runs in its place.
 
 The compiler's half is written with llvmlite, as a function of Numba's typing context. The other
-half defines the instruction for each thread, with the functions that any kernel may use. Without
-Numba only that half exists.
+half is a word of the simulator's language, which counts and checks it as one instruction, or
+plain Python for each thread, with the functions that any kernel may use. Without Numba only that
+half exists.
 """
 
 from __future__ import annotations
@@ -10,27 +11,37 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from warpwise.simt.frontend.names import CudaName
 
-def native(meaning: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+
+def native(meaning: Callable[..., Any] | str) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a typing function as ``numba.extending.intrinsic`` does.
 
-    ``meaning``: the function that the simulator runs in its place. The typing function takes
-    Numba's typing context and the types of the arguments, and returns a signature and a code
-    generator. It runs only when a kernel is compiled, so it may import Numba.
+    ``meaning``: what the simulator runs in its place: a function, or a word of its language by its
+    path. The typing function takes Numba's typing context and the types of the arguments, and
+    returns a signature and a code generator. It runs only when a kernel is compiled, so it may
+    import Numba.
     """
 
     def decorate(typing: Callable[..., Any]) -> Any:
         try:
             from numba.cuda.extending import intrinsic
         except ImportError:
-            from warpwise import cuda
-
-            return cuda.jit(device=True)(meaning)
-        made = intrinsic(typing)
-        made.py_func = meaning  # type: ignore[attr-defined]
+            return _simulated(meaning)
+        made: Any = intrinsic(typing)
+        if isinstance(meaning, str):
+            made.cuda_word = CudaName(meaning)
+        else:
+            made.py_func = meaning
         return made
 
     return decorate
+
+
+def _simulated(meaning: Callable[..., Any] | str) -> Any:
+    from warpwise import cuda
+
+    return CudaName(meaning) if isinstance(meaning, str) else cuda.jit(device=True)(meaning)
 
 
 def address(

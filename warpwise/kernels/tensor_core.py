@@ -9,7 +9,12 @@ register of A and B a pair of bfloat16 (see ``bfloat16``), ``mma_bf16`` has them
 - B, 16 x 8: ``b0`` is column g, rows 2q and 2q+1; ``b1`` eight rows on.
 - C, 16 x 8, in float32: ``c0, c1`` are row g, columns 2q and 2q+1; ``c2, c3`` eight rows on.
 
-Every lane of the warp must take part in ``mma_bf16`` and ``ldmatrix``. Shared arrays must be made
+``mma_tf32`` multiplies float32 of which the lowest 13 bits are ignored ("mma.m16n8k8"):
+
+- A, 16 x 8: ``a0`` is row g, column q; ``a1`` eight rows on; ``a2, a3`` four columns on.
+- B, 8 x 8: ``b0`` is row q, column g; ``b1`` four rows on. C is as above.
+
+Every lane of the warp must take part in a product and in ``ldmatrix``. Shared arrays must be made
 with ``alignment=16``.
 """
 
@@ -20,41 +25,12 @@ from typing import Any
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.bfloat16 import unpack_bfloat16
 from warpwise.kernels.native import address, native, ptx
-
-ALL = 0xFFFFFFFF
-
 
 # --- the product of two small matrices ---
 
 
-@cuda.jit(device=True)
-def _of_lane(word, lane):
-    """Return the two numbers of another lane's word."""
-    return unpack_bfloat16(np.uint32(cuda.shfl_sync(ALL, np.int32(word), lane)))
-
-
-def _mma(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-    lane = np.int32(cuda.laneid)
-    # the first lanes that hold this row of A, and column 2q of B
-    row, column = lane // 4 * 4, lane % 4 * 8
-    for half in range(2):
-        above, below = (a0, a1) if half == 0 else (a2, a3)
-        b = b0 if half == 0 else b1
-        for pair in range(4):
-            x0, x1 = _of_lane(above, row + pair)
-            y0, y1 = _of_lane(below, row + pair)
-            u0, u1 = _of_lane(b, column + pair)
-            v0, v1 = _of_lane(b, column + 4 + pair)
-            c0 += x0 * u0 + x1 * u1
-            c1 += x0 * v0 + x1 * v1
-            c2 += y0 * u0 + y1 * u1
-            c3 += y0 * v0 + y1 * v1
-    return c0, c1, c2, c3
-
-
-@native(_mma)
+@native("tensor_core.mma_bf16")
 def mma_bf16(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
     """``d0, d1, d2, d3 = mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)``: C + A B.
 
@@ -80,6 +56,33 @@ def mma_bf16(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
         )
 
     return types.UniTuple(types.float32, 4)(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3), generate
+
+
+@native("tensor_core.mma_tf32")
+def mma_tf32(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
+    """``d0, d1, d2, d3 = mma_tf32(...)``: C + A B of a warp in float32.
+
+    The lowest 13 bits of A and B are ignored.
+    """
+    from llvmlite import ir
+    from numba import types
+
+    text = (
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
+    )
+
+    def generate(context, builder, signature, args):
+        words = [builder.bitcast(value, ir.IntType(32)) for value in args[:6]]
+        four = ir.LiteralStructType([ir.FloatType()] * 4)
+        sums = ptx(
+            builder, text, four, "ffff", list(zip("rrrrrrffff", [*words, *args[6:]], strict=True))
+        )
+        return context.make_tuple(
+            builder, signature.return_type, [builder.extract_value(sums, k) for k in range(4)]
+        )
+
+    return types.UniTuple(types.float32, 4)(*[types.float32] * 10), generate
 
 
 @cuda.jit(device=True, forceinline=True)
@@ -123,44 +126,6 @@ def column_pair(array, at, pitch, halves):
 # --- fragments from shared memory ---
 
 
-def _ldmatrix_x4(array, index):
-    lane = np.int32(cuda.laneid)
-    at0 = cuda.shfl_sync(ALL, np.int32(index), lane // 4)
-    at1 = cuda.shfl_sync(ALL, np.int32(index), lane // 4 + 8)
-    at2 = cuda.shfl_sync(ALL, np.int32(index), lane // 4 + 16)
-    at3 = cuda.shfl_sync(ALL, np.int32(index), lane // 4 + 24)
-    return (
-        array[at0 + lane % 4],
-        array[at1 + lane % 4],
-        array[at2 + lane % 4],
-        array[at3 + lane % 4],
-    )
-
-
-@cuda.jit(device=True)
-def _column(array, index, matrix):
-    """Return column ``lane // 4`` of an 8 x 8 matrix in rows ``2 (lane % 4)`` and the next.
-
-    ``index``: each lane's own row.
-    """
-    lane = np.int32(cuda.laneid)
-    first = cuda.shfl_sync(ALL, np.int32(index), matrix * 8 + lane % 4 * 2)
-    second = cuda.shfl_sync(ALL, np.int32(index), matrix * 8 + lane % 4 * 2 + 1)
-    shift = np.uint32(lane // 4 % 2 * 16)
-    low = (array[first + lane // 8] >> shift) & np.uint32(0xFFFF)
-    high = (array[second + lane // 8] >> shift) & np.uint32(0xFFFF)
-    return np.uint32(low | (high << np.uint32(16)))
-
-
-def _ldmatrix_x4_trans(array, index):
-    return (
-        _column(array, index, 0),
-        _column(array, index, 1),
-        _column(array, index, 2),
-        _column(array, index, 3),
-    )
-
-
 def _ldmatrix(trans: str) -> Any:
     def typing(typingctx, array, index):
         from llvmlite import ir
@@ -202,26 +167,21 @@ def shared_address(
 #: ``r0, r1, r2, r3 = ldmatrix_x4(array, index)``: four 8 x 8 matrices of bfloat16 from a shared
 #: array of uint32. Lane ``8 m + r`` gives the index at which row r of matrix m begins, a multiple
 #: of 4. Of matrix m, lane 4 r + p gets word p (two numbers) of row r.
-ldmatrix_x4 = native(_ldmatrix_x4)(_ldmatrix(""))
+ldmatrix_x4 = native("tensor_core.ldmatrix_x4")(_ldmatrix(""))
 
 #: The same, each matrix transposed: lane 4 c + p gets rows 2p and 2p + 1 of column c.
-ldmatrix_x4_trans = native(_ldmatrix_x4_trans)(_ldmatrix(".trans"))
+ldmatrix_x4_trans = native("tensor_core.ldmatrix_x4_trans")(_ldmatrix(".trans"))
 
 
 # --- asynchronous copies ---
 
 
-def _cp_async16(shared, index, source, position):
-    for k in range(4):
-        shared[index + np.uint32(k)] = source[position + np.uint32(k)]
-
-
-@native(_cp_async16)
+@native("tensor_core.cp_async16")
 def cp_async16(typingctx, shared, index, source, position):
     """``cp_async16(shared, index, source, position)``: start copying 16 bytes to shared memory.
 
-    The source is global. Elements have 4 bytes, and both indices are multiples of 4. The simulator
-    copies at once; on a GPU the copy is complete when a wait for its group ends.
+    The source is global. Elements have 4 bytes, and both indices are multiples of 4. The copy is
+    complete when a wait for its group ends, and until then nothing may use its place.
     """
     from llvmlite import ir
     from numba import types
@@ -254,11 +214,7 @@ def _alone(text: str) -> Any:
     return generate
 
 
-def _commit():
-    return
-
-
-@native(_commit)
+@native("tensor_core.cp_async_commit")
 def cp_async_commit(typingctx):
     """Make a group of the copies that this thread started since its last commit, perhaps none."""
     from numba import types
@@ -266,11 +222,7 @@ def cp_async_commit(typingctx):
     return types.void(), _alone("cp.async.commit_group;")
 
 
-def _wait(groups):
-    return
-
-
-@native(_wait)
+@native("tensor_core.cp_async_wait")
 def cp_async_wait(typingctx, groups):
     """``cp_async_wait(n)``: wait for all of this thread's groups but the last ``n``, a constant.
 

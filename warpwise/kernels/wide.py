@@ -1,7 +1,8 @@
 """Loads and stores of 16 bytes by one thread: four neighbouring 4-byte numbers in a request.
 
 Numba itself makes such requests of shared memory if it can see that addresses are multiples of 16,
-and of global memory never. The simulator counts four requests of 4 bytes in place of the one.
+and of global memory never. The simulator counts one request too, and in shared memory the
+wavefronts of eight lanes at a time.
 
 An index counts elements and must be a multiple of 4. The array must begin at a multiple of 16
 bytes, as every device array does, and every shared array made with ``alignment=16``.
@@ -9,28 +10,10 @@ bytes, as every device array does, and every shared array made with ``alignment=
 
 from __future__ import annotations
 
-import numpy as np
-
 from warpwise.kernels.native import address, native
 
 
-def _load4(array, index):
-    return (
-        array[index],
-        array[index + np.uint32(1)],
-        array[index + np.uint32(2)],
-        array[index + np.uint32(3)],
-    )
-
-
-def _store4(array, index, a, b, c, d):
-    array[index] = a
-    array[index + np.uint32(1)] = b
-    array[index + np.uint32(2)] = c
-    array[index + np.uint32(3)] = d
-
-
-@native(_load4)
+@native("wide.load4")
 def load4(typingctx, array, index):
     """``a, b, c, d = load4(array, index)``: load four elements of a 1-D global or shared array."""
     from llvmlite import ir
@@ -47,7 +30,7 @@ def load4(typingctx, array, index):
     return types.UniTuple(array.dtype, 4)(array, index), generate
 
 
-@native(_store4)
+@native("wide.store4")
 def store4(typingctx, array, index, a, b, c, d):
     """``store4(array, index, a, b, c, d)``: store four elements of a 1-D global or shared array."""
     from llvmlite import ir

@@ -3,6 +3,7 @@
 from warpwise.labs.check import check, picture
 from warpwise.labs.exercise import Call, InOut, Launch, Out, Verdict
 from warpwise.labs.ladder import Attempts, Ladder
+from warpwise.labs.rates import Rates
 
 __all__ = [
     "Attempts",
@@ -11,6 +12,7 @@ __all__ = [
     "Ladder",
     "Launch",
     "Out",
+    "Rates",
     "Verdict",
     "check",
     "picture",

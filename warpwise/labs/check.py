@@ -18,7 +18,16 @@ from textwrap import dedent, indent
 from typing import Any
 
 from warpwise.errors import WarpwiseError
-from warpwise.labs import causes, fold, lookup, on_gpu, place, progress, ungraded
+from warpwise.labs import (
+    causes,
+    fold,
+    lookup,
+    modelled_time,
+    on_gpu,
+    place,
+    progress,
+    ungraded,
+)
 from warpwise.labs.budgets import counter_value, counts_atomics, figure
 from warpwise.labs.card import Card, Gauge
 from warpwise.labs.cells_run import CellsRun
@@ -70,8 +79,10 @@ def check(
     card = _card(name, cases, verdicts, names, seen.told)
     _say(verdict_text(name, cases, verdicts, seen.told), card, told | {"looked": seen.told})
     if isinstance(case, Launch) and shown.trace is not None:
-        texts = counters_text(shown.trace, case), on_gpu.report(kernel, name, cases, verdicts)
-        _replace(COUNTERS, _folded(*texts))
+        below = on_gpu.report(kernel, name, cases, verdicts)
+        charted = isinstance(board, Ladder) and board.rates is not None
+        timed = modelled_time.of_interest(shown.trace) if last.passed and not charted else ""
+        _replace(COUNTERS, _folded(counters_text(shown.trace, case), below, timed))
     if board is not None and last.passed and shown.trace is not None:
         _replace(BOARD, board.add(name, shown.trace))
     found = seen.difference
@@ -252,11 +263,13 @@ def counters_text(trace: Trace, launch: Launch) -> str:
     return "\n".join([f"counters of launch {launch.label}", *(line.rstrip() for line in lines)])
 
 
-def _folded(counters: str, on_the_gpu: str) -> dict[str, Any]:
-    """The counters as text, which a card shows as gauges; results on a GPU stay open below it."""
+def _folded(counters: str, *below: str) -> dict[str, Any]:
+    """The counters as text, which a card shows as gauges; what stands below it stays open.
+
+    That is results on a GPU, and the modelled time, where there are any."""
     folded = f"<details><summary>Counters as text</summary><pre>{escape(counters)}</pre></details>"
-    shown = folded + (f"<pre>{escape(on_the_gpu)}</pre>" if on_the_gpu else "")
-    return {"text/plain": "\n".join(filter(None, (counters, on_the_gpu))), "text/html": shown}
+    shown = [folded, *(f"<pre>{escape(text)}</pre>" for text in below if text)]
+    return {"text/plain": "\n".join(filter(None, (counters, *below))), "text/html": "".join(shown)}
 
 
 def picture(trace: Trace, kind: str | None = None, view: Any = None) -> None:

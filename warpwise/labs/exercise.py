@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from warpwise.errors import LabError
+from warpwise.hopper import TensorMap
 from warpwise.labs.budgets import NAMES
 from warpwise.labs.compare import poison
 from warpwise.messages import NOTHING, Message
@@ -72,16 +73,17 @@ Readings = Mapping[str, Any]
 class Launch:
     """One launch of a kernel and the results that it must give.
 
-    ``args`` holds arrays, scalars, ``Out`` and ``InOut``, in the order of the kernel's parameters.
-    ``want`` has one array for each ``Out`` and ``InOut``, in order. ``budget`` maps counters, of
-    ``budgets.NAMES``, to the most each may be; to the least for those in MORE_IS_BETTER. Budgets on
-    loads and stores count atomics too. ``advice`` maps some of these counters to what to try where
-    the exercise knows it better than the counter, one text for all its cases, hidden ones too.
-    Results are compared exactly unless ``rtol`` or ``atol`` is given. ``reference`` works out what
-    is wanted of other inputs, to explain a wrong answer: it takes arrays, numbers and the starts of
-    ``InOut`` in order, and returns an array, or a tuple with one for each output. ``readings`` name
-    the ways in which the exercise is misread, each with its result or a function as ``reference``
-    is; a wrong answer that gives such a result is told which.
+    ``args`` holds arrays, scalars, tensor maps of ``warpwise.hopper``, ``Out`` and ``InOut``,
+    in the order of the kernel's parameters. ``want`` has one array for each ``Out`` and
+    ``InOut``, in order. ``budget`` maps counters, of ``budgets.NAMES``, to the most each may
+    be; to the least for those in MORE_IS_BETTER. Budgets on loads and stores count atomics too.
+    ``advice`` maps some of these counters to what to try where the exercise knows it better
+    than the counter, one text for all its cases, hidden ones too. Results are compared exactly
+    unless ``rtol`` or ``atol`` is given. ``reference`` works out what is wanted of other
+    inputs, to explain a wrong answer: it takes arrays, those of tensor maps, numbers and the
+    starts of ``InOut`` in order, and returns an array, or a tuple with one for each output.
+    ``readings`` name the ways in which the exercise is misread, each with its result or a
+    function as ``reference`` is; a wrong answer that gives such a result is told which.
     Raises LabError when ``want`` and ``args`` do not fit together or a counter does not exist."""
 
     label: str
@@ -178,11 +180,28 @@ def copied(value: Any) -> Any:
     return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
+def value_of(arg: Any) -> Any:
+    """Return the start of an ``InOut``, the array of a tensor map, anything else as it is."""
+    if isinstance(arg, InOut):
+        return arg.start
+    return arg.array if isinstance(arg, TensorMap) else arg
+
+
+def with_value(arg: Any, value: Any) -> Any:
+    """Return what a launch gets for an argument if its array, or number, is another."""
+    return arg._replace(array=value) if isinstance(arg, TensorMap) else value
+
+
+def needs_the_simulator(launch: Launch) -> bool:
+    """True for a launch that no GPU can make: it passes what only a model takes."""
+    return any(isinstance(arg, TensorMap) for arg in launch.args)
+
+
 def fresh(arg: Any) -> Any:
     """Return what a launch gets for an argument of a case: a poisoned array, a copy, the number."""
     if isinstance(arg, Out):
         return poison(shape_of(arg), arg.dtype)
-    return copied(arg.start if isinstance(arg, InOut) else arg)
+    return with_value(arg, copied(value_of(arg)))
 
 
 def outputs(launch: Launch, items: Iterable[Item]) -> tuple[Item, ...]:
@@ -193,9 +212,9 @@ def outputs(launch: Launch, items: Iterable[Item]) -> tuple[Item, ...]:
 
 def read_as(case: Case, output: int = 0) -> dict[str, np.ndarray]:
     """Return what one of a case's outputs is in each of its readings, by what is misread."""
-    inputs = [arg.start if isinstance(arg, InOut) else arg for arg in inputs_of(case)]
+    given = [value_of(arg) for arg in inputs_of(case)]
     made = {
-        clause: value(*map(copied, inputs)) if callable(value) else value
+        clause: value(*map(copied, given)) if callable(value) else value
         for clause, value in case.readings.items()
     }
     return {
@@ -212,7 +231,7 @@ def inputs_of(case: Case) -> tuple[Any, ...]:
 def named_inputs(case: Case, names: Sequence[str]) -> dict[str, Any]:
     """Return the inputs of a case by the names of all its arguments, outputs' too."""
     named = {n: a for n, a in zip(names, case.args, strict=True) if not isinstance(a, Out)}
-    return {n: a.start if isinstance(a, InOut) else a for n, a in named.items()}
+    return {n: value_of(a) for n, a in named.items()}
 
 
 def named_before(

@@ -17,7 +17,16 @@ from warpwise.labs.blame import blame
 from warpwise.labs.budgets import bound, counter_value, counts_atomics, figure, within
 from warpwise.labs.calls import judge_call
 from warpwise.labs.compare import compare
-from warpwise.labs.exercise import Case, Launch, Reason, Verdict, fresh
+from warpwise.labs.exercise import (
+    Case,
+    InOut,
+    Launch,
+    Out,
+    Reason,
+    Verdict,
+    fresh,
+    value_of,
+)
 from warpwise.labs.lookup import is_stub, name_of, names_of_arguments
 from warpwise.labs.results import Mistake, on_outputs
 from warpwise.labs.uses import uses
@@ -32,6 +41,7 @@ FIRST_BLOCK = (0,)
 REASONS: dict[type[errors.WarpwiseError], str] = {
     errors.OutOfBoundsError: "out of bounds",
     errors.UnwrittenReadError: "unwritten read",
+    errors.AsyncCopyError: "copy not waited for",
     errors.MisalignedError: "misaligned access",
     errors.BarrierError: "barrier missed",
     errors.WarpMaskError: "lane missing from a warp's operation",
@@ -167,7 +177,8 @@ def _race(kernel: Any, t: Trace) -> Mistake | None:
 
 def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> Mistake | None:
     for given, now, name in zip(launch.args, args, names, strict=True):
-        if isinstance(given, np.ndarray) and (changed := compare(now, given)):
+        before = None if isinstance(given, Out | InOut) else value_of(given)
+        if isinstance(before, np.ndarray) and (changed := compare(value_of(now), before)):
             array = Name(name)
             only = message("write only to the output; {array} is read-only here", array=array)
             return Reason.INPUT_CHANGED, changed.say(array, was=True), only

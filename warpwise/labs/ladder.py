@@ -15,6 +15,7 @@ from html import escape
 
 from warpwise.devices import Device
 from warpwise.labs.budgets import counter_value, figure
+from warpwise.labs.rates import Rates
 from warpwise.metrics import Metrics
 from warpwise.model import bound
 from warpwise.model.bound import duration
@@ -36,17 +37,21 @@ class Row:
 
 
 class Ladder:
-    """The kernels that passed, in the order in which they first did; ``counters`` are columns."""
+    """The kernels that passed, in the order in which they first did; ``counters`` are columns.
 
-    def __init__(self, device: Device, *counters: str) -> None:
-        self.device, self.counters = device, counters
+    ``rates``: a chart below the table, of how fast they are, modelled."""
+
+    def __init__(self, device: Device, *counters: str, rates: Rates | None = None) -> None:
+        self.device, self.counters, self.rates = device, counters, rates
         self.rows: dict[str, Row] = {}
 
     def add(self, name: str, trace: Trace) -> Bundle:
         """Add a kernel, or what became of it, and return the table."""
         self.rows[name] = _row(name, trace, self.counters, self.device)
         title = f"your ladder (time: modelled, {self.device.name}, without caches)"
-        return _table(title, ("kernel", *self.counters), self.rows.values())
+        table = _table(title, ("kernel", *self.counters), self.rows.values())
+        chart = self.rates.add(name, trace) if self.rates else {}
+        return {kind: f"{text}\n{chart[kind]}" if chart else text for kind, text in table.items()}
 
 
 class Attempts:

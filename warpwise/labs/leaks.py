@@ -24,6 +24,7 @@ from pathlib import Path
 import warpwise
 from warpwise.digests import digest, digest_of_files
 from warpwise.errors import LabError
+from warpwise.labs.mistake_pairs import pair
 from warpwise.labs.source import BEGIN, END, Lab, load_lab, role, stub
 
 LEAST = 12  #: characters, without spaces, that tell a line of a solution from any other line
@@ -88,7 +89,8 @@ def mistakes(course: Path) -> list[Path]:
     pages = "\n".join(map(_text, (course / "chapters").glob("*.md")))
     named = sorted(set(re.findall(r"\{mistake\} (\S+)", pages)))
     folder = course / "chapters" / "mistakes"
-    return [folder / f"{name}_{kind}.py" for name in named for kind in ("faulty", "correct")]
+    pairs = [pair(folder, name) for name in named]
+    return sorted({path for one in pairs for path in (one.faulty, one.correct)})
 
 
 def regions(lab: Lab) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ from warpwise.cuda import backend
 from warpwise.devices import MULTIPROCESSORS, Device, of_driver
 from warpwise.errors import MeasureError
 from warpwise.labs.compare import Mismatch, compare
-from warpwise.labs.exercise import Case, Launch, Verdict, fresh, outputs
+from warpwise.labs.exercise import Case, Launch, Verdict, fresh, needs_the_simulator, outputs
 from warpwise.messages import Words
 from warpwise.model.bound import bound, duration
 from warpwise.simt import Kernel
@@ -62,11 +62,15 @@ LADDERS = {
 def report(kernel: Any, name: str, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> str:
     """Report on a kernel on this machine's GPU, in a few lines.
 
-    The report is "" where there is no GPU, no launch, or a case that did not pass."""
+    The report is "" where there is no GPU, no launch, a case that did not pass, or one that no GPU
+    can run."""
     passed = [
         (case, verdict.trace)
         for case, verdict in zip(cases, verdicts, strict=False)
-        if isinstance(case, Launch) and verdict.passed and verdict.trace is not None
+        if isinstance(case, Launch)
+        and verdict.passed
+        and verdict.trace is not None
+        and not needs_the_simulator(case)
     ]
     made_for_it = hasattr(kernel, "__getitem__") and not isinstance(kernel, Kernel)
     if not passed or len(passed) < len(cases) or not made_for_it or backend() != "gpu":

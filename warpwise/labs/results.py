@@ -28,7 +28,8 @@ from warpwise.labs.exercise import (
     read_as,
 )
 from warpwise.labs.first_nan import first_nan
-from warpwise.labs.patterns import Failure
+from warpwise.labs.fragments import misplaced
+from warpwise.labs.patterns import Failure, Pattern
 from warpwise.labs.slices import alone, suspects
 from warpwise.labs.unused import unused
 from warpwise.labs.uses import uses
@@ -61,7 +62,7 @@ def on_outputs(
             return Reason.NOT_WRITTEN, *told
         spoiled = _wrong_ones(outs, launch)
         beside = _beside(launch, outs, name, want.ndim, spoiled)
-        failure = partial(_failure, kernel, launch, names, number, name, wrong, others, beside)
+        failure = partial(_failure, kernel, launch, names, number, name, wrong, others, beside, t)
         right = tuple(beside["right"])
         repaired = partial(_repaired, as_kernel(kernel), launch, others, spoiled, right)
         known = causes.BY_HAND.format(name=name)
@@ -172,6 +173,7 @@ def _failure(
     wrong: Mismatch,
     others: Sequence[Case],
     beside: dict[str, Any],
+    t: Trace,
 ) -> Failure:
     """Gather what is known of a wrong output, the ``number``-th, ``beside`` the others."""
     given = dict(zip(names, launch.args, strict=True))
@@ -192,8 +194,15 @@ def _failure(
         readings=read_as(launch, number),
         unused=set_by_one(tree) or unused(tree, outputs(launch, names)),
         elementwise=is_elementwise(tree),
+        fragment=_fragment(kernel, launch) if t.metrics.op_tensor else None,
         **beside,
     )
+
+
+def _fragment(kernel: Any, launch: Launch) -> Pattern | None:
+    """Return what is wrong with the order of a fragment of tensor cores, if anything."""
+    args = [fresh(arg) for arg in launch.args]
+    return misplaced(as_kernel(kernel), launch.blocks, launch.threads, args)
 
 
 def _on_unwritten(

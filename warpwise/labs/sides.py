@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs.exercise import Call, Case, InOut, Launch, Out, fresh, outputs
+from warpwise.labs.exercise import Call, Case, Launch, Out, fresh, outputs, value_of, with_value
 from warpwise.labs.judge import MAX_STEPS
 from warpwise.labs.lookup import name_of, names_of_arguments
 from warpwise.labs.perturbed import DOWN, UP, Inputs, inputs_of
@@ -39,11 +39,14 @@ def _of_launch(kernel: Any, launch: Launch) -> tuple[Run, Inputs, tuple[str, ...
     named = list(zip(as_kernel(kernel).parameters, launch.args, strict=True))
     inputs = [(name, arg) for name, arg in named if not isinstance(arg, Out)]
     outs = outputs(launch, (name for name, _ in named))
-    starts = [arg.start if isinstance(arg, InOut) else arg for _, arg in inputs]
+    starts = [value_of(arg) for _, arg in inputs]
 
     def run(values: Sequence[Any]) -> Arrays:
         left = iter(values)
-        args = [fresh(arg) if isinstance(arg, Out) else next(left) for arg in launch.args]
+        args = [
+            fresh(arg) if isinstance(arg, Out) else with_value(arg, next(left))
+            for arg in launch.args
+        ]
         run_unwatched(kernel, launch.blocks, launch.threads, *args, max_steps=MAX_STEPS)
         return outputs(launch, args)
 

@@ -181,7 +181,7 @@ def _drawn(name: str, data: dict[str, Any], values: dict[str, Any]) -> dict[str,
 def _style(name: str) -> str:
     from warpwise.views import html
 
-    return html.picture_style(name)
+    return "".join(html.picture_sheets(name))
 
 
 def _figure(name: str, svg: str, said: str, trace: Trace, line: int | None) -> str:

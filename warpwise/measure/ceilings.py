@@ -63,7 +63,7 @@ def most_multiply_adds(place: Place) -> Case:
     Rounding errors add up over thousands of iterations, for which the tolerance leaves room.
     """
     step = ffma.STEPS[0]
-    threads = (2 if place.rehearsal else place.resident_blocks(ffma.THREADS)) * ffma.THREADS
+    threads = (2 if place.small else place.resident_blocks(ffma.THREADS)) * ffma.THREADS
     trips = place.pick(full=2048, quick=512, rehearsal=2)
     start, target = place.random(threads), place.empty(threads)
     turns = place.xp.full(threads, ffma.TURN, "float32")

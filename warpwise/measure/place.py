@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,8 +19,12 @@ from warpwise.cuda import numba_backend
 from warpwise.devices import H200, MULTIPROCESSORS
 from warpwise.errors import MeasureError
 
+if TYPE_CHECKING:
+    from warpwise.stopwatch.cards import Card
+
 T = TypeVar("T")
 SIMULATOR = "the simulator"  # the device's name in a rehearsal
+MOST_NUMBERS = 2**22  # where nothing runs, larger arrays are zeros, which take no memory
 PERIOD = 2**24 - 3  # odd, so that no two rows of a large matrix are alike
 FEWEST_WARPS = min(sm.warps for sm in MULTIPROCESSORS.values())
 
@@ -28,7 +32,8 @@ FEWEST_WARPS = min(sm.warps for sm in MULTIPROCESSORS.values())
 @dataclass(frozen=True)
 class Place:
     """A device and its array library. ``xp``: CuPy, or NumPy in a rehearsal. ``peers``: compare
-    with PyTorch too. ``l2_bytes``: of the L2 cache.
+    with PyTorch too. ``l2_bytes``: of the L2 cache. ``modelled``: in a rehearsal whose kernels do
+    not run but are predicted, so that sizes are a GPU's and arrays stay empty.
     """
 
     xp: ModuleType
@@ -39,6 +44,7 @@ class Place:
     quick: bool = False
     rehearsal: bool = False
     peers: bool = True
+    modelled: bool = False
 
     @cached_property
     def torch(self) -> Any:
@@ -56,7 +62,12 @@ class Place:
 
     def pick(self, full: T, quick: T, rehearsal: T) -> T:
         """Return the choice, usually of sizes, for this place."""
-        return rehearsal if self.rehearsal else quick if self.quick else full
+        return rehearsal if self.small else quick if self.quick else full
+
+    @property
+    def small(self) -> bool:
+        """True where the simulator runs every block."""
+        return self.rehearsal and not self.modelled
 
     def random(
         self,
@@ -71,6 +82,8 @@ class Place:
         They repeat after PERIOD numbers.
         """
         n = math.prod(shape) if isinstance(shape, tuple) else shape
+        if self.modelled and n > MOST_NUMBERS:
+            return self.xp.zeros(shape, dtype)
         shares = np.random.default_rng(seed).random(min(n, PERIOD), np.float32)
         scaled = shares * np.float32(high - low) + np.float32(low)
         numbers = self.xp.asarray(scaled.astype(dtype))
@@ -81,6 +94,8 @@ class Place:
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any = "float32") -> Any:
         """Return an array of NaN for results, so that elements left unwritten are found."""
+        if self.modelled:
+            return self.xp.zeros(shape, dtype)
         made = self.xp.empty(shape, dtype)
         # every bit set is NaN in each of the floating-point types
         made.view("uint8").fill(0xFF)
@@ -158,6 +173,14 @@ def on_gpu(quick: bool = False) -> Place:
         properties["l2CacheSize"],
         quick,
     )
+
+
+def modelled(card: Card) -> Place:
+    """Return a device as the stopwatch knows it, and select the simulator, as in a rehearsal."""
+    os.environ["WARPWISE_BACKEND"] = "simulator"
+    device = card.device
+    of_device = device.name, device.compute_capability, device.sms, device.l2_bytes
+    return Place(np, *of_device, rehearsal=True, modelled=True)
 
 
 def in_simulator() -> Place:

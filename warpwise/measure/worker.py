@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from warpwise.benchmark_records import predicted_times
 from warpwise.errors import MeasureError
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.place import Place, in_simulator, on_gpu
@@ -133,14 +134,19 @@ def measured(place: Place, name: str, command: str) -> Iterator[dict[str, Any]]:
         "ffma_TFLOP_per_s": best(limits, "TFLOP_per_s"),
         "rows": limits,
     }
+    predicted = predicted_times(place.name)
     for case in module.cases(place):
         print(case.name, flush=True)
         clocks.begin()
-        about["rows"] += rows_of(place, timer, case)
+        for made in rows_of(place, timer, case):
+            key = name, case.name, made["variant"]
+            about["rows"].append(made | {"predicted_ms": predicted.get(key)})
         clocks.end()
         yield about
         del case
         _free(place)
+    if hasattr(module, "reduced"):
+        about["constants"] = module.reduced(about["rows"])
     yield about | {"unfinished": ""}
 
 

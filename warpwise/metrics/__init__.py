@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _SECTORS = "global_load_sectors + global_store_sectors"
+_SECTORS_OF_TMA = "tma_load_sectors + tma_store_sectors"
 _SECTORS_DISTINCT = "global_load_sectors_distinct + global_store_sectors_distinct"
 
 
@@ -110,12 +111,19 @@ class Metrics(Counters):
         1 where the lanes of a warp name different addresses, 32 where all name one."""
         return _ratio(self.atomic_passes, self.atomic_requests)
 
-    @derived("flops_fp16 + flops_fp32 + flops_fp64", unit="floating-point operations")
+    @derived(
+        "flops_fp16 + flops_fp32 + flops_fp64 + flops_tensor", unit="floating-point operations"
+    )
     def flops(self) -> int:
-        """Floating-point operations of all three widths; comparisons are none."""
-        return self.flops_fp16 + self.flops_fp32 + self.flops_fp64
+        """Floating-point operations of all three widths, and of tensor cores.
 
-    @derived("flops_fp64 / (flops_fp16 + flops_fp32 + flops_fp64)", unit="share, from 0 to 1")
+        Comparisons are none."""
+        return self.flops_fp16 + self.flops_fp32 + self.flops_fp64 + self.flops_tensor
+
+    @derived(
+        "flops_fp64 / (flops_fp16 + flops_fp32 + flops_fp64 + flops_tensor)",
+        unit="share, from 0 to 1",
+    )
     def fp64_share(self) -> float:
         """Share of ``flops`` that are float64, 0 to 1; 0 without flops."""
         return _ratio(self.flops_fp64, self.flops)
@@ -128,19 +136,25 @@ class Metrics(Counters):
         counts = {name: getattr(self, f"op_{name}") for name in OPERATIONS}
         return {name: _ratio(count, sum(counts.values())) for name, count in counts.items()}
 
-    @derived(f"SECTOR_BYTES * ({_SECTORS} + global_atomic_sectors)", unit="bytes")
+    @derived(
+        f"SECTOR_BYTES * ({_SECTORS} + {_SECTORS_OF_TMA} + global_atomic_sectors)", unit="bytes"
+    )
     def global_bytes_moved(self) -> int:
         """Bytes in all touched sectors, which move if no cache keeps one for a second request."""
-        return self.l1_bytes_moved + SECTOR_BYTES * self.global_atomic_sectors
+        past_l1 = self.tma_load_sectors + self.tma_store_sectors + self.global_atomic_sectors
+        return self.l1_bytes_moved + SECTOR_BYTES * past_l1
 
     @derived(f"SECTOR_BYTES * ({_SECTORS})", unit="bytes")
     def l1_bytes_moved(self) -> int:
-        """Bytes in the sectors that loads and stores request from L1; atomics go past it to L2."""
+        """Bytes in the sectors that loads and stores request from L1.
+
+        Atomics and TMA copies go past it to L2."""
         return SECTOR_BYTES * (self.global_load_sectors + self.global_store_sectors)
 
     @derived(
         f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT} + global_atomic_sectors), "
-        f"global_bytes_distinct), SECTOR_BYTES * ({_SECTORS} + global_atomic_sectors)",
+        f"global_bytes_distinct), "
+        f"SECTOR_BYTES * ({_SECTORS} + {_SECTORS_OF_TMA} + global_atomic_sectors)",
         unit="bytes, as (least, most)",
     )
     def l2_bytes_moved(self) -> tuple[int, int]:
@@ -152,7 +166,7 @@ class Metrics(Counters):
 
     @derived(
         f"max(SECTOR_BYTES * ({_SECTORS_DISTINCT}), global_bytes_distinct), "
-        f"SECTOR_BYTES * ({_SECTORS} + 2 * global_atomic_sectors)",
+        f"SECTOR_BYTES * ({_SECTORS} + {_SECTORS_OF_TMA} + 2 * global_atomic_sectors)",
         unit="bytes, as (least, most)",
     )
     def dram_bytes_moved(self) -> tuple[int, int]:

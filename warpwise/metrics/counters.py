@@ -47,7 +47,7 @@ class Counters:
         default=NO_WARPS,
     )
     op_fp16: int = counter(
-        "Instruction mix: operations of active lanes on float16. The nine ``op_`` counters add up "
+        "Instruction mix: operations of active lanes on float16. The ten ``op_`` counters add up "
         "to ``thread_instructions``.",
         unit="instructions of threads",
         group="mix",
@@ -112,6 +112,13 @@ class Counters:
         group="mix",
         nsight="smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum",
     )
+    op_tensor: int = counter(
+        "Instruction mix: products of small matrices on tensor cores, one for each lane of the "
+        "warp that makes one.",
+        unit="instructions of threads",
+        group="mix",
+        note="``smsp__inst_executed_pipe_tensor.sum`` is nearest; it counts warps",
+    )
     global_load_requests: int = counter(
         "Warp-level loads from global memory with at least one active lane.",
         unit="requests of warps",
@@ -128,9 +135,9 @@ class Counters:
         agrees=True,
     )
     global_load_sectors_distinct: int = counter(
-        "Different sectors among them, over the whole launch: what has to come from DRAM at "
-        "least, with caches cold. Lines that read the same sectors share them, so this is not the "
-        "sum over lines.",
+        "Different sectors among them and those of TMA copies, over the whole launch: what has to "
+        "come from DRAM at least, with caches cold. Lines that read the same sectors share them, "
+        "so this is not the sum over lines.",
         unit="sectors",
         group="global",
         note="none; ``dram__sectors_read.sum`` lies between this and "
@@ -158,7 +165,8 @@ class Counters:
         agrees=True,
     )
     global_store_sectors_distinct: int = counter(
-        "Different sectors among them, over the whole launch; not the sum over lines.",
+        "Different sectors among them and those of TMA copies, over the whole launch; not the sum "
+        "over lines.",
         unit="sectors",
         group="global",
         note="none; ``dram__sectors_write.sum`` is lower where written sectors are "
@@ -169,6 +177,31 @@ class Counters:
         "Bytes that active lanes wrote.",
         unit="bytes",
         group="global",
+    )
+    tma_load_bytes: int = counter(
+        "Bytes that TMA copies from global to shared memory. What a box has beyond the array "
+        "is zeros and does not move; ``global_load_`` counters do not count these copies.",
+        unit="bytes",
+        group="global",
+        note="none of the LSU's; they are among ``lts__t_bytes.sum``, what L2 moves for all",
+    )
+    tma_load_sectors: int = counter(
+        "32-byte sectors that those copies touch, each counted once per box.",
+        unit="sectors",
+        group="global",
+        note="none of the LSU's; they are among ``lts__t_sectors_op_read.sum``",
+    )
+    tma_store_bytes: int = counter(
+        "Bytes that TMA copies from shared to global memory.",
+        unit="bytes",
+        group="global",
+        note="none of the LSU's; they are among ``lts__t_bytes.sum``",
+    )
+    tma_store_sectors: int = counter(
+        "Sectors that those copies touch, each counted once per box.",
+        unit="sectors",
+        group="global",
+        note="none of the LSU's; they are among ``lts__t_sectors_op_write.sum``",
     )
     global_atomic_requests: int = counter(
         "Warp-level atomic operations on global memory; loads and stores do not count them.",
@@ -330,6 +363,13 @@ class Counters:
         "float64 in Numba.",
         unit="floating-point operations",
         group="arithmetic",
+    )
+    flops_tensor: int = counter(
+        "Additions and multiplications on tensor cores: a product of 16 x 8 x 16 has 4,096, which "
+        "the 32 lanes share.",
+        unit="floating-point operations",
+        group="arithmetic",
+        note="``sm__ops_path_tensor_src_bf16_dst_fp32.sum`` and its kin, by type",
     )
     special_fp64: int = counter(
         "Those of ``op_special`` whose argument is float64: a GPU expands each into many float64 "

@@ -1,10 +1,12 @@
 """Models of what a GPU could do at best with a launch: closed forms over counters and a ``Device``.
 
 Nothing is run or measured. Occupancy, tiles and waves need the shape of the launch only; the
-roofline and the bound on time need its ``Metrics`` too. ``attention``, ``matmul`` and ``fusion``,
-modules of their own, need no launch: tiles of attention, products of square matrices, and the
-values that travel between kernels. Every figure is *modelled*: each resource alone, at its peak.
-The effects of latency, caches and the compiler are left out."""
+roofline and the bound on time need its ``Metrics`` too. ``attention``, ``matmul``, ``fusion``,
+``block_order``, ``pipeline`` and ``swizzle``, modules of their own, need no launch: tiles of
+attention, products of square matrices, the values that travel between kernels, the panels that a
+wave of blocks loads, copies that run ahead, and the banks where a tile lies. Every figure is
+*modelled*: each resource alone, at its peak. The effects of latency, caches and the compiler are
+left out."""
 
 from warpwise.model.bound import Bound, Resource, bound
 from warpwise.model.occupancy import Occupancy, occupancy

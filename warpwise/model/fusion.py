@@ -52,6 +52,11 @@ class Kernel:
         return tuple(access.value for access in self.accesses if access.kind == WRITE)
 
     @property
+    def flops(self) -> int:
+        """Floating-point operations for each element, special functions left out."""
+        return sum(operation.flops for operation in self.operations)
+
+    @property
     def work(self) -> int:
         """Flops and special functions for each element."""
         return sum(operation.flops + operation.special for operation in self.operations)

@@ -7,24 +7,25 @@ cause is one term, can be left out, and is derived from documents; nothing is fi
   compute. The slower of the two decides.
 - ``tiles``: each block computes a whole tile of the result, even where it hangs over the edge.
 - ``waves``: each SM works on one tile at a time, so the tiles take a whole number of rounds.
-- ``alignment``: a row begins 2n bytes after the one before, and a load has to begin at a multiple
-  of its width. Odd n leaves 2 bytes where 16 would be possible, so eight loads take the place of
-  one. Full loads hide behind the products; each one *more* costs its lanes a turn on the SM's
-  load/store units, and no product hides it. A load of 2 bytes takes a second turn, for no
-  asynchronous copy is so narrow: it goes through a register and is stored from there.
+- ``alignment``: a row begins 2n bytes after the one before, and a copy has to begin at a multiple
+  of its width. Copies of 4 bytes or more go to shared memory by themselves while the SM multiplies;
+  of their width the model says nothing, and neither do measurements: sizes divisible by 2, 4 and 8
+  are equally fast in two of the records, within a twelfth. Odd n leaves 2 bytes, and no copy is so
+  narrow: each number is loaded into a register and stored from there, a turn each on the SM's
+  load/store units, and in this model no product hides them. Measured kernels hide a part of them.
 
 Sectors per row could be another rule for alignment, but give no lines: 64 bytes of a row are 2
 sectors or 3, and even with 3 the L2 of an A100 (5,120 bytes in a clock, by its whitepaper) and its
 L1 deliver the tiles in less time than the products take.
 
 Left out: launching, latency, the last steps along k, power, L2, how much of the narrow loads a good
-pipeline hides, and above all that a library has many kernels: it takes smaller tiles for small
-matrices, and other kernels where rows are not aligned.
+pipeline hides, TMA, which takes rows only at multiples of 16 bytes, and above all that a library
+has many kernels: smaller tiles for small matrices, and others where rows are not aligned.
 
 Sources. Tile of 256 x 128 and the causes: Stanford CS336, lecture "GPUs"; H. He, "What Shapes Do
 Matrix Multiplications Like?", 2024. Load/store units: NVIDIA A100 and H100 whitepapers, figures of
 the SM. Widths of loads: CUDA C++ Programming Guide, Device Memory Accesses; of asynchronous copies:
-PTX ISA, ``cp.async``."""
+PTX ISA, ``cp.async``. Records: H. Yamagiwa, 2025, in ``measurements/*/square_matmul.json``."""
 
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ TILE = (256, 128)  #: rows and columns of the result that a block computes
 ITEM_BYTES = 2
 WIDEST_LOAD = 16  #: bytes for one lane
 NARROWEST_COPY = 4  #: bytes that an asynchronous copy moves from global to shared memory
+NARROW_TURNS = 2  #: of a lane, for a number that is too narrow: it loads it, and stores it
 #: lanes of an SM whose loads or stores begin in a clock, on the devices of KNOWN
 LOAD_STORE_UNITS = 32
 CAUSES = ("memory", "tiles", "waves", "alignment")
@@ -107,12 +109,6 @@ def _tile_step_seconds(n: int, device: Device, causes: tuple[str, ...]) -> float
     """Return an SM's seconds for one column of A's tile times one row of B's."""
     rows, columns = TILE
     products = 2 * rows * columns / (device.tensor16_flops_per_s / device.sms)
-    if "alignment" not in causes:
+    if "alignment" not in causes or load_width(n) >= NARROWEST_COPY:
         return products
-    return products + (_turns(load_width(n)) - _turns(WIDEST_LOAD)) / device.clock_hz
-
-
-def _turns(width: int) -> float:
-    """Return the clocks to load a column of A's tile and a row of B's in loads of ``width``."""
-    accesses = ITEM_BYTES * sum(TILE) / width * (2 if width < NARROWEST_COPY else 1)
-    return accesses / LOAD_STORE_UNITS
+    return products + NARROW_TURNS * sum(TILE) / LOAD_STORE_UNITS / device.clock_hz

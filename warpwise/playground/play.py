@@ -25,11 +25,14 @@ from warpwise.cells.run import (
     rendered,
     said,
 )
+from warpwise.cuda import DeviceArray
 from warpwise.labs.compare import compare
+from warpwise.labs.fragments import misplaced
 from warpwise.messages import Name
 from warpwise.metrics import Metrics
 from warpwise.playground.difference import difference
 from warpwise.show import show
+from warpwise.simt import as_kernel
 from warpwise.traces import Trace
 
 KERNEL, LAUNCH = "kernel", "launch"  #: the two cells, as marks and errors call them
@@ -88,9 +91,11 @@ def run(kernel: str, launch: str) -> Played:
     except BaseException as error:
         return Played(Shown(printed.text, error=said(error)), tuple(_blamed(error)))
     traces = [one for one in (*space.values(), value) if isinstance(one, Trace)]
+    said_of_it, metrics = verdict(launch, space), traces[-1].metrics if traces else None
     marks = dict.fromkeys(mark for trace in traces for mark in races(trace))
-    metrics = traces[-1].metrics if traces else None
-    return Played(shown, tuple(marks)[:MOST_MARKS], verdict(launch, space), metrics)
+    if metrics and metrics.op_tensor and said_of_it.endswith("wrong."):
+        marks |= dict.fromkeys(fragments(ast.parse(launch), space))
+    return Played(shown, tuple(marks)[:MOST_MARKS], said_of_it, metrics)
 
 
 def drawn(value: object) -> object:
@@ -111,7 +116,8 @@ def verdict(launch: str, space: Namespace) -> str:
     want, name = space.get(EXPECTED), result(ast.parse(launch), space)
     if not name or want is None or callable(want):
         return ""
-    got: np.ndarray = space[name]
+    given = space[name]
+    got: np.ndarray = given.copy_to_host() if isinstance(given, DeviceArray) else given
     try:
         fitting = np.asarray(want).astype(got.dtype)
         wrong = compare(got, fitting, *TOLERANCES.get(_precision(got), (0.0, 0.0)))
@@ -120,13 +126,32 @@ def verdict(launch: str, space: Namespace) -> str:
     return f"{name} is as expected." if wrong is None else f"{wrong.say(Name(name)).open()}."
 
 
-def result(tree: ast.Module, space: Namespace) -> str:
-    """Return the name of the last array that the last ``trace(...)`` is given, or ""."""
+def fragments(launch: ast.Module, space: Namespace) -> Iterator[Mark]:
+    """Yield the product of a wrong result that gets a fragment in another order."""
+    given = ast.Expression(ast.Tuple(_traced(launch), ast.Load()))
+    ast.fix_missing_locations(given)
+    try:
+        kernel, blocks, threads, *args = eval(compile(given, LAUNCH, "eval"), space)
+        found = misplaced(as_kernel(kernel), blocks, threads, args)
+    except Exception:  # whatever the expressions of a reader raise
+        return
+    if found and found.line:
+        yield Mark(KERNEL, found.line, "error", found.told)
+
+
+def _traced(tree: ast.Module) -> list[ast.expr]:
+    """Return what the last ``trace(...)`` is given."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     traced = [call for call in calls if getattr(call.func, "id", "") == "trace"]
-    args = traced[-1].args if traced else []
+    return traced[-1].args if traced else []
+
+
+def result(tree: ast.Module, space: Namespace) -> str:
+    """Return the name of the last array that the last ``trace(...)`` is given, or ""."""
+    args = _traced(tree)
     names = [arg.id for arg in args if isinstance(arg, ast.Name)]
-    return next((n for n in reversed(names) if isinstance(space.get(n), np.ndarray)), "")
+    arrays = np.ndarray, DeviceArray
+    return next((n for n in reversed(names) if isinstance(space.get(n), arrays)), "")
 
 
 def _value(kernel: str, launch: str, space: Namespace) -> object:

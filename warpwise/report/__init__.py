@@ -1,13 +1,14 @@
 """Reports: a trace on one screen, by source line and as a whole, with advice.
 
 A report is text in a terminal and a table in a notebook: ``figures`` has its lines about the
-launch, ``advice`` its rules. It knows nothing of caches, nor how long anything takes: occupancy,
-waves and the bound on time are modelled, and say so."""
+launch, ``advice`` its rules. It knows nothing of caches: occupancy, waves and the bound on time are
+modelled, and say so, and so does the stopwatch's line, which only a person who reads it gets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from html import escape
 
 from warpwise.devices import H100, Device
@@ -15,6 +16,7 @@ from warpwise.metrics import ABOUT, Metrics
 from warpwise.model.arguments import quantity
 from warpwise.report.advice import Row, advice, needed_sectors
 from warpwise.report.figures import figures, traffic
+from warpwise.report.modelled_time import of_interest
 from warpwise.traces import Trace
 
 __all__ = ["Column", "Report", "Row", "needed_sectors", "report"]
@@ -77,6 +79,17 @@ class Report:
     traffic: str
     figures: tuple[str, ...]
     advice: tuple[str, ...]
+    timed: Callable[[], str] = field(default=str, repr=False, compare=False)
+
+    @cached_property
+    def time(self) -> str:
+        """What the stopwatch says, where somebody may read it; worked out when the report is."""
+        return self.timed()
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """The lines below the table."""
+        return (self.traffic, *self.figures, *filter(None, [self.time]))
 
     def columns(self) -> tuple[Column, ...]:
         """The columns in which some line has a figure."""
@@ -97,7 +110,7 @@ class Report:
         widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
         lines = [_text_line(cells, widths) for cells in table]
         sentences = [f"- {advice}" for advice in self.advice]
-        return "\n".join([self.title, "", *lines, "", self.traffic, *self.figures, *sentences])
+        return "\n".join([self.title, "", *lines, "", *self.below, *sentences])
 
     def _repr_html_(self) -> str:
         columns = self.columns()
@@ -106,7 +119,7 @@ class Report:
             for name in ("line", *(column.heading for column in columns))
         )
         title, body = escape(self.title), "".join(_html_row(row, columns) for row in self.rows)
-        figures = "<br>".join(escape(line) for line in (self.traffic, *self.figures))
+        figures = "<br>".join(escape(line) for line in self.below)
         advice = "".join(f"<li>{escape(advice)}</li>" for advice in self.advice)
         # A wide table scrolls inside its box, which the keyboard can reach. On a phone the site
         # puts each source line above its figures, in so many columns.
@@ -134,11 +147,12 @@ def report(t: Trace, device: Device = H100, registers: int = 32) -> Report:
     ]
     blocks, threads = quantity(_product(t.grid), "block"), quantity(_product(t.block), "thread")
     return Report(
-        f"{t.kernel}: {blocks} of {threads}",
+        f"{t.kernel}: {blocks} of {threads}" + ", from a sample" * t.partial,
         (*rows, Row(TOTAL, "", t.metrics)),
         traffic(t.metrics),
         tuple(figures(t, device, registers)),
         tuple(advice(rows, t, device)),
+        partial(of_interest, t, device),
     )
 
 

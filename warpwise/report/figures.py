@@ -34,6 +34,8 @@ def traffic(m: Metrics) -> str:
 
 def figures(t: Trace, device: Device, registers: int) -> Iterator[str]:
     """Yield the lines after the table and the traffic, for so many ``registers`` per thread."""
+    if t.sample:
+        yield str(t.sample)
     held = occupancy(device, prod(t.block), registers, t.shared_bytes_per_block)
     yield f"Occupancy: {held}, at {registers} registers per thread (assumed)."
     if held.blocks:

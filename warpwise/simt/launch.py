@@ -12,6 +12,8 @@ import numpy as np
 from warpwise.devices import H100, Device
 from warpwise.errors import BarrierError, KernelError, LaunchError
 from warpwise.messages import Datum, Lengths, Limit, Name, Size, Words, message
+from warpwise.metrics import Metrics
+from warpwise.samples import Sample
 from warpwise.simt.arguments import bind, type_of
 from warpwise.simt.compiler.function_compiler import compile_function
 from warpwise.simt.compiler.notes import about_float64
@@ -19,6 +21,8 @@ from warpwise.simt.compiler.program import Program
 from warpwise.simt.frontend.called import functions_of
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.frontend.source import as_kernel
+from warpwise.simt.gathered import FIRST_BLOCK, made
+from warpwise.simt.gathered import recorded as to_record
 from warpwise.simt.lanes.lane_group import Shape
 from warpwise.simt.machine.array_views import arrays_of
 from warpwise.simt.machine.batches import run
@@ -29,6 +33,7 @@ from warpwise.simt.machine.undefined import Attempt, settled
 from warpwise.simt.observers.busiest import LOADED, STORED, Busiest
 from warpwise.simt.observers.counters import Counters
 from warpwise.simt.observers.recorder import Recorder
+from warpwise.simt.sampling import sampler_for
 from warpwise.simt.sanitizer.sanitizer import Sanitizer
 from warpwise.traces import Note, Records, Trace
 
@@ -42,7 +47,7 @@ def trace(
     blocks: object,
     threads: object,
     *args: Any,
-    record: Iterable[int] = (0,),
+    record: Iterable[int] = FIRST_BLOCK,
     max_records: int = MAX_RECORDS,
     max_steps: int = MAX_STEPS,
     device: Device = H100,
@@ -51,6 +56,7 @@ def trace(
     progress: bool | None = None,
     observers: Observer | Iterable[Observer] = (),
     whole_barriers: bool = False,
+    blocks_traced: int | None = None,
 ) -> Trace:
     """Run a kernel in the simulator and return its trace. Arrays in ``args`` are updated in place.
 
@@ -64,36 +70,45 @@ def trace(
     None shows it on a terminal or in a live notebook, once the launch has taken a second.
     ``observers``: what else watches the launch, an ``Observer`` or several. ``whole_barriers``: a
     barrier of a block also waits for warps that end without it: they are an error, not a note.
+    ``blocks_traced``: for a large grid, run only so many blocks, or a few more to compare them, and
+    scale counters to the grid, see ``Trace.sample``; results are then partial, and the block in the
+    middle is recorded.
 
     An array of the host counts as a copy in device memory, which comes back after the launch; two
     that overlap are two copies. Device arrays are used where they lie.
 
-    Raises LaunchError for a launch that a GPU would refuse and KernelError for a mistake in the
-    kernel. Races do not raise: they are in ``Trace.races``. A kernel whose shuffles read from lanes
-    that do not take part runs again, to find out if it uses the values."""
+    Raises LaunchError for a launch that a GPU would refuse, KernelError for a mistake in the
+    kernel, and TraceError if blocks_traced differ too much to stand for all. Races do not raise:
+    they are in ``Trace.races``. A kernel whose shuffles read from lanes that do not take part runs
+    again, to find out if it uses the values."""
     found = as_kernel(kernel)
     program, first, copies = _prepared(found, blocks, threads, args, device, shared_bytes)
-    recorded, watching = tuple(record), _observers(observers)
+    given, watching = to_record(tuple(record)), _observers(observers)
+    whole = bool(program.waits or program.grid_syncs)
     notes = program.notes if about_float64(tuple(map(type_of, first.arguments))) else ()
     notes += tuple(_copied(found, *pair) for pair in copies.overlapping.items())
 
     def attempted(attempt: Attempt) -> Trace:
         """Run the launch; later runs bind the arguments anew, unseen by the caller's observers."""
         launch = replace(first, arguments=bind(found, args, copies)) if attempt.number else first
-        counters, busiest = Counters(), Busiest()
+        own_block = None if record is FIRST_BLOCK else given
+        sampler = sampler_for(launch.grid, blocks_traced, own_block, whole)
+        recorded = sampler.recorded if sampler else given
+        counters, busiest = sampler.counters if sampler else Counters(), Busiest()
         sanitizer = Sanitizer() if sanitize else None
         recorder = Recorder(recorded, launch.threads, max_records) if recorded else None
         own = [one for one in (counters, busiest, recorder, sanitizer) if one is not None]
         hooks = hooks_of([*own, *(() if attempt.number else watching)])
         state = LaunchState(launch, device, max_steps, attempt, hooks)
         with np.errstate(all="ignore"):
-            _run(program, state, progress)
+            _run(program, state, progress, sampler.blocks() if sampler else None)
         harmful = sanitizer is not None and any(not race.same for race in sanitizer.races)
         if state.missed and (whole_barriers or harmful):
             raise next(iter(state.missed.values()))
         if state.left and whole_barriers:
             raise next(iter(state.left.values()))
-        return _trace(state, counters, busiest, recorder, sanitizer, notes)
+        counted = sampler.counted() if sampler else (*counters.metrics(), None)
+        return _trace(state, counted, busiest, recorder, sanitizer, notes)
 
     if program.shuffles:
         written = [root.raw for root in first.written if root.raw.flags.writeable]
@@ -101,7 +116,7 @@ def trace(
     else:
         trace = attempted(Attempt())
     copies.back()
-    return trace
+    return made(trace)
 
 
 def run_unwatched(
@@ -140,10 +155,15 @@ def _prepared(
     return program, first, copies
 
 
-def _run(program: Program, state: LaunchState, progress: bool | None) -> None:
+def _run(
+    program: Program,
+    state: LaunchState,
+    progress: bool | None,
+    chosen: Iterable[int] | None = None,
+) -> None:
     """Run a kernel; a mistake after a barrier that some threads were missing from is that one's."""
     try:
-        run(program, state, progress)
+        run(program, state, progress, chosen)
     except KernelError as error:
         if not state.missed:
             raise
@@ -236,7 +256,7 @@ def _check_limits(grid: Shape, block: Shape, shared_bytes: int, device: Device) 
 
 def _trace(
     state: LaunchState,
-    counters: Counters,
+    counted: tuple[Metrics, dict[int, Metrics], Sample | None],
     busiest: Busiest,
     recorder: Recorder | None,
     sanitizer: Sanitizer | None,
@@ -244,7 +264,7 @@ def _trace(
 ) -> Trace:
     """Return the trace of a launch that has run. ``notes``: those of the compiler."""
     launch, kernel = state.launch, state.launch.kernel
-    metrics, by_line = counters.metrics()
+    metrics, by_line, sample = counted
     recorded = recorder.arrays if recorder else []
     # events refer to arrays by their index here
     infos = dict.fromkeys([*recorded, *(array.info for array in arrays_of(launch.arguments))])
@@ -269,6 +289,7 @@ def _trace(
         most_bytes_loaded_by_a_warp=int(busiest.most[LOADED]),
         most_bytes_stored_by_a_warp=int(busiest.most[STORED]),
         truncated=recorder is not None and recorder.truncated,
+        sample=sample,
         launched=(kernel, tuple(map(type_of, launch.arguments))),
         records=recorder.records() if recorder else Records.empty(launch.threads),
     )

@@ -53,6 +53,13 @@ def sectors(addresses: Sequence[int], width: int) -> set[int]:
     return {(a + end) // SECTOR_BYTES for a in addresses if a >= 0 for end in ends}
 
 
+def partly_stored(addresses: Sequence[int], width: int) -> int:
+    """Return how many sectors a request stores only a part of."""
+    ends = {a + i for a in addresses if a >= 0 for i in range(width)}
+    filled = Counter(end // SECTOR_BYTES for end in ends)
+    return sum(n < SECTOR_BYTES for n in filled.values())
+
+
 def atomic_clocks(addresses: Sequence[int]) -> float:
     """Return the passes of an atomic in shared memory: lanes with one address take turns."""
     counts = Counter(a for a in addresses if a >= 0)

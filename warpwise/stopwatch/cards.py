@@ -6,8 +6,12 @@ Nothing here was fitted to a kernel whose time the stopwatch predicts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
 
+from warpwise.benchmark_records import is_of, read
 from warpwise.devices import (
     A100,
     A100_40,
@@ -24,7 +28,7 @@ from warpwise.devices import (
     V100,
     Device,
 )
-from warpwise.errors import LaunchError
+from warpwise.errors import LaunchError, MeasureError
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,16 @@ class Core:
     l1_latency: float
     arithmetic_latency: float
     source: str
+    l2_store_share: float = 1.0  #: bytes a clock that L2 takes of stores, over those of loads
 
 
+#: gpu-small-kernels: a scaled copy within L2 runs at 3.85 TB/s on an A100 and 6.4 on an H200, where
+#: loads alone run at 5.4 and 9.8. On an A40 and an L40 it is as fast as loads.
+_STORES_A100, _STORES_HOPPER = 0.55, 0.48
+_SPLIT = "; gpu-small-kernels: L2 takes stores at half the rate of loads"
 _VOLTA = "Tesla V100 whitepaper (32 LD/ST units, 128 KB); gpu-cache: 128 bytes a clock of L1"
 _TURING = "Turing whitepaper (16 LD/ST units, 96 KB, 64 bytes a clock of L1 and shared memory)"
-_GA100 = "A100 whitepaper (32 LD/ST units, 192 KB); gpu-cache: 128 bytes a clock of L1"
+_GA100 = "A100 whitepaper (32 LD/ST units, 192 KB); gpu-cache: 128 bytes a clock of L1" + _SPLIT
 _GA10X = (
     "Ampere GA102 whitepaper (16 LD/ST units, 128 KB, 128 bytes a clock of shared memory); "
     "gpu-cache on an A40: 64 bytes a clock of L1"
@@ -54,16 +63,16 @@ _AD10X = (
     "Ada whitepaper (16 LD/ST units, 128 KB), shared memory as GA102; "
     "gpu-cache on an L40: 64 bytes a clock of L1"
 )
-_HOPPER = "H100 whitepaper (32 LD/ST units, 256 KB); gpu-cache: 128 bytes a clock of L1"
+_HOPPER = "H100 whitepaper (32 LD/ST units, 256 KB); gpu-cache: 128 bytes a clock of L1" + _SPLIT
 _BLACKWELL = "Blackwell Tuning Guide (256 KB); the rest is taken to be as on Hopper"
 _CORES = {
     (7, 0): Core(128, 128, 32, False, 128 * KB, 1024, 27, 30, 4, _VOLTA),
     (7, 5): Core(64, 64, 16, False, 96 * KB, 1024, 23, 32, 4, _TURING),
-    (8, 0): Core(128, 128, 32, False, 192 * KB, 2048, 29, 36, 4, _GA100),
+    (8, 0): Core(128, 128, 32, False, 192 * KB, 2048, 29, 36, 4, _GA100, _STORES_A100),
     (8, 6): Core(64, 128, 16, True, 128 * KB, 1024, 29, 36, 4, _GA10X),
     (8, 9): Core(64, 128, 16, True, 128 * KB, 1024, 29, 36, 4, _AD10X),
-    (9, 0): Core(128, 128, 32, True, 256 * KB, 4096, 29, 34, 4, _HOPPER),
-    (10, 0): Core(128, 128, 32, True, 256 * KB, 8192, 29, 34, 4, _BLACKWELL),
+    (9, 0): Core(128, 128, 32, True, 256 * KB, 4096, 29, 34, 4, _HOPPER, _STORES_HOPPER),
+    (10, 0): Core(128, 128, 32, True, 256 * KB, 8192, 29, 34, 4, _BLACKWELL, _STORES_HOPPER),
 }
 
 
@@ -79,6 +88,9 @@ class Card:
     l2_latency: float
     dram_latency: float
     sources: dict[str, str]
+    own_core: Core | None = None  #: of this card, where it was measured
+    #: from a free place on an SM to the next block's first instruction, where it was measured
+    start_clocks: float | None = None
 
     @property
     def name(self) -> str:
@@ -86,7 +98,7 @@ class Card:
 
     @property
     def core(self) -> Core:
-        return _CORES[self.device.compute_capability]
+        return self.own_core or _CORES[self.device.compute_capability]
 
     @property
     def code_cc(self) -> tuple[int, int]:
@@ -97,13 +109,35 @@ class Card:
         return (7, 5) if own == (7, 0) else own
 
     @property
+    def tensor_flops(self) -> float:
+        """Operations a clock of an SM's tensor cores, at most those of the datasheet: products with
+        sums in float32 are half as fast on some products."""
+        own = self.device.tensor16_flops_per_s / (1e9 * self.ghz * self.device.sms)
+        return min(self.core.tensor_flops, own) if own else self.core.tensor_flops
+
+    @property
     def dram_bytes_per_clock(self) -> float:
         """Bytes between L2 and DRAM in a clock of the SMs, by the datasheet."""
         return self.device.dram_bytes_per_s / (1e9 * self.ghz)
 
     def at(self, ghz: float) -> Card:
-        """Return the same card at another clock of its SMs."""
-        return replace(self, ghz=ghz)
+        """Return the same card at another clock of its SMs. DRAM does not follow it."""
+        beyond = (self.dram_latency - self.l2_latency) * ghz / self.ghz
+        return replace(self, ghz=ghz, dram_latency=self.l2_latency + beyond)
+
+    def with_measured(self, constants: Mapping[str, float], source: str = "measured") -> Card:
+        """Return the same card with constants of its own, by their names here and in ``Core``.
+
+        Others are passed over, such as those that are only told."""
+        of_core, own = _named_in(constants, Core), _named_in(constants, Card)
+        core = replace(self.core, **of_core, source=source) if of_core else self.own_core
+        named = {"ghz"} & own.keys() | ({"latencies"} if "dram_latency" in own else set())
+        sources = self.sources | dict.fromkeys(named, source)
+        return replace(self, **own, own_core=core, sources=sources)
+
+
+def _named_in(constants: Mapping[str, float], kind: type[Core | Card]) -> dict[str, Any]:
+    return {f.name: constants[f.name] for f in fields(kind) if f.name in constants}
 
 
 _GPU_BENCHES = "te42kyfo/gpu-benches"
@@ -113,11 +147,19 @@ _DATASHEET = "boost clock of the datasheet"
 
 
 def _card(
-    device: Device, ghz: float, l2: float, latencies: tuple[float, float], *sources: str
+    device: Device,
+    ghz: float,
+    l2: float,
+    latencies: tuple[float, float],
+    *sources: str,
+    chased_at: float = 0.0,
 ) -> Card:
-    """Return a card; ``sources`` are those of the clock, L2's width and the latencies."""
+    """Return a card; ``sources`` are those of the clock, L2's width and the latencies.
+
+    ``chased_at``: the clock in GHz at which the latencies were measured, its own unless said."""
     names = ("ghz", "l2_bytes_per_clock", "latencies")
-    return Card(device, ghz, l2, *latencies, dict(zip(names, sources, strict=True)))
+    measured = dict(zip(names, sources, strict=True))
+    return Card(device, chased_at or ghz, l2, *latencies, measured).at(ghz)
 
 
 A6000 = Device("RTX A6000", (8, 6), 84, 38.7, 155, 768, 6 * MB)
@@ -127,6 +169,7 @@ L40S = Device("L40S", (8, 9), 142, 91.6, 362, 864, 96 * MB)
 _OF_GA102 = "taken to be 240 and 480 for GA102, for which gpu-benches has no figures"
 _GA102_L2 = f"{_GPU_BENCHES}, gpu-cache on an A40 beyond its L1: 1,402 bytes a clock"
 _OF_L40 = f"{_CHASED}an L40"
+_OF_H100 = f"{_CHASED}an H100 PCIe of the same chip at 1.755 GHz, DRAM's part in nanoseconds"
 _AS_L40 = f"{_L2}an L40 of the same chip"
 CARDS = (
     _card(T4, 1.59, 800, (236, 520), _DATASHEET,
@@ -142,37 +185,62 @@ CARDS = (
     _card(A40, 1.74, 1402, (240, 480), "clock of gpu-benches' runs", _GA102_L2, _OF_GA102),
     _card(RTX_3090, 1.695, 1402, (240, 480), _DATASHEET, _GA102_L2, _OF_GA102),
     _card(L4, 2.04, 5200 / 2.49 / 2, (276, 630), _DATASHEET,
-          f"{_AS_L40}'s family, for half of its L2", f"{_OF_L40}, of the same family"),
+          f"{_AS_L40}'s family, for half of its L2", f"{_OF_L40}, of the same family",
+          chased_at=2.49),
     _card(RTX_4090, 2.52, 5200 / 2.49 * 0.75, (276, 630), _DATASHEET,
-          f"{_AS_L40}, for three quarters of its L2", f"{_OF_L40} of the same chip"),
+          f"{_AS_L40}, for three quarters of its L2", f"{_OF_L40} of the same chip",
+          chased_at=2.49),
     _card(L40, 2.49, 5200 / 2.49, (276, 630), "clock of gpu-benches' runs",
           f"{_L2}an L40", _OF_L40),
-    _card(L40S, 2.52, 5200 / 2.49, (276, 630), _DATASHEET, _AS_L40, f"{_OF_L40} of the same chip"),
+    _card(L40S, 2.52, 5200 / 2.49, (276, 630), _DATASHEET, _AS_L40, f"{_OF_L40} of the same chip",
+          chased_at=2.49),
     _card(H100_PCIE, 1.755, 7254 / 1.755, (265, 652), _DATASHEET,
           f"{_L2}an H100 PCIe", f"{_CHASED}an H100 PCIe"),
     _card(H100, 1.98, 9800 / 1.98, (265, 652), _DATASHEET,
-          f"{_L2}an H200 of the same chip", f"{_CHASED}an H100 PCIe of the same chip"),
+          f"{_L2}an H200 of the same chip", _OF_H100, chased_at=1.755),
     _card(H200, 1.98, 9800 / 1.98, (265, 652), _DATASHEET,
-          f"{_L2}an H200", f"{_CHASED}an H100 PCIe of the same chip"),
+          f"{_L2}an H200", _OF_H100, chased_at=1.755),
     _card(B200, 1.98, 9800 / 1.98 * 148 / 132, (265, 652), _DATASHEET,
           "as an H200's for each SM: no figure is published",
-          "as an H100's: no figure is published"),
+          "as an H100's: no figure is published", chased_at=1.755),
 )  # fmt: skip
 
 
-def find(name: str) -> Card:
-    """Return the card of this name, or the only one whose name contains it.
+def matching(name: str) -> tuple[Card, ...]:
+    """Return the card of this name, or all whose names contain it.
 
     Case, blanks and hyphens do not count. Raises LaunchError, which lists the names."""
     key = _key(name)
-    exact = [card for card in CARDS if _key(card.name) == key]
-    found = exact or [card for card in CARDS if key and key in _key(card.name)]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(card.name for card in found or CARDS)
-    if found:
-        raise LaunchError(f"{name!r} can be {names}: say which")
-    raise LaunchError(f"the stopwatch does not know {name!r}; it knows {names}")
+    exact = tuple(card for card in CARDS if _key(card.name) == key)
+    found = exact or tuple(card for card in CARDS if key and key in _key(card.name))
+    if not found:
+        raise LaunchError(f"the stopwatch does not know {name!r}; it knows {_names(CARDS)}")
+    return found
+
+
+def find(name: str, measured: str | Path | None = None) -> Card:
+    """Return the only card that matches a name.
+
+    ``measured``: a record of `warpwise measure constants`, whose figures then stand in place of
+    published ones. Raises LaunchError, which lists the names, and MeasureError for another file."""
+    found = matching(name)
+    if len(found) > 1:
+        raise LaunchError(f"{name!r} can be {_names(found)}: say which")
+    return found[0] if measured is None else _measured(found[0], measured)
+
+
+def _measured(card: Card, path: str | Path) -> Card:
+    record = read(path)
+    if not is_of(card.name, record.device):
+        raise MeasureError(f"{path} has constants of {record.device}, and not of {card.name}")
+    constants = record.contents.get("constants")
+    if not constants:
+        raise MeasureError(f"{path} has no constants: `warpwise measure constants` writes them")
+    return card.with_measured(constants, f"measured on {record.device}, {record.date[:10]}")
+
+
+def _names(cards: tuple[Card, ...]) -> str:
+    return ", ".join(card.name for card in cards)
 
 
 def known(device: Device | Card | str) -> Card:

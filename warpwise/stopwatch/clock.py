@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from math import inf, prod
 from typing import Any
@@ -13,34 +14,60 @@ from warpwise.stopwatch.estimate import Estimate
 from warpwise.traces import Trace
 
 Grid = tuple[int, int, int]
+#: Resources that a source is counted to use more of than its machine code does.
+SAVED = ("issue slots", "special functions", "L1")
 NO_COMPILER = "a bound from counters alone, for the kernel was not compiled: {}"
 
 
-def time(trace: Trace, device: Any, grid: Any = None) -> Estimate:
+def time(trace: Trace, device: Any, grid: Any = None, longer: float = 1.0) -> Estimate:
     """Return the predicted time of a launch on a device, a name or one of ``devices`` or CARDS.
 
     ``grid``: blocks of the launch in question, if the trace ran another number of the same blocks.
+    ``longer``: trips of its longest loop over those of the traced one, as for a deeper product.
     Raises LaunchError for an unknown device, for a grid that is none, or if no block fits."""
     card = known(device)
     blocks = trace.grid if grid is None else _grid(grid)
     try:
-        return _timed(trace, card, blocks)
+        found = _timed(trace, card, blocks, longer)
     except (ImportError, ToolchainError) as error:
-        return _bound(trace, card, blocks, str(error))
+        found = _bound(trace, card, blocks, str(error))
+    return replace(found, notes=(*found.notes, str(trace.sample))) if trace.sample else found
 
 
-def _timed(trace: Trace, card: Card, grid: Grid) -> Estimate:
+def _timed(trace: Trace, card: Card, grid: Grid, longer: float) -> Estimate:
     # Numba, SciPy and the compiler's wheels are in the extra "toolchain"
     from warpwise.stopwatch.predict import predicted
-    from warpwise.stopwatch.program import program_of
     from warpwise.stopwatch.report import estimate
 
     if trace.launched is None:
         raise ToolchainError("a trace read from a file has no kernel: trace it here")
     code = _compiled(*trace.launched, card.code_cc)
+    trace, program = _explained(trace, code, longer)
+    run = predicted(trace, program, card, grid)
+    found = estimate(trace, program, card, grid, run)
+    spills = code.spill_load_bytes + code.spill_store_bytes
+    return replace(found, registers=code.registers, spill_bytes=spills)
+
+
+def _explained(trace: Trace, code: Any, longer: float) -> tuple[Trace, Any]:
+    """Return a trace as a compiler sees its kernel, and the program that explains it.
+
+    Loads that the source repeats count once, unless the machine code repeats them, too."""
+    from warpwise.stopwatch.inlined import inlined
+    from warpwise.stopwatch.program import named_lines, program_of
+    from warpwise.stopwatch.repeated import without_repeats
+    from warpwise.stopwatch.sass import read
+
+    ops = [read(instruction) for instruction in code.machine_code]
     shared = max(code.shared_bytes, trace.shared_bytes_per_block)
-    program = program_of(trace, code.machine_code, code.registers, shared)
-    return estimate(trace, program, card, grid, predicted(trace, program, card, grid))
+    whole = inlined(trace, named_lines(trace, ops))
+    once = without_repeats(whole)
+    program = program_of(once, ops, code.registers, shared, longer=longer)
+    if once is not whole and program.missed:
+        other = program_of(whole, ops, code.registers, shared, longer=longer)
+        if other.missed < program.missed:
+            return whole, other
+    return once, program
 
 
 @lru_cache(maxsize=64)
@@ -51,12 +78,14 @@ def _compiled(kernel: Any, types: tuple[Any, ...], cc: tuple[int, int]) -> Any:
 
 
 def _bound(trace: Trace, card: Card, grid: Grid, why: str) -> Estimate:
-    """Return the bound of ``model``, for as many more blocks as the grid has."""
-    found = bound(trace, card.device)
-    seconds = found.seconds * prod(grid) / prod(trace.grid)
+    """Return the bound of ``model``, for as many more blocks as the grid has.
+
+    Without resources of which a compiler saves much: there a launch can be faster."""
+    found = [r for r in bound(trace, card.device).resources if r.name not in SAVED]
+    seconds = (found[0].seconds if found else 0.0) * prod(grid) / prod(trace.grid)
     note = NO_COMPILER.format(why)
     return Estimate(
-        trace.kernel, card.name, grid, seconds, seconds, inf, found.limiter or "nothing",
+        trace.kernel, card.name, grid, seconds, seconds, inf, found[0].name if found else "nothing",
         notes=(note,),
     )  # fmt: skip
 

@@ -1,18 +1,24 @@
 """One SM, clock by clock: resident warps on four schedulers, a scoreboard, pipes and memories.
 
 Each scheduler issues one instruction in a clock, of the warp that issued last if that can go on,
-else of the next in turn. An instruction waits for its registers and for a free pipe. Loads and
-stores pass one queue of load/store units; what misses L1 goes on to this SM's share of L2 and DRAM,
-servers with a rate and a latency. A block that ends gives its place to the next one.
+else of the next in turn. An instruction waits for its registers, for the banks that they lie in
+(``register_reads``) and for a free pipe. Loads and stores pass one queue of load/store units; what
+misses L1 goes on to this SM's share of L2 and DRAM, servers with a rate and a latency. A block that
+ends gives its place to the next one.
 
-The loop is compiled by Numba, and cached where a folder can be written."""
+The loop is compiled by Numba, and cached where a folder can be written. Without Numba, as on a
+page, it runs as it is, and slowly."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+try:
+    from numba import njit
+except ImportError:  # on a page ``numba`` is this package's own, with ``cuda`` alone
+    njit = None  # type: ignore[assignment]
 
 # mypy: allow-untyped-defs
 FP32, IMAD, ALU, SPECIAL, FP64, LSU, BARRIER, CONTROL, UNIFORM, TENSOR = range(10)
@@ -20,16 +26,21 @@ PARTS = 4  #: schedulers, each with a quarter of the arithmetic lanes
 #: Reasons for waiting, in the order of CAUSES in ``estimate``.
 WAIT, LONG, SHORT, AT_BARRIER, MATH, LG, MIO, BRANCH, NOT_SELECTED, START = range(10)
 REASONS = 10
+ISSUES, ABSENT = 10, 11  #: what a warp does in a clock, beside waiting for one of the reasons
 REGISTERS = 528  #: as ``sass`` numbers them
 #: Clocks, assumed: a warp's next instruction after a branch, and after its barrier opens.
 BRANCH_CLOCKS, BARRIER_CLOCKS = 8.0, 20.0
+#: Clocks within which an instruction has its operands from the registers (``register_reads``).
+READING_CLOCKS = 3.0
 QUEUE_CLOCKS = 24.0  #: work that waits before the load/store units; assumed
 MISSES_CLOCKS = 3000.0  #: work that waits before L2 or DRAM; assumed
 LIMIT = 5e7  #: clocks after which a run is given up
 
 
 def compiled(function: Any) -> Any:
-    """Compile a function, and cache it unless no folder can be written."""
+    """Compile a function where there is Numba, and cache it unless no folder can be written."""
+    if njit is None:
+        return function
     try:
         return njit(cache=True)(function)
     except RuntimeError:
@@ -58,6 +69,24 @@ def _pipe_at(kind, part, free, now):
         if kind == FP32 and free[part, 1] < free[part, 0]:
             column = 1
     return column, free[part, column]
+
+
+@compiled
+def _banks_at(i, part, reads, banks):
+    """Return when the banks of a scheduler's registers give an instruction its operands in time."""
+    at = 0.0
+    for b in range(reads.shape[1]):
+        if reads[i, b] > 0:
+            at = max(at, banks[part, b] + reads[i, b] - READING_CLOCKS)
+    return at
+
+
+@compiled
+def _read(now, i, part, reads, banks):
+    """Let an instruction read its operands."""
+    for b in range(reads.shape[1]):
+        if reads[i, b] > 0:
+            banks[part, b] = max(banks[part, b], now) + reads[i, b]
 
 
 @compiled
@@ -101,26 +130,49 @@ def _open(block, warps, now, waiting, next_at, wake):
 
 
 @compiled
-def _note(w, now, i, mark, reason, next_at, stalls):
-    """Add up what a warp waited for since it was last looked at."""
-    ready = min(max(next_at[w], mark[w]), now)
-    stalls[i, reason[w]] += ready - mark[w]
-    stalls[i, NOT_SELECTED] += now - ready
-    mark[w] = now
+def _keep(did, seen, w, i, what, begin, end, first):
+    """Write down what a warp does in some clocks, and with which instruction, but in known ones."""
+    last = min(np.ceil(end - first), did.shape[1])
+    for clock in range(int(max(np.ceil(begin - first), 0)), int(last)):
+        if did[w, clock] == ABSENT:
+            did[w, clock], seen[w, clock] = what, i
 
 
 @compiled
-def simulate(
-    kind, results, sources, clocks, latencies, answer, lsu, sectors, dram,
-    streams, lengths, kinds_of, slots, blocks, latency, rates, start, second
+def _note(w, now, i, mark, reason, next_at, stalls, did, seen, first):
+    """Add up, and write down, what a warp waited for since it was last looked at."""
+    ready = min(max(next_at[w], mark[w]), now)
+    stalls[i, reason[w]] += ready - mark[w]
+    stalls[i, NOT_SELECTED] += now - ready
+    if did.shape[1]:
+        _keep(did, seen, w, i, reason[w], mark[w], ready, first)
+        _keep(did, seen, w, i, NOT_SELECTED, ready, now, first)
+    mark[w] = now
+
+
+def simulate(*given: Any) -> Any:
+    """Run blocks as ``watch`` does, and keep no clock of it."""
+    did, seen = np.zeros((0, 0), np.int8), np.zeros((0, 0), np.int32)
+    return watch(*given, did, seen, 0.0)
+
+
+@compiled
+def watch(
+    kind, results, sources, clocks, latencies, answer, lsu, sectors, dram, reads,
+    streams, lengths, kinds_of, slots, blocks, latency, rates, start, second, did, seen, first
 ):  # fmt: skip
     """Run blocks on one SM, and return when each ended, in clocks, with what the warps waited for.
 
     By instruction: ``kind``, ``results`` and ``sources`` (registers, -1 from the last on),
     ``clocks`` for which it holds its pipe, ``latencies`` of its result, ``answer`` (the reason for
-    which others wait for it), ``lsu`` clocks, L2 and DRAM ``sectors`` (-1 in shared memory).
+    which others wait for it), ``lsu`` clocks, L2 and DRAM ``sectors`` (-1 in shared memory), and
+    ``reads`` of each bank of registers.
     ``streams`` has the instructions of each kind of warp, ``kinds_of`` a block's warps; ``start``:
-    clocks until a new block's first instruction; ``second``: a second float32 pipe."""
+    clocks until a new block's first instruction; ``second``: a second float32 pipe.
+
+    ``did``, all ABSENT, and ``seen`` have a row for each warp and a column for each clock from
+    ``first`` on: in them it writes why a warp waits, or ISSUES, and the instruction. The run ends
+    with the last of these clocks."""
     warps = len(kinds_of)
     total = slots * warps
     ready = np.zeros((total, REGISTERS))
@@ -134,16 +186,18 @@ def simulate(
     free = np.zeros((PARTS, 10))
     for part in range(PARTS):  # the other float32 pipe, where there is one
         free[part, 1] = 0.0 if second else 1e18
+    banks = np.zeros((PARTS, reads.shape[1]))  # when each has given what was asked of it
     server, last = np.zeros(3), np.zeros(PARTS, np.int64)
     wake = np.zeros(PARTS)
     ends = np.zeros(blocks)
     stalls = np.zeros((len(lsu), REASONS))
+    limit = first + did.shape[1] if did.shape[1] else LIMIT
     started, done, now = 0, 0, 0.0
     for block in range(min(slots, blocks)):
         _begin(block, warps, started, now, start + block, alive, pc, next_at, mark, reason, ready)
         left[block] = warps
         started += 1
-    while done < blocks and now < LIMIT:
+    while done < blocks and now < limit:
         for part in range(PARTS):
             if wake[part] > now:
                 continue
@@ -166,7 +220,7 @@ def simulate(
                     what = kind[i]
                     if what <= SPECIAL or what >= TENSOR:
                         column, at = _pipe_at(what, part, free, now)
-                        cause = MATH
+                        at, cause = max(at, _banks_at(i, part, reads, banks)), MATH
                     elif what == FP64:
                         column, at, cause = FP64, free[0, FP64], MATH
                     elif what == LSU:
@@ -177,11 +231,13 @@ def simulate(
                     else:
                         column = what
                 if at > now:
-                    _note(w, now, i, mark, reason, next_at, stalls)
+                    _note(w, now, i, mark, reason, next_at, stalls, did, seen, first)
                     reason[w], next_at[w] = cause, at
                     later = min(later, at)
                     continue
-                _note(w, now, i, mark, reason, next_at, stalls)
+                _note(w, now, i, mark, reason, next_at, stalls, did, seen, first)
+                if did.shape[1]:
+                    _keep(did, seen, w, i, ISSUES, now, now + 1, first)
                 until = now + latencies[i]
                 next_at[w], reason[w] = now + 1.0, WAIT
                 if what == LSU:
@@ -199,6 +255,7 @@ def simulate(
                     next_at[w], reason[w] = now + clocks[i], BRANCH
                 elif what != UNIFORM:
                     free[part, column] = now + clocks[i]
+                    _read(now, i, part, reads, banks)
                 for q in range(results.shape[1]):
                     r = results[i, q]
                     if r < 0:
@@ -243,4 +300,9 @@ def simulate(
                 arrived[block] = 0
                 _open(block, warps, now, waiting, next_at, wake)
         now = max(np.ceil(min(soonest, now + 1e6)), now + 1.0)
+    for w in range(len(did)):  # who still waits when the last clock is over
+        if alive[w]:
+            i = streams[kinds_of[w % warps], pc[w]]
+            next_at[w] = limit if waiting[w] else next_at[w]
+            _note(w, limit, i, mark, reason, next_at, stalls, did, seen, first)
     return ends, stalls, server

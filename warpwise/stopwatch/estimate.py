@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from warpwise.model.bound import duration
+
+if TYPE_CHECKING:
+    from warpwise.stopwatch.film import Timeline
+    from warpwise.views.tabs import Tabs
+
+IMPOSSIBLE = 1.02  #: of a device's peak, from which a rate is; data sheets are rounded
+BUSY = 0.6  #: a resource that is busy for less of the time does not bind: latency does
 
 #: Why warps wait, in Nsight Compute's words ("Warp Stall Reasons"), by the engine's numbers.
 CAUSES = (
@@ -35,10 +43,43 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Hint:
+    """A change to a kernel, and the time in seconds that the model has for the kernel after it."""
+
+    change: str  #: as one reads it after "with": "conflict-free stores to shared memory"
+    seconds: float
+    lines: tuple[str, ...] = ()  #: places that the change is about
+    how: str = ""  #: in a few words, as one is asked to: "give each row of the tile one more"
+
+    def __str__(self) -> str:
+        where = f" ({', '.join(self.lines)})" if self.lines else ""
+        how = f" ({self.how})" if self.how else ""
+        return f"with {self.change}{where}: {duration(self.seconds)}{how}"
+
+
+class Detailed(Protocol):
+    """Details as they are read: kept, or worked out when they are first asked for."""
+
+    @property
+    def hints(self) -> tuple[Hint, ...]: ...
+    @property
+    def timeline(self) -> Timeline | None: ...
+
+
+@dataclass(frozen=True)
+class Details:
+    """What many estimates are never asked for: what would help, most of all first, and one SM's
+    warps in some of its clocks."""
+
+    hints: tuple[Hint, ...] = ()
+    timeline: Timeline | None = None
+
+
+@dataclass(frozen=True)
 class Estimate:
     """The predicted time of a launch on a GPU, in seconds, modelled.
 
-    ``low`` and ``high`` are its range, by the mean error on the published kernels of ``family``.
+    ``low`` and ``high`` are its range, which held four in five published times of ``family``.
     Without the compiler there is only a bound: then ``high`` is infinite, and ``notes`` say why."""
 
     kernel: str
@@ -51,10 +92,18 @@ class Estimate:
     pipes: tuple[Share, ...] = ()  #: how busy each resource is, the busiest first
     lines: tuple[Share, ...] = ()  #: source lines, by their part of what binds
     waits: tuple[Share, ...] = ()  #: causes of waiting, by their part of all waiting
+    doubtful: bool = False  #: the range is wide, for reasons in ``notes``, and nothing is hinted
     family: str = ""
+    registers: int = 0  #: of a thread, by the compiler; 0 of a bound
+    spill_bytes: int = 0  #: that a thread stores to and loads from memory for want of registers
     flops: float = 0.0  #: of the whole launch
     dram_bytes: float = 0.0
+    peak_flops_per_s: float = 0.0  #: of the device, for these operations; 0 if it is not known
+    peak_bytes_per_s: float = 0.0  #: of DRAM
     notes: tuple[str, ...] = ()
+    details: Detailed = field(default=Details(), repr=False, compare=False)
+
+    binding: ClassVar[float] = BUSY
 
     def __str__(self) -> str:
         if not isfinite(self.high):
@@ -66,6 +115,16 @@ class Estimate:
     __repr__ = __str__
 
     @property
+    def hints(self) -> tuple[Hint, ...]:
+        """What would help, most of all first; worked out when it is first asked for."""
+        return self.details.hints
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """One SM's warps in some of its clocks, run when it is first asked for; None of a bound."""
+        return self.details.timeline
+
+    @property
     def flops_per_s(self) -> float:
         """Floating-point operations in a second."""
         return self.flops / self.seconds if self.seconds else 0.0
@@ -75,22 +134,72 @@ class Estimate:
         """Bytes between L2 and DRAM in a second."""
         return self.dram_bytes / self.seconds if self.seconds else 0.0
 
-    def show(self) -> str:
+    @property
+    def share_of_peak(self) -> float:
+        """The larger of the shares of two peaks, of arithmetic and of DRAM; 0 if unknown."""
+        return max(self._shares())
+
+    @property
+    def rate(self) -> str:
+        """The rate that is nearer to its peak: "31 TFLOP/s, 81 % of the peak"; "" if unknown, or
+        impossible, as where a compiler leaves out operations."""
+        arithmetic, memory = self._shares()
+        if not 0 < max(arithmetic, memory) < IMPOSSIBLE:
+            return ""
+        of_flops = f"{few(self.flops_per_s / 1e12)} TFLOP/s"
+        of_dram = f"{few(self.dram_bytes_per_s / 1e9)} GB/s of DRAM"
+        fast = of_flops if arithmetic >= memory else of_dram
+        return f"{fast}, {few(100 * max(arithmetic, memory), 2)} % of the peak"
+
+    def _shares(self) -> tuple[float, float]:
+        flops, of_bytes = self.peak_flops_per_s, self.peak_bytes_per_s
+        return (
+            self.flops_per_s / flops if flops else 0.0,
+            self.dram_bytes_per_s / of_bytes if of_bytes else 0.0,
+        )
+
+    def show(self) -> Tabs:
+        """Draw where the clocks go, and one SM's warps over time. Printed, it is text."""
+        from warpwise.stopwatch.shown import shown  # draws, which few estimates are asked for
+
+        return shown(self)
+
+    def text(self) -> str:
         """Return all of it as text: pipes, lines and causes of waiting, with the notes."""
         head = f"{self.kernel} on {self.device}, grid {self.grid}: {self}"
-        parts = [head]
+        parts = [head, *filter(None, [self.rate])]
         for title, shares in (
             ("Busy", self.pipes),
-            (f"Lines that use {self.binds}", self.lines),
+            (self._of_lines, self.lines),
             ("Warps wait for", self.waits),
         ):
             if shares:
                 parts.append(f"{title}: " + "; ".join(map(str, shares)))
-        return "\n".join([*parts, *self.notes])
+        return "\n".join([*parts, *filter(None, [self.helps()]), *self.notes])
+
+    @property
+    def _of_lines(self) -> str:
+        if self.binds == "latency":
+            return "Lines at which warps wait"
+        return f"Lines that use {self.binds}"
+
+    def helps(self, most: int = 3) -> str:
+        """Return what would help, or why nothing is hinted; "" for a bound."""
+        if not isfinite(self.high):
+            return ""
+        if self.doubtful:
+            return "What would help: not worked out, for the estimate is doubtful"
+        said = "; ".join(map(str, self.hints[:most])) or "nothing that was tried saves 5 %"
+        return f"What would help: {said}"
+
+
+def few(number: float, digits: int = 3) -> str:
+    """Return a number to so many digits: "1,750", "31.2", "0.41"."""
+    return f"{float(f'{number:.{digits}g}'):,.10g}"
 
 
 def _plain(seconds: float, like: float) -> str:
     """Format a time in the unit of another one, without it: "5.5"."""
     unit = duration(like).rpartition(" ")[2]
     scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
-    return f"{seconds / scale:.3g}" if seconds < inf else "?"
+    return few(seconds / scale) if seconds < inf else "?"

@@ -68,38 +68,41 @@ def warps_of(trace: Trace) -> tuple[Warps, ...]:
 
 def _by_warp(trace: Trace, warps: int) -> list[dict[Channel, float]]:
     r = trace.records
-    first = r.block == r.block[0]
-    active = _any_lane(r.active[first], warps)
+    first = r.of_first_block
+    active = [np.flatnonzero(row).tolist() for row in warps_on(r.active[first])]
     found: list[dict[Channel, float]] = [defaultdict(float) for _ in range(warps)]
     kinds, lines, arrays = r.kind[first], r.line[first], r.array[first]
+    widths = r.width[first].tolist()
     rates = {line: _flops_per_slot(m) for line, m in trace.by_line.items()}
-    for kind, line, array, slots, on in zip(
+    for kind, line, array, width, slots, on in zip(
         kinds.tolist(),
         lines.tolist(),
         arrays.tolist(),
+        widths,
         r.slots[first].tolist(),
         active,
         strict=True,
     ):
-        for name, amount in _worth(trace, KINDS[kind], line, array, slots, rates):
+        space = trace.arrays[array].space if array >= 0 else ""
+        for name, amount in _worth(KINDS[kind], line, space, width, slots, rates):
             for warp in on:
                 found[warp][line, name] += amount
     return found
 
 
-def _any_lane(active: np.ndarray, warps: int) -> list[list[int]]:
-    """Return for each record the numbers of the warps with an active lane."""
+def warps_on(active: np.ndarray) -> np.ndarray:
+    """Return which warps have an active lane, by record: (records, warps of a block)."""
+    warps = -(-active.shape[1] // WARP_SIZE)
     padded = np.zeros((len(active), warps * WARP_SIZE), bool)
     padded[:, : active.shape[1]] = active
-    on = np.logical_or.reduce(padded.reshape(len(active), warps, WARP_SIZE), axis=2)
-    return [np.flatnonzero(row).tolist() for row in on]
+    return np.asarray(padded.reshape(len(active), warps, WARP_SIZE).any(axis=2))
 
 
 def _worth(
-    trace: Trace,
     kind: str,
     line: int,
-    array: int,
+    space: str,
+    width: int,
     slots: int,
     rates: Mapping[int, Mapping[str, float]],
 ) -> Iterable[tuple[str, float]]:
@@ -109,13 +112,17 @@ def _worth(
     elif kind == "issue":
         for name, rate in rates.get(line, {}).items():
             yield name, rate * slots
-    elif array >= 0:
-        info = trace.arrays[array]
-        yield f"{info.space} {kind}", 1 if kind == "atomic" else info.itemsize
+    elif space:
+        yield f"{space} {kind}", 1 if kind == "atomic" else width
 
 
 def _flops_per_slot(m: Metrics) -> dict[str, float]:
-    """Return the operations of a lane for each instruction slot of a line."""
+    """Return the operations of a lane for each instruction slot of a line.
+
+    None for a line with a division or a function such as ``log``, which a compiler makes many
+    operations of."""
+    if m.op_special:
+        return {}
     slots = max(1, m.thread_instructions)
     rates = {"flops fp32": m.flops_fp32 / slots, "flops fp64": m.flops_fp64 / slots}
     return {name: rate for name, rate in rates.items() if rate}
@@ -135,8 +142,8 @@ def _average(trace: Trace, warps: int) -> Counts:
             "shared store": m.shared_store_bytes / lanes,
             "shared atomic": m.shared_atomic_requests,
             "barrier": m.barriers,
-            "flops fp32": m.flops_fp32 / lanes,
-            "flops fp64": m.flops_fp64 / lanes,
+            "flops fp32": 0 if m.op_special else m.flops_fp32 / lanes,
+            "flops fp64": 0 if m.op_special else m.flops_fp64 / lanes,
         }
         found |= {(line, name): n / launched for name, n in amounts.items() if n}
     return found
@@ -148,11 +155,12 @@ def lines_of(trace: Trace, ops: Sequence[Op], rename: Mapping[int, int] | None =
     ``rename``: for machine code of another language, its lines by those of the trace."""
     if rename is not None:
         return [rename.get(op.line, 0) for op in ops]
-    own = [_line(trace, op) for op in ops]
+    own = [line_of(trace, op) for op in ops]
     return _nearest(trace, ops, own)
 
 
-def _line(trace: Trace, op: Op) -> int:
+def line_of(trace: Trace, op: Op) -> int:
+    """Return the line of the trace that an instruction names, 0 if it names none."""
     if op.line in trace.source or op.file == trace.file:
         return op.line
     for function in trace.functions:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warpwise.stopwatch.sass import Op
+from warpwise.stopwatch.sass import BASES, Op
 
 ENTRY, END = -1, -2
 
@@ -31,11 +31,15 @@ class Edge:
 
 @dataclass(frozen=True)
 class Flow:
-    """Blocks, each a range of instructions in the order of addresses, and edges between them."""
+    """Blocks, each a range of instructions in the order of addresses, and edges between them.
+
+    ``guards``: each instruction's, "" for none. One that is computed anew within its block gets
+    another name there, as in "@!P0 2"."""
 
     ops: tuple[Op, ...]
     blocks: tuple[range, ...]
     edges: tuple[Edge, ...]
+    guards: tuple[str, ...]
 
     def loops(self) -> tuple[tuple[int, int], ...]:
         """Return each loop as its first and last block, every first block once."""
@@ -58,7 +62,28 @@ def flow_of(ops: Sequence[Op]) -> Flow:
     edges |= {Edge(n - 1, n, True) for n in range(1, len(blocks))} - {
         Edge(e.start, e.end, True) for e in edges
     }
-    return Flow(tuple(ops), blocks, tuple(sorted(edges, key=lambda e: (e.start, e.end, e.parted))))
+    ways = tuple(sorted(edges, key=lambda e: (e.start, e.end, e.parted)))
+    guards = tuple(name for block in blocks for name in _guards(ops, block))
+    return Flow(tuple(ops), blocks, ways, guards)
+
+
+def _guards(ops: Sequence[Op], block: range) -> list[str]:
+    """Return the guards of a block's instructions, told apart where a predicate changes."""
+    changed: dict[int, int] = {}
+    names = []
+    for i in block:
+        guard = ops[i].guard
+        times = changed.get(_predicate(guard), 1)
+        names.append(f"{guard} {times}" if guard and times > 1 else guard)
+        for result in ops[i].results:
+            changed[result] = changed.get(result, 1) + 1
+    return names
+
+
+def _predicate(guard: str) -> int:
+    """Return the number of a guard's register, as ``sass`` has it, -1 for none."""
+    kind, number = guard.lstrip("@!")[:-1], guard[-1:]
+    return BASES[kind] + int(number) if kind in BASES and number.isdigit() else -1
 
 
 def _starts(ops: Sequence[Op]) -> list[int]:

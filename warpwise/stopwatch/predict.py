@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 
 import numpy as np
@@ -12,20 +12,22 @@ from warpwise.model import occupancy
 from warpwise.stopwatch import engine
 from warpwise.stopwatch.cards import Card
 from warpwise.stopwatch.program import Program
+from warpwise.stopwatch.resources import uses_of_sm
 from warpwise.stopwatch.tables import Columns, Costs, columns
 from warpwise.stopwatch.traffic import uses_of
+from warpwise.stopwatch.units import latencies_of, rates_of
 from warpwise.stopwatch.walk import KEPT
+from warpwise.stopwatch.walks import Walks
 from warpwise.traces import Trace
 
 LAUNCH_SECONDS = 2e-6  #: of an empty kernel; assumed, as in the book's chapter on fusion
 #: From a free place on an SM to the next block's first instruction. Read from gpu-stream's reads
 #: with blocks of 32 threads on an A100, where nothing else decides; taken for all.
 START_CLOCKS = 290.0
-#: Share of the datasheet's bandwidth that DRAM gives: reads or writes alone, and mixed in halves.
-#: gpu-stream on an A100, where it no longer depends on the size of the block; taken for all.
-UNMIXED, MIXED = 0.96, 0.89
 MOST_ISSUES = 2_000_000  #: instructions that one run of the engine simulates, roughly
-GENERATIONS = 14
+GENERATIONS, LEAST_GENERATIONS = 14, 4  #: of blocks that are run, if there are as many
+NEAR_LEAST = 0.9  #: of a pipe's clocks, below which a launch cannot be so short
+LOOP_OVER_REST = 3.0  #: clocks of a walk in its long loop, over the others, that are run at least
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,9 @@ class Run:
     blocks_per_sm: float
     columns: Columns
     rates: tuple[float, float]  #: clocks for a sector of L2 and of DRAM, of one SM's share
+    model: Model  #: what ran, for runs of a changed one
+    costs: Costs
+    raised_by: str = ""  #: the pipe that takes clearly longer than what follows from short walks
 
 
 def predicted(
@@ -55,25 +60,20 @@ def predicted(
     resident = min(slots, ceil(blocks / card.device.sms))
     l1_bytes = max(16_384, card.core.unified_bytes - resident * _taken(program, card))
     wave = min(blocks, slots * card.device.sms)
-    costs = Costs(trace, card, uses_of(trace, grid), grid, wave, l1_bytes)
-    table = columns(program.ops, program.lines, costs, card)
-    rates = _rates(card, sms, _read_share(program, table))
-    sm = _Sm(program, table, card, rates)
-    clocks = max(_launch(sm, blocks / card.device.sms, slots), blocks / sms * _least(sm))
-    return Run(clocks, np.asarray(sm.stalls), slots, blocks / sms, table, rates)
+    costs = Costs(trace, card, uses_of(trace, grid, program.longer), grid, wave, l1_bytes)
+    table = columns(program.flow, program.lines, costs, card)
+    rates = rates_of(card, sms, _read_share(program, table))
+    sm = Sm(program, table, card, rates, latencies_of(card))
+    sm = replace(sm, kept=_kept(sm, resident))
+    model = Model(sm, blocks / card.device.sms, blocks / sms, slots)
+    clocks, raised_by = model.run()
+    return Run(
+        clocks, np.asarray(sm.stalls), slots, blocks / sms, table, rates, model, costs, raised_by
+    )
 
 
 def _taken(program: Program, card: Card) -> int:
     return program.shared_bytes + card.device.sm.shared_bytes_reserved
-
-
-def _rates(card: Card, sms: int, reads: float) -> tuple[float, float]:
-    """Return the clocks that a sector takes of one SM's share of L2, and of DRAM.
-
-    Few SMs have more of each; of L2 at most 64 bytes in a clock, the width of its port."""
-    share = MIXED + (UNMIXED - MIXED) * abs(2 * reads - 1)
-    l2 = min(64.0, card.l2_bytes_per_clock / sms)
-    return 32 / l2, 32 * sms / (card.dram_bytes_per_clock * share)
 
 
 def _read_share(program: Program, table: Columns) -> float:
@@ -85,62 +85,127 @@ def _read_share(program: Program, table: Columns) -> float:
 
 
 @dataclass
-class _Sm:
-    """The engine with a kernel's columns; ``stalls`` adds up."""
+class Sm:
+    """The engine with a kernel's columns; ``stalls`` adds up.
+
+    ``walks``: other ones for the warps of a block than the program's."""
 
     program: Program
     table: Columns
     card: Card
     rates: tuple[float, float]
+    latencies: tuple[float, ...]  #: of shared memory, L1, L2 and DRAM, in clocks
+    walks: Walks | None = None
     stalls: np.ndarray | float = 0.0
+    kept: tuple[int, int] = KEPT  #: passes of the long loop in two short walks
 
     def ends(self, blocks: int, slots: int) -> np.ndarray:
         """Return when each of some blocks ends; long walks are extrapolated from short ones."""
         if self.program.loop is None:
-            return self._run(blocks, slots, 0)
-        short, longer = (self._run(blocks, slots, n) for n in KEPT)
-        slope = (longer - short) / (KEPT[1] - KEPT[0])
-        found: np.ndarray = short + slope * (self.program.passes - KEPT[0])
+            return self.ends_of(blocks, slots, 0)
+        few, more = self.kept
+        short, longer = (self.ends_of(blocks, slots, n) for n in self.kept)
+        found: np.ndarray = short + (longer - short) / (more - few) * (self.program.passes - few)
         return found
 
-    def _run(self, blocks: int, slots: int, trips: int) -> np.ndarray:
-        core = self.card.core
-        streams, lengths = self.program.streams(trips)
-        latency = np.array(
-            [core.shared_latency, core.l1_latency, self.card.l2_latency, self.card.dram_latency]
-        )
+    def ends_of(self, blocks: int, slots: int, trips: int) -> np.ndarray:
+        """Return when each of some blocks ends, of walks with so many passes of the long loop."""
+        streams, lengths, kinds = self._streams(trips)
         ends, stalls, _ = engine.simulate(
-            *self.table.all(), streams, lengths, self.program.kinds_of_warps, slots, blocks,
-            latency, np.array(self.rates), START_CLOCKS, core.two_float_pipes,
+            *self.table.all(), streams, lengths, kinds, slots, blocks,
+            np.array(self.latencies), np.array(self.rates), self.card.start_clocks or START_CLOCKS,
+            self.card.core.two_float_pipes,
         )  # fmt: skip
         self.stalls = self.stalls + stalls
         return ends  # type: ignore[no-any-return]
 
+    def _streams(self, trips: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the instructions of each kind of warp, their lengths, and each warp's kind."""
+        streams, lengths = self.program.streams(trips)
+        if self.walks is None:
+            return streams, lengths, self.program.kinds_of_warps
+        return (*self.walks.of(streams, lengths), self.walks.kinds)
+
+    @property
+    def executions(self) -> np.ndarray:
+        """How often a block's warps together run each instruction."""
+        return self.walks.executions(self.program) if self.walks else self.program.executions
+
     @property
     def issues(self) -> float:
         """Instructions of a block's warps in one run."""
-        _, lengths = self.program.streams(KEPT[1] if self.program.loop is not None else 0)
-        return float(lengths[self.program.kinds_of_warps].sum())
+        trips = self.kept[1] if self.program.loop is not None else 0
+        _, lengths, kinds = self._streams(trips)
+        return float(lengths[kinds].sum())
 
 
-def _least(sm: _Sm) -> float:
-    """Return the clocks that a block at least takes of L2's or DRAM's rate.
+def _kept(sm: Sm, blocks: int) -> tuple[int, int]:
+    """Return the passes of two walks from which a long one follows: so many that a warp spends most
+    of its time in the loop, in which other things may bind than before it and after it."""
+    if sm.program.loop is None:
+        return KEPT
+    short, longer = (float(sm.ends_of(blocks, blocks, n)[-1]) for n in KEPT)
+    sm.stalls = 0.0
+    each = max(1.0, (longer - short) / (KEPT[1] - KEPT[0]))
+    outside = short - KEPT[0] * each
+    affordable = KEPT[1] * MOST_ISSUES / (LEAST_GENERATIONS * sm.issues * blocks)
+    most = min(sm.program.passes, int(affordable))
+    few = max(KEPT[0], min(ceil(LOOP_OVER_REST * outside / each), most // 2))
+    return few, 2 * few
 
-    A short run of the engine ends with stores still on their way, which a long one waits for."""
-    times = sm.program.executions
-    l2 = np.maximum(sm.table.sectors, 0) * times * sm.rates[0]
-    return float(max(l2.sum(), (sm.table.dram * times * sm.rates[1]).sum()))
+
+@dataclass(frozen=True)
+class Model:
+    """A launch as the engine runs it.
+
+    ``per_sm``: its blocks over all SMs, ``busy_sm`` over those that have any; ``slots`` of them fit
+    on an SM. ``most_issues``: instructions that a run simulates, roughly."""
+
+    sm: Sm
+    per_sm: float
+    busy_sm: float
+    slots: int
+    most_issues: int = MOST_ISSUES
+    #: clocks of L2 and of DRAM that a block takes for what none of its instructions asks for
+    fill: tuple[float, float] = (0.0, 0.0)
+    wait: float = 0.0  #: clocks of the launch for which nothing runs, to be added
+
+    def clocks(self) -> float:
+        """Run it, and return its clocks."""
+        return self.run()[0]
+
+    def run(self) -> tuple[float, str]:
+        """Return the clocks of the launch, not less than any resource takes for all blocks, and the
+        pipe, if it is one, that takes clearly longer than the engine says.
+
+        A short run of the engine ends with stores still on their way, which a long one waits for;
+        pipes leave it no such excuse."""
+        launched = _launch(self.sm, self.per_sm, self.slots, self.most_issues)
+        least = self.least()
+        longest = max(least, key=least.__getitem__)
+        clocks = max(launched, least[longest])
+        far = longest not in ("L2", "DRAM") and launched < NEAR_LEAST * clocks
+        return clocks + self.wait, longest if far else ""
+
+    def least(self) -> dict[str, float]:
+        """Return the clocks that the blocks of an SM take of each resource."""
+        sm = self.sm
+        uses = uses_of_sm(sm.table, sm.executions, sm.rates, sm.card)
+        clocks = {name: self.busy_sm * float(use.sum()) for name, use in uses.items()}
+        for name, more in zip(("L2", "DRAM"), self.fill, strict=True):
+            clocks[name] += self.busy_sm * more
+        return clocks
 
 
-def _launch(sm: _Sm, per_sm: float, slots: int) -> float:
+def _launch(sm: Sm, per_sm: float, slots: int, most_issues: int) -> float:
     """Return the clocks of a launch with ``per_sm`` blocks for each SM, of which ``slots`` fit."""
     if per_sm <= slots:
         busiest = ceil(per_sm)
         return float(sm.ends(busiest, busiest)[-1])
-    generations = int(min(GENERATIONS, max(1, MOST_ISSUES // (sm.issues * slots))))
+    generations = int(min(GENERATIONS, max(1, most_issues // (sm.issues * slots))))
     if per_sm <= generations * slots:
         return float(sm.ends(ceil(per_sm), slots)[-1])
-    if generations < 4:
+    if generations < LEAST_GENERATIONS:
         return _waves(sm, per_sm, slots)
     ends = sm.ends(generations * slots, slots)
     first = max(1, generations // 3) * slots
@@ -148,7 +213,7 @@ def _launch(sm: _Sm, per_sm: float, slots: int) -> float:
     return float(ends[-1] + steady * (per_sm - len(ends)))
 
 
-def _waves(sm: _Sm, per_sm: float, slots: int) -> float:
+def _waves(sm: Sm, per_sm: float, slots: int) -> float:
     """Return the clocks of long blocks: full waves one after another, and the last one."""
     full, rest = divmod(per_sm, slots)
     clocks = full * float(sm.ends(slots, slots)[-1])

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from warpwise.stopwatch.evidence import Warps, lines_of, warps_of
+from warpwise.stopwatch.evidence import Channel, Counts, Warps, line_of, lines_of, warps_of
 from warpwise.stopwatch.flow import Flow, flow_of
-from warpwise.stopwatch.sass import Op, read, unknown
+from warpwise.stopwatch.sass import Op, unknown
 from warpwise.stopwatch.trips import Trips, trips_of, work_of
-from warpwise.stopwatch.walk import KEPT, blocks_in_turn, long_loop, shortened, stream
-from warpwise.toolchain import Instruction
+from warpwise.stopwatch.walk import KEPT, blocks_in_turn, long_loop, stream, with_passes
 from warpwise.traces import Trace
+
+LITTLE = 0.1  #: share of a warp's work of one kind, up to which a line's is no matter
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,27 @@ class Program:
         ]
         return any(ways)
 
+    @cached_property
+    def _missed(self) -> dict[Channel, float]:
+        """The shares of lines' work that the walks do not explain, where it is much of its kind."""
+        found: dict[Channel, float] = {}
+        for own, warps in zip(self.trips, self.warps, strict=True):
+            every = _by_kind(warps.counts)
+            for channel, share in own.missed.items():
+                much = share * warps.counts.get(channel, 0.0) > LITTLE * every[channel[1]]
+                found[channel] = max(found.get(channel, 0.0), share if much else 0.0)
+        return found
+
     @property
     def missed(self) -> float:
         """The largest share of a line's work that the walks do not explain."""
-        return max((trips.worst for trips in self.trips), default=0.0)
+        return max(self._missed.values(), default=0.0)
+
+    @property
+    def missed_on(self) -> int:
+        """The line of the trace that this is said of, 0 if all is explained."""
+        (line, _) = max(self._missed, key=self._missed.__getitem__, default=(0, ""))
+        return line
 
     @cached_property
     def orders(self) -> tuple[list[int], ...]:
@@ -100,20 +119,27 @@ class Program:
     def _order(self, order: list[int], trips: int) -> list[int]:
         if self.loop is None or not trips:
             return order
-        return shortened(order, self.loop, trips)
+        return with_passes(order, self.loop, trips)
 
     @cached_property
     def executions(self) -> np.ndarray:
         """How often a block's warps together run each instruction; the second half: without its
         access, as in ``tables``."""
-        total = np.zeros(2 * len(self.ops))
-        for kind, own, order in zip(self.warps, self.trips, self.orders, strict=True):
+        warps = np.array([len(kind.numbers) for kind in self.warps])
+        found: np.ndarray = warps @ self.counts
+        return found
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How often a warp of each kind runs each instruction."""
+        rows = []
+        for own, order in zip(self.trips, self.orders, strict=True):
             if self.loop is None:
-                counts = np.bincount(stream(self.flow, own, order), minlength=len(total))
+                walk = stream(self.flow, own, order)
+                rows.append(np.bincount(walk, minlength=2 * len(self.ops)).astype(float))
             else:
-                counts = self._extrapolated(own, order)
-            total += counts * len(kind.numbers)
-        return total
+                rows.append(self._extrapolated(own, order))
+        return np.array(rows)
 
     def _extrapolated(self, own: Trips, order: list[int]) -> np.ndarray:
         short, longer = (
@@ -125,16 +151,28 @@ class Program:
         return found
 
 
+def _by_kind(counts: Counts) -> dict[str, float]:
+    """Return a warp's work of each kind, on all lines."""
+    found: dict[str, float] = defaultdict(float)
+    for (_, kind), amount in counts.items():
+        found[kind] += amount
+    return found
+
+
+def named_lines(trace: Trace, ops: Sequence[Op]) -> list[int]:
+    """Return the lines of the trace that instructions name, 0 for none."""
+    return [line_of(trace, op) for op in ops]
+
+
 def program_of(
     trace: Trace,
-    machine_code: Sequence[Instruction],
+    ops: Sequence[Op],
     registers: int,
     shared_bytes: int,
     rename: Mapping[int, int] | None = None,
     longer: float = 1.0,
 ) -> Program:
     """Put a trace's counts and machine code together. ``rename``: see ``evidence.lines_of``."""
-    ops = [read(instruction) for instruction in machine_code]
     flow, lines = flow_of(ops), lines_of(trace, ops, rename)
     warps, work = warps_of(trace), work_of(flow, lines)
     trips = tuple(trips_of(flow, work, kind.counts) for kind in warps)

@@ -9,20 +9,21 @@ import numpy as np
 
 from warpwise.stopwatch import engine
 from warpwise.stopwatch.cards import Card
-from warpwise.stopwatch.estimate import CAUSES, Estimate, Share
+from warpwise.stopwatch.case import Case
+from warpwise.stopwatch.details import Deferred
+from warpwise.stopwatch.estimate import BUSY, CAUSES, IMPOSSIBLE, Estimate, Share, few
 from warpwise.stopwatch.families import UNKNOWN, nearest
-from warpwise.stopwatch.opcodes import PIPE_WORDS
 from warpwise.stopwatch.predict import LAUNCH_SECONDS, Run
 from warpwise.stopwatch.program import Program
+from warpwise.stopwatch.resources import uses_of_sm
+from warpwise.stopwatch.sharing import doubts
+from warpwise.stopwatch.traffic import sharing_unseen
 from warpwise.traces import Trace
 
-BUSY = 0.6  #: a resource that is busy for less of the time does not bind: latency does
 MOST_SHARES = 5
 #: Share of a line's counted work above which a note says that it is not explained. Without a loop
 #: that does no harm: a compiler leaves out loads that it has made before.
 MISSED = 0.1
-
-Uses = dict[str, np.ndarray]  #: clocks of one SM by instruction, for each resource
 
 
 def estimate(
@@ -30,62 +31,78 @@ def estimate(
 ) -> Estimate:
     """Gather what a run says."""
     seconds = run.clocks / (1e9 * card.ghz) + LAUNCH_SECONDS
-    uses = _uses(program, card, run)
+    uses = uses_of_sm(run.columns, program.executions, run.rates, card)
     busy = {
         name: min(1.0, float(run.blocks_per_sm * use.sum() / run.clocks))
         for name, use in uses.items()
     }
     binds = max(busy, key=busy.__getitem__)
     binds = binds if busy[binds] >= BUSY else "latency"
-    notes, doubt = _doubts(program)
+    flops, peak = _flops(trace, program, grid), _peak(trace, program, card)
+    notes = _doubts(trace, program, grid, run) + _too_fast(flops, seconds, peak)
+    doubt = bool(notes)
     family = None if doubt else nearest(binds)
-    error = family.mean if family else UNKNOWN
+    error = family.within if family else UNKNOWN
     by_instruction = uses.get(binds, run.stalls[:, : engine.START].sum(axis=1))
     blocks = prod(grid)
     sectors = run.columns.dram * program.executions
+    waits = _by_cause(run)
+    case = Case(trace, program, card, run, busy, waits)
     return Estimate(
         kernel=trace.kernel,
         device=card.name,
         grid=grid,
         seconds=seconds,
-        low=seconds * (1 - error),
+        low=seconds if run.raised_by else seconds * (1 - error),
         high=seconds * (1 + error),
         binds=binds,
         pipes=_largest(busy),
         lines=_lines(trace, program, by_instruction),
-        waits=_waits(run),
+        waits=_largest(waits),
+        doubtful=doubt,
         family=str(family or ""),
-        flops=trace.metrics.flops / prod(trace.grid) * blocks,
+        flops=flops,
         dram_bytes=32.0 * float(sectors.sum()) * blocks,
+        peak_flops_per_s=peak,
+        peak_bytes_per_s=card.device.dram_bytes_per_s,
         notes=notes,
+        details=Deferred(case, seconds, doubt),
     )
 
 
-def _uses(program: Program, card: Card, run: Run) -> Uses:
-    """Return the clocks of one SM that a block's instructions take of each resource."""
-    table, times = run.columns, program.executions
-    held = table.clocks * times
-    kinds = {name: table.kind == number for number, name in enumerate(PIPE_WORDS)}
-    floats = kinds["fp32"] | kinds["imad"]
-    found: Uses = {
-        "issue slots": times / engine.PARTS,
-        PIPE_WORDS["fp32"]: np.where(floats, held, 0) / _float_pipes(card),
-        PIPE_WORDS["fp64"]: np.where(kinds["fp64"], held, 0),
-        "L2": np.maximum(table.sectors, 0) * times * run.rates[0],
-        "DRAM": table.dram * times * run.rates[1],
-    }
-    for name in ("alu", "special", "tensor"):
-        found[PIPE_WORDS[name]] = np.where(kinds[name], held, 0) / engine.PARTS
-    lsu = table.lsu * times
-    shared = table.sectors < 0
-    of_shared, of_l1 = np.where(shared, lsu, 0), np.where(shared, 0, lsu)
-    # one port: whoever uses more of it gives it the name
-    found["shared memory" if of_shared.sum() >= of_l1.sum() else "L1"] = lsu
-    return found
+def _flops(trace: Trace, program: Program, grid: tuple[int, int, int]) -> float:
+    """Return the operations of the launch in question, which are those of its longest loop."""
+    longer = program.longer if program.loop is not None else 1.0
+    return trace.metrics.flops * longer / prod(trace.grid) * prod(grid)
 
 
-def _float_pipes(card: Card) -> int:
-    return engine.PARTS * (2 if card.core.two_float_pipes else 1)
+def _too_fast(flops: float, seconds: float, peak: float) -> tuple[str, ...]:
+    """Return in words that a launch would be faster than the device's peak, if it would be."""
+    if not peak or flops <= IMPOSSIBLE * peak * seconds:
+        return ()
+    rate, most = few(flops / seconds / 1e12), few(peak / 1e12)
+    return (
+        f"the trace counted operations for {rate} TFLOP/s, and the device can do {most}: the "
+        "compiler leaves some out, or the machine code's loops are counted wrongly: a wide range",
+    )
+
+
+def _peak(trace: Trace, program: Program, card: Card) -> float:
+    """Return the device's peak for operations of these kinds, by the datasheet.
+
+    0 where it gives none: for float16 outside of tensor cores, and for TF32 on them."""
+    counts, device = trace.metrics, card.device
+    on_tensor_cores = [op.text for op in program.ops if op.pipe == "tensor"]
+    if on_tensor_cores:
+        return (
+            0.0 if any("TF32" in text for text in on_tensor_cores) else device.tensor16_flops_per_s
+        )
+    if counts.flops_fp16:
+        return 0.0
+    seconds = (
+        counts.flops_fp32 / device.fp32_flops_per_s + counts.flops_fp64 / device.fp64_flops_per_s
+    )
+    return counts.flops / seconds if seconds else 0.0
 
 
 def _lines(trace: Trace, program: Program, by_instruction: np.ndarray) -> tuple[Share, ...]:
@@ -102,10 +119,11 @@ def _lines(trace: Trace, program: Program, by_instruction: np.ndarray) -> tuple[
     )
 
 
-def _waits(run: Run) -> tuple[Share, ...]:
+def _by_cause(run: Run) -> dict[str, float]:
+    """Return the causes of waiting by their part of all of it."""
     by_cause = run.stalls.sum(axis=0)[: engine.START]
     total = by_cause.sum() or 1.0
-    return _largest(dict(zip(CAUSES, (by_cause / total).tolist(), strict=False)))
+    return dict(zip(CAUSES, (by_cause / total).tolist(), strict=False))
 
 
 def _largest(shares: dict[str, float]) -> tuple[Share, ...]:
@@ -113,8 +131,10 @@ def _largest(shares: dict[str, float]) -> tuple[Share, ...]:
     return tuple(Share(name, float(part)) for name, part in named if part > 0.005)
 
 
-def _doubts(program: Program) -> tuple[tuple[str, ...], bool]:
-    """Return what makes an estimate doubtful, in words, and whether anything does."""
+def _doubts(
+    trace: Trace, program: Program, grid: tuple[int, int, int], run: Run
+) -> tuple[str, ...]:
+    """Return what makes an estimate doubtful, in words."""
     notes = []
     if program.unknown:
         notes.append(f"opcodes that are not known: {', '.join(program.unknown)}")
@@ -124,7 +144,20 @@ def _doubts(program: Program) -> tuple[tuple[str, ...], bool]:
         notes.append("atomics are modelled roughly: a wide range")
     if program.missed > MISSED and program.repeats:
         notes.append(
-            f"the compiler's code does {100 * program.missed:.0f} % more or less on a line "
-            "than the trace counted: a wide range"
+            f"on {trace.place(program.missed_on)} the machine code's work is "
+            f"{100 * program.missed:.0f} % off what the trace counted: a wide range"
         )
-    return tuple(notes), bool(notes)
+    notes += doubts(trace)
+    if sharing_unseen(trace, grid):
+        notes.append(
+            "one block was traced, with arrays for it alone, so nobody knows what blocks share: "
+            "a wide range"
+        )
+    if program.longer > 1 and program.loop is None:
+        notes.append("no loop is left in the machine code that could be longer: a wide range")
+    if run.raised_by:
+        notes.append(
+            f"from its first rounds it would be faster than {run.raised_by} can be, which takes "
+            "at least this time: a wide range"
+        )
+    return tuple(notes)

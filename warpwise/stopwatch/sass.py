@@ -43,7 +43,9 @@ class Op:
     """A machine instruction as the engine needs it.
 
     ``results`` and ``operands`` are numbers of registers, as in BASES. ``width``: bytes of each
-    lane's access. ``guard``: its predicate, "" if it always runs. ``flops``: of each lane."""
+    lane's access. ``guard``: its predicate, "" if it always runs. ``flops``: of each lane.
+    ``places``: of each register of a thread's own that it reads, which operand it is, its number,
+    and whether the next instruction is to have it again (``.reuse``)."""
 
     text: str
     file: str
@@ -59,6 +61,7 @@ class Op:
     width: int = 0
     flops: int = 0
     target: str = ""  #: label of a branch or call
+    places: tuple[tuple[int, int, bool], ...] = ()
 
     @property
     def conditional(self) -> bool:
@@ -73,6 +76,7 @@ def read(instruction: Instruction) -> Op:
     opcode, _, rest = text.partition(" ")
     name, operands = opcode.partition(".")[0], _operands(rest)
     results, reads = _registers(opcode, name, operands)
+    sources = operands[_count(name, operands) :]
     space, access = _memory(name) if guard not in NEVER else ("", "")
     target = _TARGET.search(rest)
     return Op(
@@ -90,6 +94,12 @@ def read(instruction: Instruction) -> Op:
         width=_bytes(opcode, name) if access else 0,
         flops=_FLOPS.get(name, 0),
         target=target["label"] if target else "",
+        places=tuple(
+            (place, number, ".reuse" in operand)
+            for place, operand in enumerate(sources)
+            for number in _ids(operand)
+            if number < BASES["UR"]
+        ),
     )
 
 
@@ -155,7 +165,7 @@ def _registers(opcode: str, name: str, operands: list[str]) -> tuple[tuple[int, 
         predicates = tuple(range(BASES["P"], BASES["P"] + 7))
         others = tuple(n for operand in operands for n in _ids(operand))
         return (predicates, others) if name == "R2P" else (others[:1], (*others[1:], *predicates))
-    count = 0 if name in NO_RESULT else _results(name, operands)
+    count = _count(name, operands)
     widths = _widths(opcode, name, len(operands), count)
     if ".E" in opcode and ".SYS" in opcode:  # compute capability 7.5
         widths = [2 if o.startswith("[R") else w for o, w in zip(operands, widths, strict=True)]
@@ -164,8 +174,12 @@ def _registers(opcode: str, name: str, operands: list[str]) -> tuple[tuple[int, 
     return results, tuple(n for part in ids[count:] for n in part)
 
 
-def _results(name: str, operands: list[str]) -> int:
+def _count(name: str, operands: list[str]) -> int:
     """Return the number of leading operands that are results."""
+    return 0 if name in NO_RESULT else _results(name, operands)
+
+
+def _results(name: str, operands: list[str]) -> int:
     if not operands:
         return 0
     first_is_predicate = bool(_PREDICATE.fullmatch(operands[0]))

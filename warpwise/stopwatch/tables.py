@@ -10,21 +10,22 @@ import numpy as np
 
 from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
 from warpwise.stopwatch import engine
-from warpwise.stopwatch.accesses import atomic_clocks, clocks, sectors
+from warpwise.stopwatch.accesses import atomic_clocks, clocks, partly_stored, sectors
 from warpwise.stopwatch.cards import Card
+from warpwise.stopwatch.flow import Flow
 from warpwise.stopwatch.l1 import l1_miss_shares
 from warpwise.stopwatch.opcodes import PIPES
+from warpwise.stopwatch.register_reads import BANKS, register_reads
 from warpwise.stopwatch.sass import Op
 from warpwise.stopwatch.traffic import Use, dram_share
+from warpwise.stopwatch.units import ARITHMETIC_CLOCKS, timing
 from warpwise.traces import KINDS, Trace
 
 RESULTS, SOURCES = 8, 18
-#: Clocks for which an instruction holds its pipe: 32 lanes on the 16 of a quarter of an SM.
-ARITHMETIC_CLOCKS = 2.0
-#: Latencies in clocks, assumed but for plain arithmetic (Core): of special functions, of float64
-#: where it has lanes of its own and where it has two, and of the uniform datapath.
-SPECIAL_LATENCY, FP64_LATENCY, SLOW_FP64_LATENCY, UNIFORM_LATENCY = 20.0, 8.0, 40.0, 12.0
 TENSOR_LATENCY = 18.0  #: after the product's own clocks; assumed
+#: Times a full sector that L2 works on one of which a warp stores a part, for it reads it first;
+#: assumed.
+PARTLY = 2.0
 SAMPLES = 64  #: requests of each kind on each line whose cost is worked out
 
 Site = tuple[int, str, str]  #: line of the trace, space, kind of access
@@ -32,7 +33,9 @@ Site = tuple[int, str, str]  #: line of the trace, space, kind of access
 
 @dataclass(frozen=True)
 class Cost:
-    """What a request costs on average: clocks of the load/store units, sectors of L2 and DRAM."""
+    """What a request costs on average: clocks of the load/store units, sectors of L2 and DRAM.
+
+    Sectors of L2 as loads of whole ones, of which a store is worth more."""
 
     clocks: float
     l2_sectors: float = -1.0
@@ -54,6 +57,7 @@ class Columns:
     lsu: np.ndarray
     sectors: np.ndarray
     dram: np.ndarray
+    reads: np.ndarray  #: of each bank of registers
 
     def all(self) -> tuple[np.ndarray, ...]:
         return tuple(vars(self).values())
@@ -74,9 +78,10 @@ class Costs:
         l1_bytes: int,
     ):
         self.trace, self.card, self.uses, self.grid, self.wave = trace, card, uses, grid, wave
-        self.missed = l1_miss_shares(trace, l1_bytes)
+        resident = -(-wave // card.device.sms)  # each has its part of L1
+        self.missed = l1_miss_shares(trace, l1_bytes // max(1, resident))
         self.requests, self.asked = _requests(trace), _asked(trace)
-        self.itemsizes = {info.name: info.itemsize for info in trace.arrays}
+        self.widths = _widths(trace)
         self.known: dict[tuple[Site, int], Cost] = {}
 
     def of(self, op: Op, line: int) -> Cost:
@@ -114,22 +119,37 @@ class Costs:
         passes = _mean([clocks(a, op.width, "global", self.card.core) for a, _ in found])
         if kind == "atomic":
             return Cost(passes, touched, touched)
-        merged = [max(1.0, op.width / self.itemsizes[array]) for _, array in found]
-        from_dram = _mean(
-            [self._from_dram(a, kind, n) for (_, a), n in zip(found, merged, strict=True)]
+        merged = [max(1.0, op.width / self.widths[array, kind]) for _, array in found]
+        past_l1 = kind == "store" or op.access == "copy" or ".STRONG" in op.text or ".CG" in op.text
+        from_dram = min(
+            1.0,
+            _mean(
+                [
+                    self._from_dram(a, kind, n, past_l1)
+                    for (_, a), n in zip(found, merged, strict=True)
+                ]
+            ),
         )
-        if op.access == "copy" or ".STRONG" in op.text or ".CG" in op.text:
-            missed = 1.0
-        else:
-            missed = self.missed.get(line, 1.0) if kind == "load" else 1.0
-            missed = min(1.0, missed * _mean(merged))  # the neighbours' hits are in one request
-        return Cost(passes, touched * missed, touched * min(missed, from_dram))
+        if kind == "store":
+            taken = touched + (PARTLY - 1) * _mean([_partly(a, op.width) for a, _ in found])
+            return Cost(passes, taken / self.card.core.l2_store_share, touched * from_dram)
+        missed = 1.0 if past_l1 else self._missed(line, _mean(merged))
+        return Cost(passes, touched * missed, touched * missed * from_dram)
 
-    def _from_dram(self, array: str, kind: str, merged: float) -> float:
-        """Return the sectors from or to DRAM over all those that a block asks for.
+    def _missed(self, line: int, merged: float) -> float:
+        """Return the share of a load's sectors that L1 does not have.
 
-        ``merged``: the source's requests that the compiler made one of."""
-        use, asked = self.uses.get(array), self.asked.get((array, kind), 0.0) / merged
+        ``merged``: the source's requests that the compiler made one of, with its neighbours' hits
+        in it."""
+        return min(1.0, self.missed.get(line, 1.0) * merged)
+
+    def _from_dram(self, array: str, kind: str, merged: float, past_l1: bool) -> float:
+        """Return the sectors from or to DRAM over all those that a block asks L2 for."""
+        use, lines = self.uses.get(array), self.asked.get((array, kind), {})
+        asked = sum(
+            sectors / merged * (1.0 if past_l1 else self._missed(line, merged))
+            for line, sectors in lines.items()
+        )
         if use is None or not asked:
             return 1.0
         different = (use.loaded if kind == "load" else use.stored) / SECTOR_BYTES
@@ -137,9 +157,9 @@ class Costs:
         return share * min(1.0, different / asked)
 
 
-def columns(ops: Sequence[Op], lines: Sequence[int], costs: Costs, card: Card) -> Columns:
+def columns(flow: Flow, lines: Sequence[int], costs: Costs, card: Card) -> Columns:
     """Return the columns of a kernel's instructions on a card."""
-    n = len(ops)
+    ops, n = flow.ops, len(flow.ops)
     made = Columns(
         np.full(2 * n, engine.ALU, np.int8),
         np.full((2 * n, RESULTS), -1, np.int16),
@@ -150,6 +170,7 @@ def columns(ops: Sequence[Op], lines: Sequence[int], costs: Costs, card: Card) -
         np.zeros(2 * n),
         np.full(2 * n, -1.0),
         np.zeros(2 * n),
+        np.concatenate([register_reads(flow), np.zeros((n, BANKS))]),
     )
     for i, (op, line) in enumerate(zip(ops, lines, strict=True)):
         for place in (i, n + i):
@@ -170,22 +191,13 @@ def _access(made: Columns, i: int, cost: Cost) -> None:
 
 def _timing(op: Op, card: Card) -> tuple[float, float]:
     """Return the clocks for which an instruction holds its pipe, and its latency."""
-    core, sm = card.core, card.device.sm
-    lanes = sm.sub_partitions * WARP_SIZE
-    if op.pipe == "special":
-        return lanes / sm.special_lanes, SPECIAL_LATENCY
-    if op.pipe == "fp64":  # one pipe for the whole SM
-        slow = sm.fp64_lanes < 16
-        return WARP_SIZE / sm.fp64_lanes, SLOW_FP64_LATENCY if slow else FP64_LATENCY
     if op.pipe == "tensor":
-        held = tensor_flops(op) / (core.tensor_flops / sm.sub_partitions)
+        held = tensor_flops(op) / (card.tensor_flops / card.device.sm.sub_partitions)
         return held, held + TENSOR_LATENCY
     if op.pipe == "control":
         branches = op.name in ("BRA", "CALL", "RET", "BRX", "JMP", "EXIT")
         return (engine.BRANCH_CLOCKS if branches else 1.0), 1.0
-    if op.pipe == "uniform":
-        return 1.0, UNIFORM_LATENCY
-    return ARITHMETIC_CLOCKS, core.arithmetic_latency
+    return timing(op.pipe or "alu", card)
 
 
 def tensor_flops(op: Op) -> float:
@@ -233,17 +245,31 @@ def _sampled(trace: Trace, rows: Sequence[int]) -> list[tuple[tuple[int, ...], s
     return found
 
 
-def _asked(trace: Trace) -> dict[tuple[str, str], float]:
-    """Return the sectors that the recorded requests of an array's loads, or stores, ask for."""
+def _asked(trace: Trace) -> dict[tuple[str, str], dict[int, float]]:
+    """Return the sectors that the first recorded block asks for on each line, by array and kind."""
     r = trace.records
-    found: dict[tuple[str, str], float] = {}
+    first = r.of_first_block
+    found: dict[tuple[str, str], dict[int, float]] = {}
     for number, info in enumerate(trace.arrays):
         for kind in ("load", "store"):
-            rows = np.flatnonzero((r.array == number) & (r.kind == KINDS.index(kind)))
+            rows = np.flatnonzero(first & (r.array == number) & (r.kind == KINDS.index(kind)))
             if info.space == "global" and len(rows):
                 some = rows[:: len(rows) // SAMPLES | 1]
-                asked = sum(_row_sectors(r.addresses[i], info.itemsize) for i in some)
-                found[info.name, kind] = asked * len(rows) / len(some)
+                by_line = found.setdefault((info.name, kind), defaultdict(float))
+                for i in some.tolist():
+                    sectors = _row_sectors(r.addresses[i], int(r.width[i]))
+                    by_line[int(r.line[i])] += sectors * len(rows) / len(some)
+    return found
+
+
+def _widths(trace: Trace) -> dict[tuple[str, str], float]:
+    """Return the bytes that a lane accesses in a request of an array, on average, by its kind."""
+    r, found = trace.records, {}
+    for number, info in enumerate(trace.arrays):
+        for k, kind in enumerate(KINDS):
+            widths = r.width[(r.array == number) & (r.kind == k)]
+            if len(widths):
+                found[info.name, kind] = float(widths.mean())
     return found
 
 
@@ -254,6 +280,10 @@ def _row_sectors(addresses: np.ndarray, itemsize: int) -> int:
 
 def _wide(addresses: Sequence[int], width: int) -> list[int]:
     return [a // width * width if a >= 0 else -1 for a in addresses]
+
+
+def _partly(addresses: Sequence[int], width: int) -> int:
+    return partly_stored(_wide(addresses, width), width)
 
 
 def _alone(width: int, space: str, card: Card) -> float:

@@ -3,11 +3,13 @@
 L1 has a module of its own, ``l1``. L2: what a block's arrays are to other blocks follows from
 sizes. If each block reads as much of an array as all blocks together would read without sharing,
 nobody shares; if every piece is read by as many blocks as the grid has columns, the blocks of a row
-share it; and so on. Blocks that are on the GPU together read a piece once; later ones again, unless
-L2 keeps the array."""
+share it; and so on. Where events of several blocks were recorded, ``sharing`` checks that by their
+addresses. Blocks that are on the GPU together read a piece once; later ones again, unless L2 keeps
+the array."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -16,6 +18,7 @@ import numpy as np
 from warpwise.metrics import SECTOR_BYTES
 from warpwise.stopwatch.cards import Card
 from warpwise.stopwatch.l1 import of_global
+from warpwise.stopwatch.sharing import by_addresses
 from warpwise.traces import KINDS, Trace
 
 KEPT_BY_L2 = 0.5  #: share of L2 in which an array stays between waves; beyond it nothing is assumed
@@ -34,25 +37,55 @@ class Use:
     stored: int
     array_bytes: int
     shared_by: str
+    longer: float = 1.0  #: loads of the launch in question over the recorded ones
 
 
-def uses_of(trace: Trace, grid: Grid) -> dict[str, Use]:
+def uses_of(trace: Trace, grid: Grid, longer: float = 1.0) -> dict[str, Use]:
     """Return how the first recorded block uses each global array, by the array's name.
 
-    ``grid``: that of the launch in question, of which the trace may have run a part."""
+    ``grid``: that of the launch in question, of which the trace may have run a part. ``longer``:
+    trips of its longest loop over the traced ones, in which blocks load, and store nothing."""
+    touched = _touched(trace)
+    covering, seen = _covering(touched, trace.grid, grid), by_addresses(trace)
+    return {
+        name: Use(
+            name,
+            loaded,
+            stored,
+            size,
+            _seen(seen, name, max(loaded, stored), size, covering),
+            longer,
+        )
+        for name, loaded, stored, size in touched
+    }
+
+
+def sharing_unseen(trace: Trace, grid: Grid) -> bool:
+    """Return True if the trace ran one block of many, on arrays that are made for one."""
+    alone = prod(trace.grid) == 1 < prod(grid)
+    return alone and _covering(_touched(trace), trace.grid, grid) == trace.grid
+
+
+def _touched(trace: Trace) -> list[tuple[str, int, int, int]]:
+    """Return each global array's name, the bytes that the first recorded block loads and stores,
+    and its size."""
     r, touched, kept = trace.records, [], _kept(trace)
+    first = r.of_first_block
     for number, info in enumerate(trace.arrays):
         if info.space == "global":
-            own = r.array == number
+            own = (r.array == number) & first
             loaded = _sectors(r.addresses[own & (r.kind == KINDS.index("load"))])
             stored = _sectors(r.addresses[own & (r.kind == KINDS.index("store"))])
             size = prod(info.shape) * info.itemsize
             touched.append((info.name, min(size, round(loaded / kept)), stored, size))
-    covering = _covering(touched, trace.grid, grid)
-    return {
-        name: Use(name, loaded, stored, size, _shared(max(loaded, stored), size, covering))
-        for name, loaded, stored, size in touched
-    }
+    return touched
+
+
+def _seen(seen: Mapping[str, tuple[str, ...]], name: str, touched: int, size: int, on: Grid) -> str:
+    """Return which blocks share an array: by its size, unless recorded addresses say otherwise."""
+    guess = _shared(touched, size, on)
+    possible = seen.get(name, ())
+    return possible[0] if possible and guess not in possible else guess
 
 
 def _kept(trace: Trace) -> float:
@@ -108,6 +141,7 @@ def dram_share(use: Use, kind: str, grid: Grid, wave: int, card: Card) -> float:
     pieces = together(use.shared_by, grid, wave)
     share = pieces / wave
     every = together(use.shared_by, grid, prod(grid))
-    if every * (use.loaded if kind == "load" else use.stored) <= KEPT_BY_L2 * card.device.l2_bytes:
+    touched = use.longer * use.loaded if kind == "load" else use.stored
+    if every * touched <= KEPT_BY_L2 * card.device.l2_bytes:
         share = every / prod(grid)  # read by the first wave that needs it, and kept
     return min(1.0, share)

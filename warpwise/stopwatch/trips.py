@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.stopwatch.evidence import Channel, Counts, units_of
+from warpwise.stopwatch.evidence import NEAR, Channel, Counts, units_of
 from warpwise.stopwatch.flow import ENTRY, Flow
 
 NODES = 2000  #: of the solver's search; the best found by then is taken
@@ -22,6 +22,7 @@ PARTED = 0.02  #: price of a way that only parted lanes take, in shares of one c
 WEIGHTS = {"barrier": 2.0, "flops fp32": 0.5, "flops fp64": 0.5}
 #: Of a loop for each time that it is entered; more would drown in the solver's tolerance.
 MOST_TRIPS = 1e5
+EXACT = 1e-3  #: of a channel's work, which is whole
 NONE_COUNTED = 10.0  #: price of an access on a line that counted none, in instructions
 
 Guarded = tuple[int, str]  #: a block, and the predicate of some of its instructions
@@ -62,7 +63,7 @@ def work_of(flow: Flow, lines: Sequence[int]) -> _Work:
             kind, amount = units_of(flow.ops[i])
             if not kind or not lines[i] or (kind.startswith("flops") and lines[i] in special):
                 continue
-            channel, guard = (lines[i], kind), flow.ops[i].guard
+            channel, guard = (lines[i], kind), flow.guards[i]
             if guard:
                 guarded[channel][n, guard] += amount
             else:
@@ -106,6 +107,7 @@ class _Program:
         self.guards = sorted({g for c in self.channels for g in work.guarded.get(c, ())})
         self.edges = len(flow.edges)
         self.size = self.edges + len(self.guards) + 2 * len(self.channels)
+        self.most_counted = 1 + max(self.counts.values(), default=1.0)
         self.entering = defaultdict(list)
         self.leaving = defaultdict(list)
         for e, edge in enumerate(flow.edges):
@@ -166,11 +168,10 @@ class _Program:
     def _entered(self, first: int, last: int) -> tuple[dict[int, float], float, float]:
         """Nobody goes round a loop who has not come into it."""
         row: dict[int, float] = {}
-        most = min(MOST_TRIPS, 1 + max(self.counts.values(), default=1.0))
         for e, edge in enumerate(self.flow.edges):
             inside = first <= edge.end <= last
             if inside and not first <= edge.start <= last:
-                row[e] = most
+                row[e] = min(MOST_TRIPS, self.most_counted)
             elif edge.back and edge.end == first and inside:
                 row[e] = -1.0
         return row, 0.0, np.inf
@@ -197,8 +198,13 @@ class _Program:
         return np.array([1] * (self.edges + len(self.guards)) + [0] * (2 * len(self.channels)))
 
     def most(self) -> np.ndarray:
-        """Return the most that each column may be."""
-        return np.full(self.size, np.inf)
+        """Return the most that each column may be.
+
+        No warp goes a way more often than the counts of what it does there, and ways that count
+        nothing are dear. With the bound the solver is up to ten times as fast."""
+        found = np.full(self.size, np.inf)
+        found[: self.edges] = self.most_counted
+        return found
 
     def straight(self) -> np.ndarray:
         """Return a walk through all blocks in turn, for want of a solution."""
@@ -211,9 +217,31 @@ class _Program:
         """Return a solution as Trips."""
         whole = np.rint(values[: self._over(0)]).astype(int)
         guarded = {g: int(whole[self.edges + i]) for i, g in enumerate(self.guards)}
-        missed = {
-            channel: float(max(values[self._over(c) : self._over(c) + 2])) / self._amount(channel)
+        return Trips(tuple(whole[: self.edges].tolist()), guarded, self._missed(values))
+
+    def _missed(self, values: np.ndarray) -> dict[Channel, float]:
+        """Return the share of each channel's work that is not explained.
+
+        What one line has too much and its neighbour too little, or lacks whole, cancels out, for a
+        compiler names one for the other; and it spares loads and operations, where the rest of a
+        line fits."""
+        off = {channel: -count for channel, count in self.counts.items()}
+        off |= {
+            channel: float(values[self._over(c)] - values[self._over(c) + 1])
             for c, channel in enumerate(self.channels)
+        }
+        return {
+            channel: abs(self._net(channel, off)) / self._amount(channel)
+            for channel in self.channels
             if self.counts[channel]
         }
-        return Trips(tuple(whole[: self.edges].tolist()), guarded, missed)
+
+    def _net(self, channel: Channel, off: Mapping[Channel, float]) -> float:
+        line, kind = channel
+        near = [c for c in off if c[1] == kind and abs(c[0] - line) <= NEAR]
+        net = sum(off[c] for c in near)
+        fits = [c for c in off if c[0] == line and c != channel and abs(off[c]) < EXACT]
+        if abs(net) < abs(off[channel]) and off[channel] * net >= 0:
+            return net
+        spared = kind.endswith("load") or kind.startswith("flops")
+        return 0.0 if spared and off[channel] < 0 and fits else off[channel]

@@ -15,27 +15,61 @@ from warpwise.stopwatch.flow import ENTRY, Flow
 from warpwise.stopwatch.trips import Guarded, Trips
 
 MOST_INSTRUCTIONS = 40_000  #: of a warp; longer walks are shortened, and the rest is extrapolated
-KEPT = (6, 12)  #: trips of the long loop that the two short walks make
+MOST_WHOLE = 400_000  #: of a warp whose loops do not repeat evenly, which is run whole up to there
+KEPT = (6, 12)  #: trips of the long loop that the two short walks make, at least
+SAME_LOOP = 1.5  #: passes of two blocks, one over the other, below which one loop has both
 
 
 def blocks_in_turn(flow: Flow, trips: Trips, most: int = 2_000_000) -> list[int]:
-    """Return the numbers of the blocks that a warp runs, in order."""
-    loops = flow.loops()
-    choices = _choices(flow, trips)
-    order: list[int] = []
-    visits = Counter[int]()
-    taken: dict[int, list[int]] = {n: [0] * len(found) for n, found in choices.items()}
-    at = choices[ENTRY][0][0]
-    while at >= 0 and len(order) < most:
-        order.append(at)
-        visits[at] += 1
-        ways = choices.get(at, [])
-        chosen = _due(ways, taken.get(at, []), visits[at], _innermost(loops, at))
-        if chosen is None:
-            break
-        taken[at][chosen] += 1
-        at = ways[chosen][0]
+    """Return the numbers of the blocks that a warp runs, in order.
+
+    A walk that reaches the end too early leaves rounds out. They are put in where it passes them,
+    or, if the counts name no way there, behind the block before them."""
+    walker = _Walker(flow, trips)
+    order = walker.on_from(walker.choices[ENTRY][0][0], most)
+    while len(order) < most and (gap := walker.gap(order)):
+        place, start = gap
+        order[place:place] = walker.on_from(start, most)[:-1]
     return order
+
+
+class _Walker:
+    """Where ways lead and how often, and how often each has been taken."""
+
+    def __init__(self, flow: Flow, trips: Trips):
+        self.loops = flow.loops()
+        self.choices = _choices(flow, trips)
+        self.visits = Counter[int]()
+        self.taken = {n: [0] * len(found) for n, found in self.choices.items()}
+
+    def on_from(self, at: int, most: int) -> list[int]:
+        """Walk from a block until no way is left to take."""
+        order: list[int] = []
+        while at >= 0 and len(order) < most:
+            order.append(at)
+            self.visits[at] += 1
+            ways, loop = self.choices.get(at, []), _innermost(self.loops, at)
+            chosen = _due(ways, self.taken.get(at, []), self.visits[at], loop)
+            if chosen is None:
+                break
+            self.taken[at][chosen] += 1
+            at = ways[chosen][0]
+        return order
+
+    def gap(self, order: Sequence[int]) -> tuple[int, int] | None:
+        """Return where a walk leaves rounds out, and the block from which they lead back to it."""
+        open_ones = {
+            block
+            for block, ways in self.choices.items()
+            if block != ENTRY and self.taken[block] != [count for _, count in ways]
+        }
+        for place, block in enumerate(order):
+            if block in open_ones:
+                return place, block
+        if not open_ones:
+            return None
+        start = min(open_ones)
+        return max((i for i, block in enumerate(order, 1) if block < start), default=0), start
 
 
 def _choices(flow: Flow, trips: Trips) -> dict[int, list[tuple[int, int]]]:
@@ -71,7 +105,8 @@ def long_loop(
 ) -> int | None:
     """Return the block at which a long walk repeats itself, None if every walk is short enough.
 
-    Of the blocks that all warps pass equally often, and more often than KEPT, the rarest.
+    Of the blocks that all warps pass equally often, and more often than KEPT, the rarest; of those
+    that are passed about as often, as a loop's last round may end in its middle, the longest.
     ``always``: in short walks too."""
     if not always and max(sum(lengths[b] for b in order) for order in orders) <= MOST_INSTRUCTIONS:
         return None
@@ -79,15 +114,35 @@ def long_loop(
     shared = [
         b for b, n in counts[0].items() if n > KEPT[1] and all(other[b] == n for other in counts)
     ]
+    for rarest in sorted({counts[0][b] for b in shared}):
+        same_loop = [b for b in shared if rarest <= counts[0][b] < SAME_LOOP * rarest]
+        best = max(same_loop, key=lambda b: (lengths[b], -b))
+        if _even(orders[0], best, lengths):
+            return best
+    longest = max(sum(lengths[b] for b in order) for order in orders)
+    if not always and longest <= MOST_WHOLE:
+        return None
     return min(shared, key=lambda b: (counts[0][b], b), default=None)
 
 
-def shortened(order: Sequence[int], block: int, trips: int) -> list[int]:
-    """Return a walk with only so many passes of ``block``: the first ones, and then the end."""
+def _even(order: Sequence[int], block: int, lengths: Sequence[int]) -> bool:
+    """Return whether it is about as far from each pass of a block to the next: not in a loop that
+    is entered several times, with other work between."""
+    blocks = np.array(order)
+    far = np.diff(np.cumsum(np.array(lengths)[blocks])[blocks == block])
+    return bool(far.max() <= SAME_LOOP * np.median(far))
+
+
+def with_passes(order: Sequence[int], block: int, trips: int) -> list[int]:
+    """Return a walk with so many passes of ``block``: the first ones, and then the end.
+
+    Of a walk that has fewer, the stretch from one pass in its middle to the next is repeated."""
     passes = [i for i, b in enumerate(order) if b == block]
-    if len(passes) <= trips:
-        return list(order)
-    return [*order[: passes[trips - 1]], *order[passes[-1] :]]
+    more = trips - len(passes)
+    if more <= 0:
+        return [*order[: passes[trips - 1]], *order[passes[-1] :]]
+    start, end = passes[len(passes) // 2 - 1 :][:2]
+    return [*order[:end], *more * list(order[start:end]), *order[end:]]
 
 
 def stream(flow: Flow, trips: Trips, order: Sequence[int]) -> np.ndarray:
@@ -118,8 +173,8 @@ def _piece(flow: Flow, block: int, off: frozenset[str]) -> np.ndarray:
     numbers = np.array(flow.blocks[block], np.int32)
     if not off:
         return numbers
-    skipped = np.array([flow.ops[i].guard in off and bool(flow.ops[i].access) for i in numbers])
+    skipped = np.array([flow.guards[i] in off and bool(flow.ops[i].access) for i in numbers])
     return np.where(skipped, numbers + len(flow.ops), numbers).astype(np.int32)
 
 
-__all__ = ["KEPT", "Guarded", "blocks_in_turn", "long_loop", "shortened", "stream"]
+__all__ = ["KEPT", "Guarded", "blocks_in_turn", "long_loop", "stream", "with_passes"]

@@ -4,9 +4,9 @@ A kernel goes through Numba to PTX, through ``ptxas`` to machine code, and throu
 to text by source line. That shows what a simulator cannot know: registers, spills, and the
 instructions that a line became. It shows nothing about time."""
 
+from warpwise.kernel_files import Loaded, load
 from warpwise.toolchain.argument_types import numba_types
 from warpwise.toolchain.compilation import Compiled, compile_kernel
-from warpwise.toolchain.files import Loaded, load
 from warpwise.toolchain.machine_code import KINDS, Instruction, Line, by_line, loops
 from warpwise.toolchain.tools import missing
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from warpwise.errors import ToolchainError
+from warpwise.kernel_files import load
 from warpwise.toolchain.compilation import compile_kernel
-from warpwise.toolchain.files import load
 from warpwise.toolchain.show import plain, show
 from warpwise.toolchain.tools import require
 

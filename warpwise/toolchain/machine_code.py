@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from warpwise.errors import ToolchainError
@@ -36,6 +36,7 @@ _MOVES = re.compile(r"IMAD\.MOV|HFMA2(\.MMA)? \w+, -RZ, RZ")
 _PLACE = re.compile(r'//## File "(?P<file>.*?)", line (?P<line>\d+)')
 _INSTRUCTION = re.compile(r"/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?)\s*;")
 _BRANCH = re.compile(r"\bBRA\b.*`\((?P<label>\.L_x_\d+)\)")
+_TARGET = re.compile(r"`\((.*?)\)")
 # of a branch's target, or of a function that the compiler adds, as for the rare cases of a division
 _LABEL = re.compile(r"(?P<name>\.L_x_\d+|\$[\w$.]+):")
 
@@ -99,19 +100,30 @@ def disassembled(cubin: bytes) -> tuple[Instruction, ...]:
 def instructions_in(listing: str) -> tuple[Instruction, ...]:
     """Read the instructions of a listing as ``nvdisasm -c -g`` prints it.
 
-    Padding is left out: NOPs and a jump to itself."""
+    Padding is left out: NOPs and a jump to itself. A label of a NOP goes to the next instruction,
+    and of several labels of one instruction all branches name the first."""
     found: list[Instruction] = []
-    file, line, label = "", 0, ""
+    first: dict[str, str] = {}
+    file, line, labels = "", 0, list[str]()
     for text in listing.splitlines():
         if place := _PLACE.search(text):
             file, line = place["file"], int(place["line"])
         elif name := _LABEL.match(text):
-            label = name["name"]
-        elif code := _INSTRUCTION.search(text):
-            if code["text"] != "NOP" and code["text"] != f"BRA `({label})":
-                found.append(Instruction(int(code["address"], 16), code["text"], file, line, label))
-            label = ""
-    return tuple(found)
+            labels.append(name["name"])
+        elif (code := _INSTRUCTION.search(text)) and code["text"] != "NOP":
+            address, label = int(code["address"], 16), labels[0] if labels else ""
+            first |= dict.fromkeys(labels[1:], label)
+            if code["text"] not in [f"BRA `({own})" for own in labels]:
+                found.append(Instruction(address, code["text"], file, line, label))
+            labels = []
+    return tuple(replace(one, text=_renamed(one.text, first)) for one in found)
+
+
+def _renamed(text: str, labels: Mapping[str, str]) -> str:
+    """Return a branch or call with another name of its target, where it has one."""
+    target = _TARGET.search(text)
+    name = labels.get(target[1]) if target else None
+    return text.replace(f"`({target[1]})", f"`({name})") if target and name else text
 
 
 def loops(instructions: Iterable[Instruction]) -> tuple[tuple[Instruction, ...], ...]:

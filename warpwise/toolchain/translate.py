@@ -98,12 +98,20 @@ def _translated(value: object, names: set[str], done: Done) -> object:
     if not OWN:  # kernels that import numba.cuda are compiled by its successor
         value = _successors(value)
     if isinstance(value, CudaName):
-        return reduce(getattr, value.path.split("."), cuda) if value.path else cuda
+        return _word(value.path)
     if isinstance(value, ModuleType):
         return _module(value, names, done)
     if isinstance(value, Kernel) or (hasattr(value, "py_func") and hasattr(value, "targetoptions")):
         return _device_function(value, done)
     return value
+
+
+def _word(path: str) -> object:
+    """Return what the compiler's package has for a word of ``numba.cuda``."""
+    try:
+        return reduce(getattr, path.split("."), cuda) if path else cuda
+    except AttributeError as error:
+        raise ToolchainError(f"{cuda.__name__} has no {path}") from error
 
 
 def _successors(value: object) -> object:

@@ -9,7 +9,7 @@ in fewer wavefronts than the rule says."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import groupby
@@ -122,7 +122,10 @@ def _nothing(trace: Trace, used: bool) -> str:
 
 def _groups(trace: Trace) -> tuple[Group, ...]:
     """Group requests, worst first: by the launch's bank conflicts, then by its wavefronts."""
-    found = (event for event in trace.accesses(space="shared") if event.kind in KINDS)
+    shared = trace.accesses(space="shared")
+    copies = {"copy": "store"}  # counted as what it will be
+    kinds = ((event, copies.get(event.kind, event.kind)) for event in shared)
+    found = (replace(event, kind=kind) for event, kind in kinds if kind in KINDS)
     events = sorted(found, key=_line_and_kind)  # stable: in their order
     split = [
         Group(line, kind, tuple(requests), trace.by_line[line])

@@ -31,6 +31,8 @@ function drawn(lines, key, { all, threads }, steps, now, width) {
   const grid = middle + 22;
   const end = grid + 32 * LANE;
   const low = (narrow ? end : grid) + 12;
+  // Where code stands above its slots, the column of the step leaves it free.
+  const over = narrow ? middle - 2 : 18;
   const means = legend(
     [
       ["wd-run", "active lane"],
@@ -49,7 +51,7 @@ function drawn(lines, key, { all, threads }, steps, now, width) {
     ),
     means.shapes,
     rect("faint", 0, track(now.row) + 18 - high, width, high, moves("line")),
-    rect("faint wd-now", at(now.first) - 0.5, 18, now.wide * pitch, end - 16, moves("now")),
+    rect("faint wd-now", at(now.first) - 0.5, over, now.wide * pitch, end - over + 2, moves("now")),
     text("", 0, middle + (narrow ? -6 : 10), "active lanes"),
   ];
   for (let slot = first; slot < last; slot += pitch < 16 ? 10 : 5)

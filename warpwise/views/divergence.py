@@ -18,18 +18,32 @@ from warpwise.metrics import WARP_SIZE
 from warpwise.model.arguments import quantity
 from warpwise.traces import Event, Trace
 from warpwise.views.controls import Choice, Control, Player, Slider
+from warpwise.views.frame import Frame
 from warpwise.views.sourcetable import heading
 from warpwise.views.timeline import Step, Timeline, timelines
 from warpwise.views.view import Json, View
 
 MOST_STEPS = 4096  #: that a view carries, all warps together: keeps its data small
 #: letters in the picture, by kind of event
-MARKS = {"load": "L", "store": "S", "atomic": "A", "branch": "?", "barrier": "B"}
+MARKS = {
+    "load": "L",
+    "store": "S",
+    "atomic": "A",
+    "branch": "?",
+    "barrier": "B",
+    "copy": "C",
+    "arrive": "R",
+    "mma": "M",
+}
 
 Block = tuple[int, int, int]
 Blocks = dict[Block, list[Timeline]]
 #: of a step: its events in words, and by row of the source the letters of what happened there
 Happened = tuple[str, tuple[tuple[int, str], ...]]
+
+ASKS = Frame(
+    "A warp at a branch.", "Which of its lanes work, and which only wait?", ("kernel", "warp")
+)
 
 _DOCSTRING = re.compile(r'^\s*("""|\'\'\').*?\1', re.MULTILINE | re.DOTALL)
 
@@ -75,7 +89,7 @@ def explorer(traces: Mapping[str, Trace], label: str = "condition", warp: int = 
         )
     kernels = [(trace, dict([next(iter(_blocks(trace).items()))])) for trace in traces.values()]
     names = {str(i): escape(name) for i, name in enumerate(traces)}
-    return _view(kernels, warp, (Choice("kernel", escape(label), names, "0"),))
+    return _view(kernels, warp, (Choice("kernel", escape(label), names, "0"),), frame=ASKS)
 
 
 def _view(
@@ -85,6 +99,7 @@ def _view(
     above: str = "",
     line: int | None = None,
     last: bool = False,
+    frame: Frame | None = None,
 ) -> View:
     """Make the view. ``choices``: the controls before those of warp and step.
 
@@ -97,7 +112,7 @@ def _view(
     steps = len(packed[0]["blocks"][0][warp]["steps"])
     walk = (Slider("warp", "warp", 0, warps - 1, warp),) if warps > 1 else ()
     player = Player("step", "step", 1, steps, min(steps, _opens(opened[warp], line, last)))
-    return View("divergence", {"kernels": packed}, (*choices, *walk, player), above)
+    return View("divergence", {"kernels": packed}, (*choices, *walk, player), above, frame=frame)
 
 
 def _blocks(trace: Trace) -> Blocks:
@@ -254,5 +269,11 @@ def _described(event: Event) -> str:
             return parts if 0 < taken < count else f"at the branch {lanes} go one way"
         case "barrier":
             return f"barrier with {lanes}"
+        case "copy":
+            return f"copy to shared {event.array} started by {lanes}"
+        case "arrive":
+            return f"copy to shared {event.array} arrives for {lanes}"
+        case "mma":
+            return f"product on tensor cores by {lanes}"
         case kind:
             return f"{kind} of {event.space} {event.array} by {lanes}"

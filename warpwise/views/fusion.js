@@ -1,6 +1,6 @@
 // The fusion widget: kernels take values from memory to compute and back. Data: traced, or
 // programs, sizes and items; a program is two lists of kernels, unfused and fused, each with names
-// of operations, reads, writes, work, and its bytes if it was traced.
+// of operations, reads, writes, flops, and its bytes if it was traced.
 import { plural, thousands } from "./core.js";
 import { is, legend, letters, line, moves, n, path, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
@@ -105,7 +105,7 @@ export function show(
   const far = ways.map((way) => sum(way.slice(0, s), bytes));
   const most = Math.max(...all);
   const each = ways.map(
-    (way, i) => +((sum(way, (one) => one.work) * elements) / all[i]).toFixed(4),
+    (way, i) => +((sum(way, (one) => one.flops) * elements) / all[i]).toFixed(4),
   );
   const gain = +(all[0] / all[1]).toFixed(2);
   const big = width > 560;
@@ -155,7 +155,7 @@ export function show(
     rows: [
       ...WAYS.map((way, i) => [`bytes moved, ${way}`, rounded(far[i]), `of ${rounded(all[i])}`]),
       ["unfused to fused", gain, "times the bytes"],
-      ["operations per byte", each[1], `fused; ${each[0]} unfused`],
+      ["FLOP per byte", each[1], `fused; ${each[0]} unfused`],
     ],
     text:
       `${s} of ${plural(count, "unfused kernel")} ${s === 1 ? "has" : "have"} run ` +

@@ -111,7 +111,7 @@ def _ways(operations: tuple[Operation, ...]) -> list[list[Json]]:
 
 def _kernel(kernel: Kernel) -> Json:
     names = [operation.name for operation in kernel.operations]
-    return {"names": names, "reads": kernel.reads, "writes": kernel.writes, "work": kernel.work}
+    return {"names": names, "reads": kernel.reads, "writes": kernel.writes, "flops": kernel.flops}
 
 
 def _launch(trace: Trace) -> Json:
@@ -123,6 +123,6 @@ def _launch(trace: Trace) -> Json:
         "names": [escape(name)],
         "reads": [f"{loaded:,} B"] if loaded else [],
         "writes": [f"{stored:,} B"] if stored else [],
-        "work": m.flops + m.op_special,
+        "flops": m.flops,
         "bytes": loaded + stored,
     }

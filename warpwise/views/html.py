@@ -41,13 +41,13 @@ def script(name: str) -> str:
 @cache
 def style(name: str) -> str:
     """Return a widget's style sheet: those of its modules, each named like its module."""
-    return _styles(modules(name))
+    return "".join(_sheets(modules(name)))
 
 
 @cache
-def picture_style(name: str) -> str:
-    """Return the part of the style sheet that the picture needs where it stands alone."""
-    return _styles(module for module in modules(name) if module != "core")
+def picture_sheets(name: str) -> tuple[str, ...]:
+    """Return the style sheets that the picture needs where it stands alone."""
+    return tuple(_sheets(module for module in modules(name) if module != "core"))
 
 
 def element(name: str, data: dict[str, Any], fallback: str) -> str:
@@ -64,9 +64,9 @@ def script_element(name: str) -> str:
     return f'<script type="module">{script(name)}</script>'
 
 
-def _styles(names: Iterable[str]) -> str:
+def _sheets(names: Iterable[str]) -> list[str]:
     sheets = [_path(f"{name}.css") for name in names]
-    return "".join(sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.is_file())
+    return [sheet.read_text(encoding="utf-8") for sheet in sheets if sheet.is_file()]
 
 
 def _text(name: str) -> str:

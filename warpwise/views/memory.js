@@ -50,7 +50,7 @@ function panel(
       top + 12,
       `${title} from ${log ? `${words(from)}, ×${factor}` : `0, ${words(most / 2)}`} a line`,
     ),
-    ticks.map((at) => line("rule", start + long(at), top + 22, start + long(at), end)),
+    ticks.map((at) => line("grid", start + long(at), top + 22, start + long(at), end)),
     levels.map((name, i) => {
       const y = top + 26 + HIGH * i;
       const figure = rows[i][place];

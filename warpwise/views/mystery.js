@@ -4,8 +4,8 @@ import { percent, plural, thousands } from "./core.js";
 import { circle, is, line, n, path, svg, text, worded } from "./draw.js";
 import { explore } from "./explore.js";
 
-// Pixels. A row of data.lines has the divisor of n, and the look of its points: class, and shape
-// about the middle.
+// Pixels. A row of data.lines has its name, its first size after the least, and the look of its
+// points: class, and shape about the middle.
 const TOP = 44;
 const FOOT = 286;
 const LEFT = 36;
@@ -15,16 +15,16 @@ const spot = ([, x, y]) => `M${n(x)} ${n(y)}`;
 
 // The model for n with the causes that are on: bytes of a load, tiles, rounds of the SMs,
 // operations in a second.
-function model(n, on, { item, widest, tile: [rows, columns], copy, units, devices }) {
+function model(n, on, { item, widest, tile: [rows, columns], copy, turns, units, devices }) {
   const { sms, peak, memory, clock } = devices[on.device];
   let width = widest;
   while ((item * n) % width) width /= 2;
-  const turns = (w) => ((item * (rows + columns)) / w / units) * (w < copy ? 2 : 1);
   const tiles = on.tiles
     ? Math.ceil(n / rows) * Math.ceil(n / columns)
     : (n * n) / (rows * columns);
   const rounds = on.waves ? Math.ceil(Math.ceil(tiles) / sms) : tiles / sms;
-  const extra = on.alignment ? (turns(width) - turns(widest)) / clock : 0;
+  const narrow = on.alignment && width < copy;
+  const extra = narrow ? (turns * (rows + columns)) / units / clock : 0;
   const compute = rounds * n * ((2 * rows * columns * sms) / peak + extra);
   const seconds = on.memory ? Math.max(compute, (3 * item * n * n) / memory) : compute;
   return { width, tiles, rounds, rate: (2 * n ** 3) / seconds };
@@ -44,9 +44,9 @@ function plot(data, on, width) {
   const { peak } = data.devices[on.device];
   const x = (n) => LEFT + ((width - LEFT - RIGHT) * (n - least)) / (most - least);
   const y = (rate) => FOOT - ((FOOT - TOP) * rate) / peak;
-  const lines = data.lines.map(([by]) => {
+  const lines = data.lines.map(([, first]) => {
     const points = [];
-    for (let n = least + (by % 8); n <= most; n += width < 480 ? 64 : 32)
+    for (let n = least + first; n <= most; n += width < 480 ? 32 : 16)
       points.push([n, x(n), y(model(n, on, data).rate)]);
     return points;
   });
@@ -88,13 +88,14 @@ export function show(data, on, width) {
   const next = model(n + 1, on, data).rate;
   const [cause, gain] = limiter(n, on, data);
   const at = to.x(n);
-  const key = data.lines.map(([by, look, shape], i) => {
-    const x = LEFT + 10 + ((width - LEFT) * i) / 4;
-    return path(look, spot([n, x, FOOT + 62]) + shape) + text("", x + 12, FOOT + 66, by);
+  const key = data.lines.map(([name, , look, shape], i) => {
+    const x = LEFT + 54 + 62 * i;
+    return path(look, spot([n, x, FOOT + 38]) + shape) + text("", x + 9, FOOT + 42, name);
   });
-  const points = to.lines.map((line, i) =>
-    path(data.lines[i][1], line.map((at) => spot(at) + data.lines[i][2]).join("")),
-  );
+  const points = to.lines.map((line, i) => {
+    const [, , look, shape] = data.lines[i];
+    return path(look, line.map((at) => spot(at) + shape).join(""));
+  });
   const [speed, then] = [now.rate, next].map((rate) => (rate / TERA).toPrecision(3));
   const rings = [
     line("edge", at, to.y(now.rate), at, to.y(next)),
@@ -111,11 +112,11 @@ export function show(data, on, width) {
     ? `What costs most: ${data.words[cause]}. Without it the speed is ${gain < 100 ? gain.toFixed(2) : thousands(Math.round(gain))} times as high.`
     : "Nothing holds it back.";
   return {
-    picture: svg(width, FOOT + 74, "Modelled speed of matrix products against their size", [
+    picture: svg(width, FOOT + 50, "Modelled speed of matrix products against their size", [
       axes(to, gpu, data, width, on.memory),
       points.reverse(),
       rings,
-      text("", LEFT, FOOT + 42, "size n, divisible by"),
+      text("", LEFT, FOOT + 42, "size n:"),
       '<g class="key">',
       key,
       "</g>",

@@ -52,13 +52,11 @@ def explorer(
     return View("mystery", data, controls, above=NOTE + HINT, plain=NOTE, frame=ASKS)
 
 
-# By line of the plot: what n is divisible by, and the look of its points: class, and shape about
-# the middle.
+# By line of the plot: its name, the first size of those that it shows, after LEAST, and the look of
+# its points: class, and shape about the middle.
 _LINES = (
-    (8, "mystery-dot", "h0"),
-    (4, "three", "m0 -3.2l3.2 3.2l-3.2 3.2l-3.2 -3.2z"),
-    (2, "two", "m-3 2.4h6l-3 -5z"),
-    (1, "mystery-odd", "m-2.3 -2.3l4.6 4.6m0 -4.6l-4.6 4.6"),
+    ("even", 0, "mystery-dot", "h0"),
+    ("odd", 1, "mystery-odd", "m-2.3 -2.3l4.6 4.6m0 -4.6l-4.6 4.6"),
 )
 _RULE = {
     "lines": _LINES,
@@ -68,6 +66,7 @@ _RULE = {
     "item": matmul.ITEM_BYTES,
     "widest": matmul.WIDEST_LOAD,
     "copy": matmul.NARROWEST_COPY,
+    "turns": matmul.NARROW_TURNS,
     "units": matmul.LOAD_STORE_UNITS,
     "span": (LEAST, MOST),
 }

@@ -104,8 +104,8 @@ function terms(row, { m, before }, step, pitch, floor) {
 }
 
 function ways(share, width, y) {
-  const pitch = Math.min(90, (width - 118) / 4);
-  const left = 104;
+  const pitch = Math.min(90, (width - 126) / 4);
+  const left = 112;
   return Object.entries(READS).map(([name, reads], k) => {
     const top = y + 28 * k;
     const cells = [];

@@ -1,7 +1,7 @@
 // The recomputation widget: three sigmoids forward and backward, with each access to memory drawn.
 // Data: items, values and gradients by level, and variants: words, what it does, kernels [side,
 // first level, last], accesses [kernel, side, kind, value, level, lower, right], since when a value
-// is in memory, the values kept, the levels that are made again, flops and special.
+// is in memory, the values kept, the levels that are recomputed, flops and special.
 import { is, legend, line, moves, n, path, press, rect, svg, text } from "./draw.js";
 import { explore } from "./explore.js";
 
@@ -36,7 +36,7 @@ function kernel([side, first, last], when, again, { wide, places }) {
     const at = level(i) + PITCH / 2 + 4;
     if (twice)
       shapes.push(
-        rect("hatched", x + 4, at - 21, 7, 34, is("σ", "made again")),
+        rect("hatched", x + 4, at - 21, 7, 34, is("σ", "recomputed")),
         text("middle", middle + 4, at - 9, "σ again"),
       );
     shapes.push(text("middle", middle, at + 10 * twice, side ? "× σ′" : "σ"));
@@ -134,7 +134,7 @@ export function show({ variants, items, values, gradients }, { variant, dtype, s
     ["empty", "to come"],
     ["recomputation-never", "never stored"],
     ["three", "operations"],
-    ["hatched", "made again"],
+    ["hatched", "recomputed"],
   ];
   const y = level(3) + 46;
   const foot = y + 128;

@@ -1,4 +1,4 @@
-"""The recomputation widget: three sigmoids, forward and backward, stored, read or made again.
+"""The recomputation widget: three sigmoids, forward and backward, stored, read or recomputed.
 
 The graph is out = sigmoid(s2), s2 = sigmoid(s1), s1 = sigmoid(x). The slope of s = sigmoid(v) is s
 (1 - s), so the backward pass needs out, s2 and s1, and not x. Which of them it reads follows from
@@ -35,12 +35,12 @@ VARIANTS = {
     "out": (
         "fused, out again",
         "out again",
-        "The backward pass reads s1 and s2, and makes out again from s2.",
+        "The backward pass reads s1 and s2, and recomputes out from s2.",
     ),
     "all": (
         "fused, all again",
         "all again",
-        "The backward pass reads x, and makes all three activations again.",
+        "The backward pass reads x, and recomputes all three activations.",
     ),
 }
 ASKS = Frame(
@@ -78,7 +78,7 @@ def explorer(variant: str = "out", dtype: str = "float32", step: int | None = No
 def plan(variant: str) -> tuple[Kernel, ...]:
     """Return the kernels of a variant, forward and backward.
 
-    A kernel may make again what the forward pass has made."""
+    A kernel may recompute what the forward pass has made."""
     if variant == "eager":
         return unfused(FORWARD + BACKWARD, RESULTS)
     again = {"stored": (), "out": FORWARD[2:], "all": FORWARD}[variant]

@@ -22,11 +22,14 @@ function replay({ arrays, patterns }, steps, warp) {
   const owner = arrays.map(({ size }) => Array(size).fill(-1));
   const known = [];
   let passed = 0;
-  for (const { kind, array, pattern } of steps) {
-    if (kind === "load") continue;
+  for (const { kind, array, pattern, span = 1 } of steps) {
+    if (kind === "load" || kind === "copy") continue;
     const named = (known[pattern] ??= unpack(patterns[pattern]));
     if (kind === "barrier") passed += named[warp * WARP] >= 0;
-    else named.forEach((k, i) => k < 0 || (owner[array][k] = i >> 5));
+    else
+      named.forEach((k, i) => {
+        if (k >= 0) owner[array].fill(i >> 5, k, k + span);
+      });
   }
   return { owner, passed };
 }
@@ -35,7 +38,7 @@ function replay({ arrays, patterns }, steps, warp) {
 function strip(steps, step, width) {
   const pace = Math.min(30, width / steps.length);
   const bars = steps.map(({ kind }, i) => {
-    const tall = { load: 7, barrier: 20 }[kind] ?? 14;
+    const tall = { load: 7, copy: 7, barrier: 20 }[kind] ?? 14;
     return `M${n((i + 0.1) * pace)} 22v${-tall}h${n(pace * (tall > 14 ? 0.2 : 0.8))}v${tall}z`;
   });
   const words = text("small", 0, 38, "tall bars write, short read, lines: barriers");
@@ -90,25 +93,29 @@ function grid({ name, title, columns, row, scale: [rowsEach, along] }, ranks, lo
 }
 
 // The rank of each square, the greatest of its elements': 0 not written, 1 and 2 written, 3 and 4
-// named now; 2 and 4 by the warp.
-function rank({ size, row, scale: [down, along], columns }, owner, now, warp) {
+// named now; 2 and 4 by the warp. span: elements that each lane names.
+function rank({ size, row, scale: [down, along], columns }, owner, now, warp, span = 1) {
   const place = (k) => Math.floor(k / row / down) * columns + Math.floor((k % row) / along);
   const ranks = Array(place(size - 1) + 1).fill(0);
   const raise = (k, by, least) =>
     k < 0 || by < 0 || (ranks[place(k)] = Math.max(ranks[place(k)], least + (by === warp)));
   owner.forEach((by, k) => raise(k, by, 1));
-  now.forEach((k, i) => raise(k, i >> 5, 3));
+  now.forEach((k, i) => {
+    for (let s = 0; k >= 0 && s < span; s++) raise(k + s, i >> 5, 3);
+  });
   return ranks;
 }
 
 // What a warp does in a step, by what its lanes name.
-function doing({ name, shape, steps } = {}, lanes) {
+function doing({ name, shape, steps } = {}, lanes, span = 1) {
   const on = [...lanes.keys()].filter((i) => lanes[i] >= 0);
   if (!on.length) return "is not in it";
   if (!name) return "passes it";
   const at = (i) =>
     `lane ${i} ${name}[${shape.map((size, axis) => Math.floor(lanes[i] / steps[axis]) % size).join(", ")}]`;
-  return `names ${plural(new Set(on.map((i) => lanes[i])).size, "element")}, ${at(on[0])} and ${at(on.at(-1))}`;
+  const count = span * new Set(on.map((i) => lanes[i])).size;
+  const from = span > 1 ? "from " : "";
+  return `names ${plural(count, "element")}, ${from}${at(on[0])} and ${from}${at(on.at(-1))}`;
 }
 
 export function show(data, { step, warp }, width) {
@@ -146,7 +153,7 @@ export function show(data, { step, warp }, width) {
     if (x && x + span > width) [x, y, tall] = [0, y + tall, 0];
     const [drawn, height, squares] = grid(
       array,
-      rank(array, owner[i], now.array === i ? all : [], warp),
+      rank(array, owner[i], now.array === i ? all : [], warp, now.span),
       looks,
       x,
       y,
@@ -158,7 +165,7 @@ export function show(data, { step, warp }, width) {
     tall = Math.max(tall, height);
   });
   const key = legend(looks, width, y + tall);
-  const who = doing(arrays[now.array], all.slice(warp * WARP, (warp + 1) * WARP));
+  const who = doing(arrays[now.array], all.slice(warp * WARP, (warp + 1) * WARP), now.span);
   const rows = arrays.map(({ name, size }, i) => [
     `written in ${name}`,
     thousands(owner[i].filter((by) => by >= 0).length),

@@ -1,6 +1,7 @@
 """A block's shared memory over time: the elements that a warp names, and who has written them.
 
-A trace holds addresses, not values: what an element holds is not shown. A step is one line as the
+A trace holds addresses, not values: what an element holds is not shown. An asynchronous copy writes
+when its wait ends. A step is one line as the
 block's warps ran it together, in the order of the trace; between two barriers a GPU runs the warps
 in any order. The first recorded steps are kept, as many as a page can carry, and large arrays are
 drawn with several elements to a square: the widget says so where it does."""
@@ -26,6 +27,8 @@ from warpwise.views.request import VERBS
 from warpwise.views.view import Json, View
 
 MOST_STEPS = 400
+#: what a step does, before the name of the array
+DOES = VERBS | {"copy": "starts a copy to", "arrive": "ends the copy to"}
 MOST_SQUARES = 64  #: in a row or a column of a picture
 WRAP = 32  #: squares in a row of an array with one axis
 ROOM = DATA_BUDGET * 3 // 4  #: bytes of steps, gzipped; style and controls need the rest
@@ -134,10 +137,12 @@ def _steps(
         info = trace.arrays[number] if number >= 0 else None
         elements = _elements(trace, i, info)
         pattern = patterns.setdefault(_runs(elements), len(patterns))
-        what = f"{VERBS[kind]} {info.name} in" if info else "is a barrier for"
+        what = f"{DOES[kind]} {info.name} in" if info else "is a barrier for"
         warps = len(set(np.flatnonzero(elements >= 0) // WARP_SIZE))
         array, line = used.index(number) if info else -1, int(trace.records.line[i])
         where = {"line": line, "array": array, "pattern": pattern}
+        if info and (span := int(trace.records.width[i]) // info.itemsize) > 1:
+            where["span"] = span
         steps.append({"kind": kind, "what": what, "warps": warps, **where})
     return steps, list(patterns)
 

@@ -116,5 +116,6 @@ def still(name: str, made: Json) -> str:
 
     On a narrow page the picture scrolls, because its letters must not shrink."""
     scrolls = 'style="overflow-x:auto;margin-top:.6em" tabindex="0" role="group"'
-    picture = f"<style>{html.picture_style(name)}</style>{made['picture']}"
-    return f'<div {scrolls} aria-label="Picture">{picture}</div><p>{escape(made["text"])}</p>'
+    styles = "".join(f"<style>{sheet}</style>" for sheet in html.picture_sheets(name))
+    picture = f'<div {scrolls} aria-label="Picture">{styles}{made["picture"]}</div>'
+    return f"{picture}<p>{escape(made['text'])}</p>"

@@ -5,6 +5,7 @@ sheets typed a second time."""
 
 from __future__ import annotations
 
+import re
 from math import ceil
 
 import pytest
@@ -28,10 +29,6 @@ class TestForm(ChapterForm):
         "130": "bits of a code word of PCIe (hpc_notes_pcie)",
         "128": "bits of data in it",
         "8.5": "% of cuBLAS, measured (boehm2022)",
-        "24:20": "lecture",
-        "27:30": "lecture",
-        "30:00": "lecture",
-        "31:00": "lecture",
         "45": "minutes",
         "75": "minutes, as the lab says",
         "100": "minutes, as the lab says",
@@ -78,6 +75,7 @@ class TestForm(ChapterForm):
             ("n_h100", 120),
             ("n_4090", round(6 * 82.6e3 / 1008)),
             ("copy_percent", round(100 * 790 / 900)),
+            ("saxpy_share", round(100 * H100_DRAM / 6 / H100_FP32, 1)),
             ("benchmark_intensity", round(3620 / 6)),
             ("library_percent", 4.3),
             ("published_ratio", 1.6),
@@ -88,6 +86,14 @@ class TestForm(ChapterForm):
     )
     def test_value_of(self, chapter, name, value):
         assert number(chapter.glued[name]) == value
+
+    def test_matmul_is_one_order_faster(self, chapter):
+        """By the data sheets: 16-bit products on tensor cores against float32."""
+        sheets = {"v100": 125 / 15.7, "a100": 312 / 19.5, "h100": 989 / 67, "b200": 2250 / 75}
+        assert number(chapter.glued["ratio_4090"]) == round(165.2 / 82.6)
+        shown = {name: number(chapter.glued[f"ratio_{name}"]) for name in sheets}
+        assert shown == {name: round(one) for name, one in sheets.items()}
+        assert all(8 <= one <= 30 for one in shown.values())
 
     def test_average_without_a_cache(self, chapter):
         """The three loads begin at an aligned float, one later and two later.
@@ -151,6 +157,31 @@ class TestForm(ChapterForm):
         # on each of 128 SMs with a block.
         clock = H100_FP32 / (2 * 128 * 132)
         assert slots > 1e9 * (2 * 64 * N / 32) / (4 * 128 * clock)
+
+    def test_a_known_degree_costs_the_model_no_time(self, chapter):
+        """And an argument does, which is counted to in 64 bits."""
+        shown = dict(
+            re.findall(r"^(scale|degree \d+)\n +([\d.]+) us", chapter.printed, re.MULTILINE)
+        )
+        times = [float(shown[name]) for name in ("scale", "degree 1", "degree 16", "degree 64")]
+        assert times[0] == times[1] == times[2] < times[3]
+        least = 1e6 * 8 * 2**25 / H100_DRAM
+        assert number(chapter.glued["least_us"]) == round(least)
+        assert number(chapter.glued["known_ratio"]) == pytest.approx(92.5 / least, abs=0.06)
+        assert number(chapter.glued["counted_ratio"]) > 2
+
+    def test_each_kernel_of_the_profile_waits_for_something_else(self, chapter):
+        reasons = {
+            "scale": "long scoreboard",
+            "counted": "math pipe throttle",
+            "spread_out": "LG throttle",
+            "sums_of_blocks": "barrier",
+            "chase_nearby": "short scoreboard",
+        }
+        for name, reason in reasons.items():
+            (line,) = re.findall(rf"^{name} +(\w.*%)$", chapter.printed, re.MULTILINE)
+            assert reason in line and f"| {reason} |" in chapter.text
+        assert number(chapter.glued["sol_memory"]) > 2 * number(chapter.glued["sol_compute"])
 
     def test_saxpy_at_its_roof(self, chapter):
         assert (

@@ -21,14 +21,11 @@ STEM = "05_precision"
 class TestForm(ChapterForm):
     stem = STEM
     sourced = {
-        "16": "factor of number representations (moore2023); bits of the short formats",
+        "16": "bits of the short formats",
         "754": "number of the standard (ieee754)",
-        "19": (
-            "bits that TF32 keeps (cuda_math_tf32), "
-            "and those that the note says are lost (karpathy_llmc_note)"
-        ),
-        "29:00": "lecture",
-        "33:30": "lecture",
+        "19": "bits that TF32 keeps (cuda_math_tf32)",
+        "14": "bits of an H100's sums of 8-bit products (deepseek_v3, section 3.3.2)",
+        "1,979": "TFLOP/s with sparsity, on the H100's data sheet",
     }
     chosen = {
         "45": "minutes",
@@ -37,6 +34,8 @@ class TestForm(ChapterForm):
         "8": "bits of an int8",
         "32": "bits of a float32",
         "4": "number of the chapter on the roofline",
+        "2": "bytes of a float16",
+        "15": "the bias of float16",
         "0": "a bit; the least of the numbers to be added; a row",
         "1": "a bit; the number that is added; the weight; an error of all",
         "10": "fraction bits of float16 and TF32",
@@ -72,12 +71,10 @@ def finite(exponent_bits: int, fraction_bits: int, extended: bool = False) -> li
 
 def row(printed: str, name: str) -> list[float]:
     """Return the numbers about this format in the table of limits."""
-    (line,) = re.findall(rf"^{re.escape(name)} +from (.*)$", printed, re.MULTILINE)
-    return [
-        number(found)
-        for found in re.findall(r"[\d.,]+(?:e[-+]\d+)?", line.replace("step after 1:", ""))
-        if found.strip(",.")
-    ]
+    (line,) = re.findall(rf"^{re.escape(name)} +(.*, step after .*)$", printed, re.MULTILINE)
+    rest, step = line.split(", step after 1: 1/")
+    found = [number(one) for one in re.findall(r"[\d.,]+(?:e[-+]\d+)?", rest) if one.strip(",.")]
+    return [*found, 1 / number(step)]
 
 
 @pytest.mark.parametrize(
@@ -115,6 +112,23 @@ def test_relu_moves_eight_and_four_bytes_for_a_flop(glued):
     assert (number(glued["relu_32"]), number(glued["relu_16"])) == (4 + 4, 2 + 2)
     assert (number(glued["intensity_32"]), number(glued["intensity_16"])) == (1 / 8, 1 / 4)
     assert (number(glued["sectors_32"]), number(glued["sectors_16"])) == (32 * 4 / 32, 32 * 2 / 32)
+
+
+@pytest.mark.skipif(bool(missing()), reason="no compiler here")
+def test_half_the_bytes_are_not_half_the_time(printed, glued):
+    found = re.findall(
+        r"^(H100 SXM|A100 80) +(float\d\d): +([\d,]+) us, bound by", printed, re.MULTILINE
+    )
+    us = {(device, dtype): number(time) for device, dtype, time in found}
+    # Not below the bytes: 8 or 4 of them, of 2^28 elements, at 3,350 and 2,039 GB/s.
+    for device, rate in (("H100 SXM", 3.35e6), ("A100 80", 2.039e6)):
+        assert us[device, "float32"] > 8 * 2**28 / rate
+        assert us[device, "float16"] > 4 * 2**28 / rate
+    gains = [us[name, "float32"] / us[name, "float16"] for name in ("H100 SXM", "A100 80")]
+    assert [number(glued[name]) for name in ("relu_gain", "relu_gain_a100")] == pytest.approx(
+        gains, abs=0.01
+    )
+    assert all(1 < gain < 1.5 for gain in gains)
 
 
 def test_memory_time_halves_with_the_bits(glued):
@@ -161,6 +175,16 @@ def test_a_float16_sum_of_4096_products_is_wrong_by_percents(glued):
     exact = (a.astype(np.float64) * b).sum(axis=1)
     error = 100 * np.abs(total / exact - 1).mean()
     assert number(glued["error_16"]) == pytest.approx(error, abs=1.5)
+
+
+def test_rounding_of_numbers_nearly_cancels_and_that_of_products_does_not():
+    a, b = np.random.default_rng(12).random((2, 100, 4096)).astype(np.float16)
+    off = {}
+    for name, terms in (("numbers", a), ("products", a * b)):
+        sums = np.cumsum(terms, axis=1, dtype=np.float16)[:, -1].astype(np.float64)
+        off[name] = (sums / terms.astype(np.float64).sum(axis=1) - 1).mean()
+    assert off["products"] < 8 * off["numbers"] < 0
+    assert (a * b < 0.25).mean() > 0.55  # half of the step between 512 and 1,024
 
 
 def test_a_wide_accumulator_costs_no_bytes(printed):
@@ -225,6 +249,25 @@ def test_scales_for_rows_keep_the_small_rows(glued):
     assert number(glued["values_all"]) <= 5 < 40 < number(glued["values_rows"]) <= 64
     assert number(glued["safe_k"]) == (2**31 - 1) // 127**2
     assert number(glued["bits_product"]) == len(bin(127 * 127)[2:]) + 1
+
+
+def test_rates_double_with_each_halving_of_the_bits(printed, glued):
+    found = re.findall(
+        r"^(H100 SXM|B200) +(TF32|16 bits|fp8, int8|fp4) +([\d,]+) TFLOP", printed, re.M
+    )
+    rates = {(device, name): number(rate) for device, name, rate in found}
+    # The data sheets' dense rates: H100 495, 989, 1,979; B200 1,125, 2,250, 4,500, 9,000.
+    sheets = {"H100 SXM": (494.5, 989, 1978), "B200": (1125, 2250, 4500, 9000)}
+    for device, rows in sheets.items():
+        shown = [rate for (of, _), rate in rates.items() if of == device]
+        assert shown == pytest.approx(rows, abs=0.6)
+    assert glued["fp32_h100"] == "67" and glued["dense_h100"] == "989"
+    assert pytest.approx(1979, abs=1) == 2 * 989  # with sparsity, which counts zeros too
+
+
+def test_a_block_s_scale_adds_a_fraction_of_a_bit(printed):
+    found = dict(re.findall(r"^(\w+): ([\d.]+) bits a number$", printed, re.MULTILINE))
+    assert found == {"MXFP8": "8.25", "MXFP4": "4.25", "NVFP4": "4.50"}
 
 
 def test_quiz_on_bytes_and_ranges():

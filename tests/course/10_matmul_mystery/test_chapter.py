@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from support.cells import in_sight
 from support.chapter_form import ChapterForm, number
 from support.paths import ROOT
 
@@ -58,25 +59,19 @@ def record(folder: str) -> dict:
 class TestForm(ChapterForm):
     stem = STEM
     sourced: ClassVar = {
-        "6000": "RTX 6000 Ada",
-        "2080": "RTX 2080 Ti",
         "3090": "RTX 3090",
-        "1,536": "lecture, where the ramp ends",
-        "1,792": "lecture",
-        "1,793": "lecture",
-        "1,794": "lecture",
-        "257": "lecture; TFLOP/s (he2024predictable)",
-        "8.0": "compute capability of cp.async (ptx_isa)",
+        "1,536": "where the claim has the ramp end",
+        "1,792": "the step (he2024shapes)",
+        "1,793": "likewise",
+        "1,794": "a row and a column more",
+        "257": "columns, one more than two tiles have; TFLOP/s (he2024predictable)",
         "50,257": "karpathy2023vocab",
         "50,304": "karpathy2023vocab",
         "25": "% (karpathy2023vocab)",
         "1.19": "steps a second (nanopalm2023)",
         "1.24": "steps a second (nanopalm2023)",
         "295": "TFLOP/s (he2024predictable)",
-        "423": "TFLOP/s (gordic2025)",
-        "498": "TFLOP/s (gordic2025)",
-        "53:10": "lecture",
-        "64:30": "lecture",
+        "330": "W (he2024predictable)",
         "45": "minutes",
         "90": "minutes, as the lab says",
         "120": "minutes, as the lab says",
@@ -99,6 +94,9 @@ class TestForm(ChapterForm):
         "2,305": "likewise",
         "2,303": "the size that the scale is taken from",
         "2,049": "the cliff that the cell above prints",
+        "1,025": "the smallest size that is searched",
+        "4,095": "the largest size that is searched",
+        "40": "registers beside the sums, as in the cell below",
     }
 
     def test_value_of_shares(self, chapter):
@@ -146,7 +144,7 @@ class TestForm(ChapterForm):
         assert f"n = 33: {2 * 48**3:,} FLOP done, {2 * 33**3:,} needed" in chapter.printed
         assert chapter.glued["done_more"] == f"{48**3 / 32**3:.1f}"
 
-    def test_the_lectures_257_columns(self, chapter):
+    def test_257_columns(self, chapter):
         assert "256 x 257: 6 tiles, 67 % useful" in chapter.printed
         assert round(100 * 257 * 256 / (6 * 16384)) == 67
 
@@ -190,6 +188,23 @@ class TestForm(ChapterForm):
             assert float(sectors) == pytest.approx(sectors_a_row(int(n)), abs=0.006)
         assert chapter.glued["row_odd"] == f"{sectors_a_row(2049):.2f}"
 
+    def test_even_sizes_are_alike_in_two_records(self, chapter):
+        spreads = []
+        for folder in ("nvidia-rtx-a6000", "nvidia-geforce-rtx-2080-ti"):
+            speed = np.array([0, *record(folder)["tflops"]])
+            n = np.arange(3072, 4097)
+            middle = [np.median(speed[n[np.minimum(n & -n, 32) == k]]) for k in (2, 4, 8)]
+            spreads.append(max(middle) / min(middle))
+            assert np.median(speed[n[n % 2 == 1]]) < 0.8 * min(middle)
+        assert chapter.glued["even_spread"] == f"{100 * (max(spreads) - 1):.0f}"
+
+    def test_odd_sizes_lose_less_in_the_records_than_in_the_model(self, chapter):
+        # a step along k: 32 clocks of products; 384 numbers loaded and stored, 32 in a clock
+        assert chapter.glued["odd_modelled"] == f"{100 * 32 / (32 + 2 * 384 / 32):.0f}"
+        for name, folder in (("odd_first", "a6000"), ("odd_turing", "2080-ti")):
+            (line,) = re.findall(rf"{folder}\S* +odd: ([\d.]+)", chapter.printed)
+            assert number(chapter.glued[name]) == round(100 * float(line)) > 60
+
     def test_bits_that_change(self, chapter):
         share = {
             name.strip(): float(bits)
@@ -229,8 +244,20 @@ class TestForm(ChapterForm):
         assert chapter.glued["home"] == f"{step:.1f}" and step > 3
         # twice the waves for a little more work
         assert number(chapter.glued["home_waves"]) == round(2 * (1792 / 1793) ** 2, 1)
-        # wide loads at 1,792, half of an odd size's at 1,794
-        assert 2 < number(chapter.glued["lectures"]) < step
+        # of even sizes the loads cost nothing
+        even = matmul.product(1794, A100).flops_per_s
+        whole = matmul.product(1794, A100, ("memory", "tiles", "waves")).flops_per_s
+        assert even == whole and number(chapter.glued["home_waves"]) < step
+
+    @pytest.mark.parametrize("name", ["product_tiled", "tiles", "wave_count", "cliffs"])
+    def test_no_cell_in_sight_solves_a_lab(self, chapter, name):
+        assert in_sight(chapter.code, "operations") and not in_sight(chapter.code, name)
+
+    def test_dares_can_be_met(self, chapter):
+        wasted = {n: 1 - n**3 / (16 * up(n, 16)) ** 3 for n in range(33, 49)}
+        assert min(n for n in wasted if wasted[n] < 0.1) == 47
+        assert up(256, 64) * up(257, 257) * 64 * 257 == 256 * 257
+        assert max(n for n in range(2000, 3000) if up(covered(n), A100_SMS) == 2) == 2560
 
     def test_quiz_answers(self, chapter):
         right = {

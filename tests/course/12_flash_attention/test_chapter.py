@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from support.chapter_form import ChapterForm, number
 
-from warpwise.devices import A100, H100, T4
+from warpwise.devices import A100, B200, H100, H100_PCIE, MEASURED, T4
 
 pytestmark = pytest.mark.slow  # its cells are run
 
@@ -60,10 +60,8 @@ class TestForm(ChapterForm):
         "75.2": "GFLOP (dao2022)",
         "66.6": "GFLOP (dao2022)",
         "8": "batch in llm.c's benchmark (llmc_attention)",
-        "1,024": "words, in llm.c's benchmark (llmc_attention) and in that of dao2022",
+        "1,024": "tokens, in llm.c's benchmark (llmc_attention) and in that of dao2022",
         "12": "heads in llm.c's benchmark (llmc_attention)",
-        "64:30": "lecture",
-        "72:00": "lecture",
         "60": "minutes",
         "150": "minutes, as the lab says",
         "210": "minutes, as the lab says",
@@ -73,6 +71,10 @@ class TestForm(ChapterForm):
         "16": "bits of an element; floats of a row in the port, as in its cell",
         "32": "queries of a block, as in flash_1",
         "64": "queries that the cell below traces",
+        "256": "tokens of the shortest sequence in the cell below",
+        "4,096": "tokens of its longest",
+        "8,192": "keys in the cell below",
+        "4": "side of a patch in the cell below",
         "0": "the first key; a weight",
     }
 
@@ -95,6 +97,8 @@ class TestForm(ChapterForm):
             ("port_sectors", 32),
             ("rows_on", 256),
             ("rows_off", 128),
+            ("second_a100", 73),  # %, measured (dao2023)
+            ("second_h100", 35),  # %, measured (shah2024)
         ],
     )
     def test_value_of(self, chapter, name, value):
@@ -172,11 +176,17 @@ class TestForm(ChapterForm):
         ) <= 65_536 * 4 < under_way(512)
 
     def test_exponentials_take_half_the_time_of_the_products(self, chapter):
-        exps, products = 132 * 16 * H100.fp32_tflops * 1e12 / (132 * 128 * 2), 989e12 / (4 * 128)
-        assert (
-            f"exponentials: {products / exps:.2f} of the time" in chapter.printed
-            and products / exps == pytest.approx(0.46, abs=0.03)
-        )
+        shares = {}
+        for device, peak in ((H100, 989e12), (B200, 2250e12)):
+            exps = 16 * device.fp32_tflops * 1e12 / (128 * 2)  # SMs cancel
+            shares[device.name] = peak / (4 * 128) / exps
+            line = f"exponentials, {device.name}: {shares[device.name]:.2f} of the time of both"
+            assert line in chapter.printed
+        assert shares[H100.name] == pytest.approx(0.46, abs=0.03)
+        assert shares[B200.name] == pytest.approx(0.94, abs=0.03)
+        assert chapter.glued["exp_b200"] == f"{shares[B200.name]:.2f}"
+        off = re.search(r"by powers of 2: off by (\S+)", chapter.printed)[1]
+        assert float(off) < 1e-5
 
     def test_corrections_in_random_order(self):
         tops = np.random.default_rng(1).normal(size=(2000, 64))
@@ -215,8 +225,20 @@ class TestForm(ChapterForm):
             f"{tiles:.0f}",
         )
         assert usual == pytest.approx(d / 2, rel=0.02) and tiles == pytest.approx(128, rel=0.02)
-        assert f"{flop / (2 * 4 * n * d):6.0f} FLOP/byte: at most 100 %" in chapter.printed
         assert usual < tiles < 989 / 3.35
+        once = flop / (2 * 4 * n * d)
+        assert chapter.glued["at_least"] == f"{once:,.0f}"
+        assert 2 * 2 * n * d / 2**20 == number(chapter.glued["head_mb"]) < 50 < 2 * n * n / 2**20
+        l2_knee = 756e12 / (MEASURED[H100_PCIE.name].l2_gb_per_s.value * 1e9)
+        assert chapter.glued["l2_knee"] == f"{l2_knee:.0f}"
+        assert flop / (2 * fetched(n, d, 64, 64)) < l2_knee < tiles  # 64 and 128 queries
+        rows = re.findall(
+            r"^(standard, DRAM|tiles, DRAM|tiles, L2) +(\d+) FLOP/byte, knee +(\d+): "
+            r"at most +(\d+) %",
+            chapter.printed,
+            re.MULTILINE,
+        )
+        assert [int(share) for *_, share in rows] == [round(100 * usual / (989 / 3.35)), 100, 100]
 
     def test_causal_tiles(self, chapter):
         rows = re.findall(

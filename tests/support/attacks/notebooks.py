@@ -101,7 +101,7 @@ def ids_exchanged(notebook: dict) -> dict:
 
 def another_lab(notebook: dict) -> dict:
     """full: it says that it is another lab, of another course, in another folder."""
-    notebook["metadata"]["warpwise"] = {"lab": "../../14_capstone", "course": "/tmp"}
+    notebook["metadata"]["warpwise"] = {"lab": "../../19_capstone", "course": "/tmp"}
     return notebook
 
 

@@ -14,6 +14,7 @@ from support.pyodide.numba_processes import PYTHON, NumbaProcess
 #: Tests that cannot do here what they do elsewhere, by a part of their names.
 LEFT_OUT = {
     "endless/spin_before_the_signal": "needs threads",
+    "[hopper/": "needs threads",
     "documentation/shared_with_the_cpu": "needs numba.njit",
     "documentation/signatures": "means NumPy's own integers to have 64 bits",
     "are_numbas": "calls functions of Numba's",

@@ -1,17 +1,21 @@
 """Charts of the benchmark records of ``warpwise measure``: ``measured_chart("copy")``.
 
 Each chart reads ``measurements/<device>/<suite>.json``. It names the device that its figures were
-measured on and draws the model thinly beside them; without a record it draws the model alone and
-says *modelled*. Records of a reader's own GPU become further panels.
+measured on and draws the model thinly beside them, and what the stopwatch predicts in hollow marks;
+without a record it draws these alone and says *predicted* or *modelled*. Records of a reader's own
+GPU become further panels.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from warpwise.benchmark_records import recorded
 from warpwise.book.charts.alt_text import alt_text
 from warpwise.book.charts.catalogue import PLOTS
 from warpwise.book.charts.draw import picture
 from warpwise.book.charts.listings import measured_counters, measured_list
+from warpwise.book.charts.predicted import predictions
 from warpwise.book.charts.series import panels
 from warpwise.errors import MeasureError
 from warpwise.views.chart import Chart
@@ -27,5 +31,6 @@ def measured_chart(name: str) -> Chart:
     if name not in PLOTS:
         raise MeasureError(f"there is no chart of {name!r}; there are {', '.join(PLOTS)}")
     plot = PLOTS[name]
-    drawn = panels(plot, recorded(plot.suite or name))
+    suite = plot.suite or name
+    drawn = panels(plot, recorded(suite), partial(predictions, suite))
     return picture(plot, drawn, alt_text(plot, drawn))

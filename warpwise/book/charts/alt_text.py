@@ -12,10 +12,17 @@ def alt_text(plot: Plot, panels: tuple[Panel, ...]) -> str:
 
 
 def _panel(plot: Plot, panel: Panel) -> str:
-    if not panel.measured:
-        return _lines(plot, panel.modelled)
-    modelled = f" Modelled: {_lines(plot, panel.modelled)}" if panel.modelled else ""
-    return _lines(plot, panel.measured) + modelled
+    first, *others = (
+        (name, lines)
+        for name, lines in (
+            ("Measured", panel.measured),
+            ("Predicted", panel.predicted),
+            ("Modelled", panel.modelled),
+        )
+        if lines
+    )
+    said = [_lines(plot, first[1]), *(f"{name}: {_lines(plot, lines)}" for name, lines in others)]
+    return " ".join(said)
 
 
 def _lines(plot: Plot, lines: tuple[Series, ...]) -> str:

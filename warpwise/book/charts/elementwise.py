@@ -36,7 +36,7 @@ EAGER, STORED, OUT_AGAIN, ALL_AGAIN, _ = recompute.ACCESSES
 RECOMPUTE = Plot(
     "Three sigmoids, forward and backward",
     "",
-    Value(Axis("times as long as making all again", "times as long"), times_as_long_as(REMADE)),
+    Value(Axis("times as long as recomputing all", "times as long"), times_as_long_as(REMADE)),
     (
         Line("a kernel each", ("recompute_1_*",), model.constant(EAGER / ALL_AGAIN)),
         Line("all stored", ("recompute_2_*",), model.constant(STORED / ALL_AGAIN)),

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from warpwise.benchmark_records import EQUAL, Record, Row, recorded
 from warpwise.book.charts.catalogue import PLOTS
 
-COUNTERS = "counters"  # the suite without times
+COUNTERS, CONSTANTS = "counters", "constants"  # suites without a chart
 NOTHING = "not measured yet"
 
 
 def measured_list() -> str:
     """Return a line for each suite with its devices and dates, then each device's software."""
-    suites = dict.fromkeys([*(plot.suite or name for name, plot in PLOTS.items()), COUNTERS])
+    charted = (plot.suite or name for name, plot in PLOTS.items())
+    suites = dict.fromkeys([*charted, COUNTERS, CONSTANTS])
     found = {suite: recorded(suite) for suite in suites}
     lines = [f"{suite:14}{', '.join(map(_when, of)) or NOTHING}" for suite, of in found.items()]
     latest = {record.device: record for records in found.values() for record in records}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from warpwise.benchmark_records import Record, Row
@@ -13,6 +13,7 @@ from warpwise.book.charts.plot import Line, Model, Plot
 from warpwise.devices import H200, Device
 
 Points = tuple[tuple[float, ...], tuple[float, ...]]  # all x, and all y
+Predicted = Callable[[str], Record | None]  # by a device's name
 
 
 @dataclass(frozen=True)
@@ -29,31 +30,71 @@ class Series:
 class Panel:
     """One device's part of a chart. ``device``: the name in its record, or the model's device.
 
-    ``measured``: empty if there is no record. ``size``: the case of bars, such as "n = 4,096"; ""
-    for a plot with a single case.
+    ``measured``: empty if there is no record. ``predicted``: by the stopwatch, for this device.
+    ``size``: the case of bars, such as "n = 4,096"; "" for a plot with a single case.
     """
 
     device: str
     measured: tuple[Series, ...]
     modelled: tuple[Series, ...]
     size: str = ""
+    predicted: tuple[Series, ...] = ()
+
+    @property
+    def bars(self) -> tuple[Series, ...]:
+        """The lines that are drawn as bars: measured or else predicted ones."""
+        return self.measured or self.predicted or self.modelled
 
     @property
     def title(self) -> str:
+        size = f"{self.size and ', '}{self.size}"
         if self.measured:
-            return f"measured on {self.device}{self.size and ', '}{self.size}"
+            return f"measured on {self.device}{size}"
+        if self.predicted:
+            return f"predicted for an {self.device}{size}"
         return f"modelled for an {self.device}" if self.device else "modelled"
 
 
-def panels(plot: Plot, records: Iterable[Record]) -> tuple[Panel, ...]:
-    """Return a panel for each record with something to draw, or one with the model alone."""
+def nothing(device: str) -> Record | None:
+    """Predict nothing."""
+    return None
+
+
+def panels(
+    plot: Plot, records: Iterable[Record], predicted: Predicted = nothing
+) -> tuple[Panel, ...]:
+    """Return a panel for each record with something to draw, or one with models alone.
+
+    ``predicted``: what the stopwatch says of the plot's suite on a device."""
     found = tuple(
-        Panel(record.device, lines, beside(plot, lines, device_of(record)), _size(plot, lines))
+        Panel(
+            record.device,
+            lines,
+            beside(plot, lines, device := device_of(record)),
+            _size(plot, lines),
+            _foretold(plot, predicted(device.name) if device else None, record),
+        )
         for record in records
         if (lines := measured(plot, record))
     )
-    model = Panel(H200.name if needs_device(plot) else "", (), modelled(plot, H200, plot.at))
-    return found or (model,)
+    return found or (_of_models(plot, predicted(H200.name)),)
+
+
+def _of_models(plot: Plot, predicted: Record | None) -> Panel:
+    foretold = measured(plot, predicted) if predicted else ()
+    named = needs_device(plot) or foretold
+    size = _size(plot, foretold) if foretold else ""
+    return Panel(H200.name if named else "", (), modelled(plot, H200, plot.at), size, foretold)
+
+
+def _foretold(plot: Plot, predicted: Record | None, record: Record) -> tuple[Series, ...]:
+    """Return what was predicted of the cases that were measured."""
+    if predicted is None:
+        return ()
+    cases = {row.case for row in record.rows}
+    return measured(
+        plot, replace(predicted, rows=tuple(r for r in predicted.rows if r.case in cases))
+    )
 
 
 def measured(plot: Plot, record: Record) -> tuple[Series, ...]:

@@ -20,7 +20,16 @@ SOURCE = Path(warpwise.__file__).parent
 NAME = f"warpwise-{warpwise.__version__}"
 #: Packages that a page may use any module of.
 WHOLE = ("cells", "cuda", "kernels", "metrics", "model", "playground", "report", "simt", "views")
-ROOTS = ("warpwise", "warpwise.show", "warpwise.labs", "warpwise.book.keep")
+ROOTS = (
+    "warpwise",
+    "warpwise.show",
+    "warpwise.labs",
+    "warpwise.book.keep",
+    *(
+        f"warpwise.stopwatch.{name}"
+        for name in ("line_by_line accesses cards engine film units").split()
+    ),
+)
 #: Packages that need more than NumPy; of them only roots are in the wheel.
 ABOVE = ("cli", "measure", "book", "doctor", "stopwatch", "toolchain", "grading")
 METADATA = (

@@ -19,6 +19,7 @@ from warpwise.book.markup import one_line
 from warpwise.book.mistakes import FOLDER, kernel_lines
 from warpwise.book.playground.launches import as_launch
 from warpwise.cells import needed, statements
+from warpwise.labs.mistake_pairs import description, pair
 from warpwise.playground.program import written
 
 LIST, TITLES = (Path(__file__).with_name(f"{name}.toml") for name in ("kernels", "titles"))
@@ -33,6 +34,10 @@ TOPICS = {
     "bounds": "Outside an array",
     "unwritten": "Read before it is written",
     "misaligned": "Misaligned",
+    "async_copies": "Asynchronous copies",
+    "fragments": "Tensor cores",
+    "fragment_orders": "Tensor cores: fragments in another order",
+    "hopper": "Hopper's asynchronous units, where Python has threads",
     "endless": "Endless loops",
     "arithmetic": "Arithmetic",
     "assertions": "Assertions",
@@ -40,6 +45,7 @@ TOPICS = {
     "wild": "Found in the wild",
 }
 OURS = "from warpwise import cuda"
+NO_THREADS = "It needs a Python with threads, and that of a page has none: run it in JupyterLab."
 
 
 @dataclass(frozen=True)
@@ -87,13 +93,15 @@ def _sliced(source: str, name: str, launch: str) -> str:
 def _mistake(path: Path, topic: str) -> Example:
     """Return a mistake; beside it stands the fix, if that leaves the launch as it is."""
     name = path.stem.removesuffix("_faulty")
-    texts = [path.read_text("utf-8"), path.with_name(f"{name}_correct.py").read_text("utf-8")]
-    what, fix = (one_line(ast.get_docstring(ast.parse(text)) or "") for text in texts)
+    of = pair(path.parent, name)
+    texts = [one.read_text("utf-8") for one in (of.faulty, of.correct)]
+    what, fix = one_line(description(texts[0])), one_line(of.reason)
     launches = [as_launch(text, texts[1]) for text in texts]
     other = _kernel(texts[1]) if launches[0] == launches[1] else ""
     beside = f"The fix is beside it: {fix}" if other else f"The fix is in the launch: {fix}"
-    titled = title(path.parent.name, name)
-    return Example(topic, titled, f"{what} {beside}", _kernel(texts[0]), launches[0], other)
+    kind = path.parent.name
+    told = " ".join([what, beside, *[NO_THREADS] * (kind == "hopper")])
+    return Example(topic, title(kind, name), told, _kernel(texts[0]), launches[0], other)
 
 
 def title(kind: str, name: str) -> str:
@@ -112,4 +120,13 @@ def _kernel(text: str) -> str:
     _, lines = kernel_lines(text)
     math = "import math\n\n" if "\nimport math\n" in text else ""
     gap = "\n\n" if lines[0].startswith("@") else "\n"
-    return f"{math}import numpy as np\n\n{OURS}, trace\n{gap}" + "\n".join(lines) + "\n"
+    return f"{math}import numpy as np\n\n{_of_the_package(text)}{gap}" + "\n".join(lines) + "\n"
+
+
+def _of_the_package(text: str) -> str:
+    """Return what a program imports of this package, and ``cuda`` and ``trace``."""
+    found = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
+    names = {alias.name for node in found if node.module == "warpwise" for alias in node.names}
+    others = [ast.unparse(node) for node in found if (node.module or "").startswith("warpwise.")]
+    first = f"from warpwise import {', '.join(sorted({'cuda', 'trace', *names}))}"
+    return "\n".join([first, *others]) + "\n"

@@ -22,6 +22,8 @@ EXPLAINED = {
     Reason.RAISED: "The code ended with an error.",
     "out of bounds": "A thread used an element outside its array.",
     "unwritten read": "A thread read shared or local memory that had never been written.",
+    "copy not waited for": "Shared memory was used before the wait for the asynchronous copy that "
+    "fills it.",
     "barrier missed": "Only part of a block reached a barrier; on a GPU the block would hang.",
     "misaligned access": "An element lies at an address that is not a multiple of its size; "
     "a GPU stops there.",

@@ -1,9 +1,9 @@
 """Find what the wrong elements of an output have in common, and what usually makes such numbers.
 
-``find`` looks for the exercise's own readings, and then tries the patterns from the most telling to
-the least; the first that holds is told. Each is found in the numbers of one case, so what is told
-is private to whoever owns that case. Left out: which elements depend on which inputs, and the text
-of the kernel."""
+``find`` looks for the exercise's own readings, and at fragments of tensor cores, and then tries the
+patterns from the most telling to the least; the first that holds is told. Each is found in the
+numbers of one case, so what is told is private to whoever owns that case. Left out: which elements
+depend on which inputs, and the text of the kernel."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def find(failure: Failure) -> Pattern | None:
     """Return the first pattern that the wrong elements have; None if there is none."""
     if failure.got.dtype.kind not in "iufb":
         return None
-    if found := readings.misread(failure):
+    if found := readings.misread(failure) or failure.fragment:
         return found
     if failure.got.shape != failure.want.shape:
         return lengths.other_length(failure)

@@ -57,7 +57,8 @@ class Failure:
     ``elementwise`` is True of a kernel that has one index for all that it reads and writes.
     ``also`` are other outputs that are wrong, got and wanted, of fewer axes than this one.
     ``readings`` map what is misread in the exercise to what then comes out. ``unused`` asks about
-    names of the text that nothing is made of, ``over_all`` about a reduction of a whole array."""
+    names of the text that nothing is made of, ``over_all`` about a reduction of a whole array.
+    ``fragment`` is what is wrong with the order of a fragment of tensor cores, if anything."""
 
     name: str
     got: np.ndarray
@@ -78,6 +79,7 @@ class Failure:
     due: Mapping[str, np.ndarray] = field(default_factory=dict)
     elementwise: bool = False
     also: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    fragment: Pattern | None = None
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """The suites of ``warpwise measure``, a module each.
 
-A suite has ``TITLE``, ``cases(place)`` and, for performance targets, ``BARS``.
+A suite has ``TITLE``, ``cases(place)`` and, for performance targets, ``BARS``. One with ``reduced``
+makes constants of its rows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from types import ModuleType
 #: In the order in which they run.
 SUITES = tuple(
     "copy stride offset latency divergence banks fusion recompute precision reduction transpose "
-    "softmax layernorm matmul_plot waves sgemm_ladder attention launch counters".split()
+    "softmax layernorm matmul_plot waves sgemm_ladder attention launch counters constants".split()
 )
 
 

@@ -23,7 +23,7 @@ def strided(place: Place, stride: int) -> Case:
 
     The parameter ``wavefronts`` is modelled: the passes of one warp's load.
     """
-    threads = (3 if place.rehearsal else place.resident_blocks(banks.THREADS)) * banks.THREADS
+    threads = (3 if place.small else place.resident_blocks(banks.THREADS)) * banks.THREADS
     steps = place.pick(full=4096, quick=512, rehearsal=2 * banks.UNROLLED)
     links, target = place.array(banks.linked()), place.empty(threads, "uint32")
     step = banks.STEPS[0]

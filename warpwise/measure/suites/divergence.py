@@ -24,7 +24,7 @@ def divided(place: Place, paths: int, lanes: bool) -> Case:
 
     The parameter ``efficiency`` is modelled: the share of a warp's lanes that are active.
     """
-    blocks = 5 if place.rehearsal else place.resident_blocks(divergence.THREADS)
+    blocks = 5 if place.small else place.resident_blocks(divergence.THREADS)
     threads = blocks * divergence.THREADS
     steps = place.pick(full=4096, quick=1024, rehearsal=2 * divergence.UNROLLED)
     start, target = place.random(threads), place.empty(threads)

@@ -27,14 +27,14 @@ def cases(place: Place) -> Iterator[Case]:
     powers = place.pick(full=range(12, 33), quick=range(12, 29), rehearsal=range(12, 14))
     for power in powers:
         yield through_memory(place, 2**power)
-        if power < powers[-1] and not place.rehearsal:
+        if power < powers[-1] and not place.small:
             yield through_memory(place, 3 * 2 ** (power - 1))
     yield through_shared_memory(place)
 
 
 def through_memory(place: Place, footprint: int) -> Case:
     lines = footprint // chase.LINE_BYTES
-    steps = 4 * chase.UNROLLED if place.rehearsal else steps_of(place, footprint)
+    steps = 4 * chase.UNROLLED if place.small else steps_of(place, footprint)
     fits = footprint <= 2 * place.l2_bytes
     name, cycle = f"a cycle through {size(footprint)}", (lines, chase.WORDS)
     counts, parameters = (steps, lines if fits else steps), {"bytes": footprint}

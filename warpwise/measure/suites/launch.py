@@ -107,7 +107,7 @@ def five(place: Place, n: int) -> Case:
 
     Every variant has arrays of its own, so that none passes with another one's results.
     """
-    x, repeat = place.random(n), 1 if place.rehearsal else 500 if n <= 2**20 else 50
+    x, repeat = place.random(n), 1 if place.small else 500 if n <= 2**20 else 50
     made = [ours_five(place, x), ours_fused(place, x), cupy_five(place, x)]
     if not place.rehearsal:
         made += [ours_five(place, x, graph=True), cupy_five(place, x, graph=True)]

@@ -35,7 +35,7 @@ def allowed(n: int, atomics: bool = False) -> float:
 def summed(place: Place, name: str, x: Any, steps: tuple[Step, ...], atol: float) -> Case:
     """Return the sum of ``x`` by steps and by libraries; float16 is summed in float32."""
     xp, dtype = place.xp, "float64" if x.dtype == "float64" else "float32"
-    blocks = 3 if place.rehearsal else place.resident_blocks(reduction.THREADS)
+    blocks = 3 if place.small else place.resident_blocks(reduction.THREADS)
     partials, total = place.empty(blocks, dtype), place.empty(1, dtype)
     words = x.view("uint32") if x.dtype == "float16" else x
     check = OnDevice(place, lambda: (xp.sum(x, dtype="float64").reshape(1),), atol=atol)

@@ -6,10 +6,11 @@ import ast
 import cmath
 from collections.abc import Sequence
 
+from warpwise.errors import KernelTypeError
 from warpwise.simt import types
 from warpwise.simt.compiler.closures import Code, Number, items_of
 from warpwise.simt.compiler.context import Context
-from warpwise.simt.types import TupleType, is_complex
+from warpwise.simt.types import TupleType, is_complex, is_integer
 
 MAX_ARGUMENTS = 255
 NO_COMPLEX = "take its .real, its .imag or its abs()"
@@ -31,6 +32,20 @@ def positional(c: Context, node: ast.Call) -> list[Code]:
         if len(codes) > MAX_ARGUMENTS:
             c.refuse(node, f"a call with more than {MAX_ARGUMENTS} arguments", "pass an array")
     return codes
+
+
+def whole_number(c: Context, node: ast.expr, what: str) -> Number:
+    """Compile an argument that is an integer; anything else is refused. ``what``: "a count"."""
+    return as_whole(c, node, what, c.scalar(node))
+
+
+def as_whole(c: Context, node: ast.expr, what: str, code: Number) -> Number:
+    """Return a compiled argument if it is an integer, or refuse it."""
+    if not is_integer(code.type):
+        text = ast.unparse(node)
+        what = f"{what} is an integer, and {text} is {code.type}"
+        c.refuse(node, what, f"int({text})", KernelTypeError)
+    return code
 
 
 def spread(c: Context, node: ast.Call) -> ast.Call:

@@ -107,6 +107,13 @@ def _check_alignment(c: Context, node: ast.Call, value: object) -> None:
         c.refuse(node, what, "alignment=16")
 
 
+def _alignment(c: Context, node: ast.Call) -> int:
+    """Return the bytes of which the array's address has to be a multiple; 1 if it does not say."""
+    asked = _given(node).get("alignment")
+    found = 1 if asked is None or _is_none(c, asked) else c.constant(asked)
+    return found if isinstance(found, int) else 1
+
+
 def _checked(c: Context, node: ast.Call, shape: tuple[object, ...]) -> tuple[int, ...]:
     """Return a shape of positive integers; any other is refused."""
     sizes = tuple(n for n in shape if isinstance(n, int) and n > 0)
@@ -171,7 +178,8 @@ def shared_array(c: Context, node: ast.Call) -> Code:
         c.refuse(node, what, f"at most {most:,} elements of {dtype}")
     t = ArrayType(dtype, len(shape), "shared")
     c.counts.arrays["shared", key] = math.prod(shape) * dtype.itemsize
-    return Code(lambda f, m: f.batch.arrays.shared(key, name, dtype, shape, site), t)
+    alignment = _alignment(c, node)
+    return Code(lambda f, m: f.batch.arrays.shared(key, name, dtype, shape, site, alignment), t)
 
 
 def local_array(c: Context, node: ast.Call) -> Code:

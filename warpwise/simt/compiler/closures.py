@@ -88,6 +88,11 @@ class Cost:
         if name and count:
             self.flops[name] = self.flops.get(name, 0) + count
 
+    def product(self, flops: int) -> None:
+        """Add a product on tensor cores, of so many floating-point operations of each lane."""
+        self.add("tensor")
+        self.flops["tensor"] = self.flops.get("tensor", 0) + flops
+
     @property
     def slots(self) -> int:
         return sum(self.ops.values())

@@ -14,6 +14,7 @@ from warpwise.simt.compiler.context import Context
 from warpwise.simt.compiler.language import LANGUAGE
 from warpwise.simt.compiler.program import Program, Results, recursion
 from warpwise.simt.frontend.kernel import Kernel
+from warpwise.simt.hopper.block import units_of
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.frame import Frame
 from warpwise.simt.types import NONE, OptionalType, Type
@@ -70,7 +71,7 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
     _check_signature(c)
     for name, t in zip(kernel.parameters, arguments, strict=True):
         c.bind(name, t)
-    run = _with_pairs(c, arguments, c.body(kernel.tree.body))
+    run = _with_units(c, _with_pairs(c, arguments, c.body(kernel.tree.body)))
     if c.results.found and c.variables.here is not None:
         c.results.add(NONE, kernel.tree)
     return Program(
@@ -88,7 +89,21 @@ def _program(c: Context, arguments: tuple[Type, ...]) -> Program:
         tuple(counts.captured),
         counts.arrays,
         counts.cooperative,
+        counts.units,
     )
+
+
+def _with_units(c: Context, run: Step) -> Step:
+    """Let a block have its asynchronous units, which watch it, before its first access."""
+    if not c.counts.units:
+        return run
+    site = c.site(c.kernel.tree)
+
+    def begin(frame: Frame, mask: Mask) -> Mask | None:
+        units_of(frame.batch, site)
+        return run(frame, mask)
+
+    return begin
 
 
 def _with_pairs(c: Context, arguments: tuple[Type, ...], run: Step) -> Step:

@@ -84,7 +84,7 @@ def raise_(c: Context, node: ast.Raise) -> Step:
         try_this += "; without debug=True a GPU ends the thread here, and raises nothing"
 
     def do(frame: Frame, mask: Mask) -> NoReturn:
-        raise kind(what, site.where(**mask.group.first_of(mask.grid())), try_this)
+        raise kind(what, site.where_first(mask), try_this)
 
     return do
 

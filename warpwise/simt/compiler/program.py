@@ -29,6 +29,7 @@ class Counts:
     shuffles: int = 0
     waits: bool = False  #: a loop may wait for other threads
     cooperative: bool = False  #: there is a ``this_grid()``
+    units: bool = False  #: there are words of ``hopper``
     captured: list[GlobalArray | View] = field(default_factory=list)  #: device arrays outside
     #: Bytes of static arrays, by memory and by the place in the text that makes them.
     arrays: dict[tuple[str, object], int] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class Counts:
         self.shuffles += program.shuffles
         self.waits |= program.waits
         self.cooperative |= program.cooperative
+        self.units |= program.units
         self.captured += program.captured
         self.arrays.update(program.arrays)
 
@@ -65,6 +67,7 @@ class Program:
     captured: tuple[GlobalArray | View, ...] = ()
     arrays: Mapping[tuple[str, object], int] = field(default_factory=dict)
     cooperative: bool = False
+    units: bool = False
 
     def array_bytes(self, space: str) -> int:
         """Return the bytes of its arrays in "shared" (of a block), "local" or "const" memory."""

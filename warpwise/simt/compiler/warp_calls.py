@@ -11,7 +11,7 @@ import numpy as np
 
 from warpwise.errors import KernelTypeError
 from warpwise.simt.builtins.overloads import one_of
-from warpwise.simt.compiler.arguments import exactly
+from warpwise.simt.compiler.arguments import as_whole, exactly, whole_number
 from warpwise.simt.compiler.closures import Code, Number, Run, converted, truth
 from warpwise.simt.compiler.context import Context
 from warpwise.simt.lanes.masks import Mask
@@ -25,24 +25,12 @@ SHUFFLED = tuple(np.dtype(name) for name in "int32 int64 float32 float64".split(
 _MATCHED = one_of("i4(i4,i4) i4(i4,i8) i4(i4,f4) i4(i4,f8)")
 
 
-def _whole_number(c: Context, node: ast.expr, what: str) -> Number:
-    return _as_whole(c, node, what, c.scalar(node))
-
-
-def _as_whole(c: Context, node: ast.expr, what: str, code: Number) -> Number:
-    if not is_integer(code.type):
-        text = ast.unparse(node)
-        what = f"{what} is an integer, and {text} is {code.type}"
-        c.refuse(node, what, f"int({text})", KernelTypeError)
-    return code
-
-
 def _lane_mask(c: Context, node: ast.expr) -> Run:
     return _as_mask(c, node, c.scalar(node))
 
 
 def _as_mask(c: Context, node: ast.expr, code: Number) -> Run:
-    if _as_whole(c, node, "a mask of lanes", code).type == BOOL:  # Numba's typing refuses it too
+    if as_whole(c, node, "a mask of lanes", code).type == BOOL:  # Numba's typing refuses it too
         text = ast.unparse(node)
         what = f"a mask of lanes is an integer, and {text} is a bool"
         c.refuse(node, what, f"cuda.ballot_sync(0xffffffff, {text})", KernelTypeError)
@@ -73,7 +61,7 @@ def shuffle(c: Context, node: ast.Call, kind: str, third: str) -> Code:
         what = f"{word} takes a mask, a value and {third}, in this order"
         c.refuse(node, what, f"{word}(mask, value, {third})", KernelTypeError)
     named = _as_mask(c, parts[0], lanes)
-    lane, site, t = _as_whole(c, parts[2], third, place), c.site(node), value.type
+    lane, site, t = as_whole(c, parts[2], third, place), c.site(node), value.type
     if t not in SHUFFLED:
         text = ast.unparse(parts[1])
         what = f"{text} is {t}, and a shuffle takes {', '.join(map(str, SHUFFLED))}"
@@ -92,7 +80,7 @@ def vote(c: Context, node: ast.Call, kind: str) -> Code:
     """Compile ``cuda.any_sync(mask, predicate)`` and its kin."""
     mask, predicate = exactly(c, node, "mask", "predicate")
     named, site = _lane_mask(c, mask), c.site(node)
-    agrees = truth(_whole_number(c, predicate, "a predicate")).run
+    agrees = truth(whole_number(c, predicate, "a predicate")).run
     c.cost.add("communication")
     t: Type = INT32 if kind == "ballot" else BOOL
     return Code(lambda f, m: f.batch.warps.vote(kind, named(f, m), agrees(f, m), m, site), t)
@@ -126,7 +114,7 @@ def lanemask_lt(c: Context, node: ast.Call) -> Code:
 def block_vote(c: Context, node: ast.Call, kind: str) -> Code:
     """Compile ``cuda.syncthreads_count(predicate)`` and its kin."""
     (predicate,) = exactly(c, node, "predicate")
-    code, site = _whole_number(c, predicate, "a predicate"), c.site(node)
+    code, site = whole_number(c, predicate, "a predicate"), c.site(node)
     if code.type == BOOL:  # Numba's typing refuses it too
         text = ast.unparse(predicate)
         what = f"{ast.unparse(node.func)} takes an integer, and {text} is a bool"

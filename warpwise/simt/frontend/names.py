@@ -39,6 +39,7 @@ CUDA_MODULES |= {
     "numba.types": "types",
     "numba.core.types": "types",
 }
+CUDA_MODULES["warpwise.hopper"] = "hopper"
 #: numba-cuda-mlir, the successor of numba-cuda, in which ``shared`` is a module too.
 SUCCESSOR = "numba_cuda_mlir"
 _PARTS_OF_IT = ("", "shared", "local", "const", "libdevice", "fp16", "types")
@@ -58,6 +59,20 @@ _WORDS = (
     f"{SUCCESSOR}.numba_cuda.intrinsics",
     f"{SUCCESSOR}.type_defs.vector_types",
 )
+KERNELS = "warpwise.kernels"
+#: Modules of it -> their instructions, each a word of the language.
+INSTRUCTIONS = {
+    "wide": ("load4", "store4"),
+    "tensor_core": (
+        "mma_bf16",
+        "mma_tf32",
+        "ldmatrix_x4",
+        "ldmatrix_x4_trans",
+        "cp_async16",
+        "cp_async_commit",
+        "cp_async_wait",
+    ),
+}
 #: Modules below ``numba.cuda`` -> their functions that kernels call.
 _INNER = {
     part: [path.removeprefix(f"{part}.") for path in CUDA_FUNCTIONS if path.startswith(f"{part}.")]
@@ -121,6 +136,8 @@ def resolve(value: object) -> object:
         return value if path is None else CudaName(path)
     if isinstance(value, CudaName):
         return TYPE_NAMES.get(value.path.removeprefix("types."), value)
+    if isinstance(word := inspect.getattr_static(value, "cuda_word", None), CudaName):
+        return word
     return _numba_names().get(id(value), value)
 
 
@@ -221,4 +238,7 @@ def from_import(module: str, name: str) -> object:
         return TYPE_NAMES.get(name) if module == "numba" else None
     if module in CUDA_MODULES:
         return resolve(getattr(CudaName(CUDA_MODULES[module]), name))
+    package, _, part = module.rpartition(".")
+    if package == KERNELS and name in INSTRUCTIONS.get(part, ()):
+        return CudaName(f"{part}.{name}")
     return vars(MODULES[module]).get(name) if module in MODULES else None

@@ -20,6 +20,8 @@ from warpwise.simt.frontend.names import CudaName, attribute, has_own, resolve
 from warpwise.simt.frontend.source import as_kernel
 
 CACHED_STORES = ("stcg", "stcs", "stwb", "stwt")
+#: words of ``instructions`` that write to their first argument, and of ``hopper_words``
+STORES = ("wide.store4", "tensor_core.cp_async16", "hopper.tma_store")
 
 
 @lru_cache(maxsize=256)
@@ -66,7 +68,7 @@ def _written_arguments(
 ) -> list[ast.expr]:
     arguments = [*node.args, *(k.value for k in node.keywords)]
     if isinstance(callee, CudaName):
-        if callee.path.startswith(("atomic", *CACHED_STORES)) and not node.keywords:
+        if callee.path.startswith(("atomic", *CACHED_STORES, *STORES)) and not node.keywords:
             return node.args[:1]
         return arguments if callee.path.startswith(("atomic", "random")) else []
     if isinstance(callee, np.ufunc):

@@ -35,12 +35,19 @@ class Arrays:
         self.static_bytes = self.shared_bytes = self.local_bytes = 0
 
     def shared(
-        self, key: object, name: str, dtype: DType, shape: tuple[int, ...], site: Site
+        self,
+        key: object,
+        name: str,
+        dtype: DType,
+        shape: tuple[int, ...],
+        site: Site,
+        alignment: int = 1,
     ) -> SharedArray:
         if key not in self.shared_arrays:
-            array = SharedArray(name, dtype, shape, _aligned(self.shared_bytes), self.group)
+            address = _aligned(self.shared_bytes, alignment)
+            array = SharedArray(name, dtype, shape, address, self.group)
             static, most = (
-                _aligned(self.static_bytes) + array.memory_bytes,
+                _aligned(self.static_bytes, alignment) + array.memory_bytes,
                 self.state.device.shared_bytes_per_block,
             )
             if static > most:
@@ -128,5 +135,6 @@ class Arrays:
         return self.local_arrays[key]
 
 
-def _aligned(address: int) -> int:
-    return -(-address // _SHARED_ALIGNMENT) * _SHARED_ALIGNMENT
+def _aligned(address: int, alignment: int = 1) -> int:
+    alignment = max(alignment, _SHARED_ALIGNMENT)
+    return -(-address // alignment) * alignment

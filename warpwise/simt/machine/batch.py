@@ -2,20 +2,27 @@
 
 Lane-shaped values belong to the lane group of the current mask, which may be a compacted one; the
 batch is the same for all of them. A compiled kernel works through the batch: ``memory`` makes its
-requests, ``arrays`` allocates, ``barriers`` and ``warps`` let threads meet."""
+requests, ``copies`` those that go on by themselves, ``arrays`` allocates, ``barriers`` and
+``warps`` let threads meet."""
 
 from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
 
 from warpwise.simt.lanes.counting import Work
 from warpwise.simt.lanes.lane_group import batch_lanes
 from warpwise.simt.lanes.masks import Mask, full
 from warpwise.simt.machine.allocation import Arrays
 from warpwise.simt.machine.barriers import Barriers
+from warpwise.simt.machine.copies import Copies
 from warpwise.simt.machine.launch_state import LaunchState
+from warpwise.simt.machine.observer import Hooks, Observer, hooks_of
 from warpwise.simt.machine.requests import Requests
 from warpwise.simt.machine.returned import Returned
 from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.steps import endless
+from warpwise.simt.machine.tensor import mma, need_whole_warps, product
 from warpwise.simt.machine.warp import Warps
 from warpwise.simt.types import Value
 
@@ -33,7 +40,15 @@ class Batch:
         self.memory, self.arrays = Requests(state), Arrays(state, self.group)
         self.barriers = Barriers(self.hooks, self.returned, state.missed, state.left)
         self.warps = Warps(self.hooks, self.returned, state.attempt)
+        self.copies = Copies(self.hooks, self.group)
         self.steps = self.compacted_steps = self.compacted_lanes = 0
+        self.units: dict[type, Any] = {}  #: what else its blocks have, by class: see ``hopper``
+
+    def watched_by(self, observer: Observer) -> None:
+        """Let one more observer, the first to be told, watch this batch from here on."""
+        own = hooks_of([observer])
+        both = {f.name: getattr(own, f.name) + getattr(self.hooks, f.name) for f in fields(Hooks)}
+        self.hooks = self.memory.hooks = self.barriers.hooks = self.copies.hooks = Hooks(**both)
 
     def begin(self) -> None:
         for observe in self.hooks.batch_begins:
@@ -73,6 +88,14 @@ class Batch:
         """Let the active lanes go two ways: ``yes`` and ``no``."""
         for observe in self.hooks.branch:
             observe(line, mask, yes, no)
+
+    def mma(self, kind: str, values: list[Value], mask: Mask, site: Site) -> Value:
+        """Multiply small matrices that lie in registers: see ``tensor.mma``."""
+        need_whole_warps(mask, site, f"mma_{kind}")
+        one = product(kind, values, mask, site)
+        for observe in self.hooks.mma:
+            observe(one)
+        return mma(one)
 
     def fence(self, mask: Mask, scope: str) -> None:
         """Do a memory fence: ``scope`` is "block", "grid" or "system"."""

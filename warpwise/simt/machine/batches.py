@@ -8,6 +8,7 @@ batch: there a wait ends only if lanes that are in no loop have given the signal
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from warpwise.devices import Device
 from warpwise.errors import LaunchError
@@ -28,8 +29,13 @@ LOCAL_BYTES = 256 << 20  # of a batch, in local arrays
 GRID_LANES = 1 << 20  # of a launch that syncs its grid
 
 
-def run(program: Program, state: LaunchState, progress: bool | None) -> None:
-    """Run a kernel over the grid.
+def run(
+    program: Program,
+    state: LaunchState,
+    progress: bool | None,
+    chosen: Iterable[int] | None = None,
+) -> None:
+    """Run a kernel over the grid, or over ``chosen`` blocks of it, each by itself.
 
     An interrupt ends it between two operations; arrays keep what was written until then."""
     blocks = math.prod(state.grid)
@@ -38,12 +44,20 @@ def run(program: Program, state: LaunchState, progress: bool | None) -> None:
     for begin in state.hooks.launch_begins:
         begin(state.launch)
     with Progress(program.kernel.name, blocks, progress) as bar:
-        if program.waits and not program.grid_syncs:
+        if chosen is not None:
+            _run_chosen(program, state, chosen, bar)
+        elif program.waits and not program.grid_syncs:
             Scheduler(program, state, bar).run()
         else:
             _run_in_batches(program, state, blocks, bar)
     for end in state.hooks.launch_ends:
         end()
+
+
+def _run_chosen(program: Program, state: LaunchState, chosen: Iterable[int], bar: Progress) -> None:
+    for block in chosen:
+        run_batch(program, Batch(state, block, 1), state.launch.arguments)
+        bar.advance(1)
 
 
 def _run_in_batches(program: Program, state: LaunchState, blocks: int, bar: Progress) -> None:

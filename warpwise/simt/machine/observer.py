@@ -30,10 +30,12 @@ from warpwise.simt.lanes.counting import Work
 from warpwise.simt.lanes.lane_group import LaneGroup, Shape
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.array_views import arrays_of
+from warpwise.simt.machine.async_events import AsyncEvent
 from warpwise.simt.machine.members import Members
 from warpwise.simt.machine.memory import Array, GlobalArray
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import Value
+from warpwise.simt.machine.tensor import Product
+from warpwise.simt.types import Lanes, Value
 
 AccessKind: TypeAlias = Literal["load", "store", "atomic"]
 Scope: TypeAlias = Literal["block", "grid"]
@@ -97,6 +99,21 @@ class Request:
         return self._addresses
 
 
+@dataclass(slots=True, eq=False)
+class AsyncCopy:
+    """The copies to shared memory that some lanes started at one line; lane-shaped in full."""
+
+    request: Request  #: what is written in the end, with the 16 bytes of each lane as its value
+    groups: Lanes  #: the number of the group that each lane's copy is in, from 0
+    on_the_way: Lanes  #: the lanes whose copy has not arrived
+    committed_by: Lanes  #: the groups that threads have committed by now, by place in the batch
+    waited: tuple[int, Site] | None = None  #: the last wait that let it go on, and its number
+
+    def committed(self, row: int, column: int) -> int:
+        """Return how many groups a lane has committed by now."""
+        return int(self.committed_by[self.request.mask.group.places[row, column]])
+
+
 class Observer:
     """Watches a launch. Override the hooks of the events that matter; each of these does nothing.
 
@@ -128,6 +145,20 @@ class Observer:
 
         Called before the loads and stores of the record's fields, which are told as well."""
 
+    def async_copy(self, copy: AsyncCopy) -> None:
+        """Watch lanes start to copy 16 bytes each from global to shared memory.
+
+        ``copy.request`` says where they will be written; that they are read in global memory was
+        told before, as a load."""
+
+    def arrival(self, copy: AsyncCopy, request: Request, site: Site) -> None:
+        """Watch a wait, at ``site``, by which some lanes know that their copies have arrived.
+
+        ``request``: what is written now. Told before shared memory changes."""
+
+    def mma(self, product: Product) -> None:
+        """Watch warps multiply small matrices on tensor cores, all their lanes together."""
+
     def branch(self, line: int, mask: Mask, taken: Mask | None, left: Mask | None) -> None:
         """Watch lanes reach a branch, or the test of a loop.
 
@@ -153,6 +184,9 @@ class Observer:
     def fence(self, scope: str, mask: Mask) -> None:
         """Watch a memory fence of the active lanes; ``scope`` is "block", "grid" or "system"."""
 
+    def asynchronous(self, event: AsyncEvent) -> None:
+        """Watch a word of ``warpwise.hopper``: an arrival, a wait, a copy or a product."""
+
     def leave(self, mask: Mask) -> None:
         """Watch threads return from the kernel by ``return``.
 
@@ -176,11 +210,15 @@ class Hooks:
     store: tuple[Callable[[Request], None], ...]
     atomic: tuple[Callable[[Request], None], ...]
     copy: tuple[Callable[[Array, Array, Mask, Site], None], ...]
+    async_copy: tuple[Callable[[AsyncCopy], None], ...]
+    arrival: tuple[Callable[[AsyncCopy, Request, Site], None], ...]
+    mma: tuple[Callable[[Product], None], ...]
     branch: tuple[Callable[[int, Mask, Mask | None, Mask | None], None], ...]
     barrier: tuple[Callable[[Scope, Mask, Site], None], ...]
     missed: tuple[Callable[[Mask, Site], None], ...]
     syncwarp: tuple[Callable[[Members, Site], None], ...]
     fence: tuple[Callable[[str, Mask], None], ...]
+    asynchronous: tuple[Callable[[AsyncEvent], None], ...]
     leave: tuple[Callable[[Mask], None], ...]
     batch_ends: tuple[Callable[[LaneGroup], None], ...]
     launch_ends: tuple[Callable[[], None], ...]

@@ -13,6 +13,8 @@ import sys
 import time
 from typing import Any
 
+from warpwise.person import live_notebook
+
 PATIENCE = 1.0  # seconds before a bar that nobody asked for appears
 OFTEN = 0.2  # seconds between two changes of a line
 
@@ -25,7 +27,7 @@ class Progress:
 
     def __init__(self, name: str, blocks: int, wish: bool | None):
         self.name, self.blocks, self.done = name, blocks, 0
-        self.live = _live_notebook()
+        self.live = live_notebook()
         self.wanted = self.live is not False and (_watched(self.live) if wish is None else wish)
         self.due = time.monotonic() + (PATIENCE if wish is None else 0)
         self.bar: Any = None
@@ -45,18 +47,6 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.close()
-
-
-def _live_notebook() -> bool | None:
-    """True in a notebook that a person runs, False in one that a program runs, None elsewhere.
-
-    They differ in ``allow_stdin`` of the request to run a cell: front ends for people, where
-    ``input()`` is answered, set it; nbval and nbclient do not.
-    https://jupyter-client.readthedocs.io/en/stable/messaging.html#execute"""
-    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if not hasattr(shell, "kernel") or not hasattr(shell, "get_parent"):
-        return None
-    return bool(shell.get_parent().get("content", {}).get("allow_stdin"))
 
 
 def _watched(live: bool | None) -> bool:

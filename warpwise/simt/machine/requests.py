@@ -93,7 +93,7 @@ class Requests:
         place = self.places.get(key) if key else None
         if place is not None:
             return Request(access, array, place[0], mask, site, place[1])
-        request = Request(access, array, self._offset(array, indices, mask, site), mask, site)
+        request = Request(access, array, self.offset(array, indices, mask, site), mask, site)
         if array.alignment > 1:
             check_aligned(array, request.addresses, mask, site)
         if key and len(self.places) < MAX_PLACES:
@@ -114,7 +114,7 @@ class Requests:
 
     # --- where a request goes ---
 
-    def _offset(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
+    def offset(self, array: Array, indices: list[Value], mask: Mask, site: Site) -> Value:
         """Return elements from the start of the array, with every active lane's index checked."""
         try:
             if len(indices) == 1 and array.strides[0] == 1:
@@ -141,7 +141,7 @@ class Requests:
         if not isinstance(index, np.ndarray):
             index = int(index)
             if not -size <= index < size:
-                raise self._out_of_bounds(
+                raise self.out_of_bounds(
                     array, axis, np.array([[index]], object), mask.grid(), mask, site
                 )
             if index >= 0:
@@ -157,7 +157,7 @@ class Requests:
         if mask.lanes is not None:
             bad = bad & mask.lanes
         if bad.any():
-            raise self._out_of_bounds(array, axis, index, bad, mask, site)
+            raise self.out_of_bounds(array, axis, index, bad, mask, site)
         negative = index < 0
         self.wraps.lanes(array, index, negative, axis, mask, site)
         return clipped(np.where(negative, index + size, index), 0, max(size - 1, 0))
@@ -169,11 +169,11 @@ class Requests:
         place = np.where(negative, index + size, index)
         bad = ((place < 0) | (place >= size)) & mask.grid()
         if bad.any():
-            raise self._out_of_bounds(array, axis, as_array(index), bad, mask, site)
+            raise self.out_of_bounds(array, axis, as_array(index), bad, mask, site)
         self.wraps.lanes(array, as_array(index), np.asarray(negative), axis, mask, site)
         return clipped(place, 0, np.maximum(size - 1, 0))
 
-    def _out_of_bounds(
+    def out_of_bounds(
         self, array: Array, axis: int, index: Lanes, bad: Lanes, mask: Mask, site: Site
     ) -> OutOfBoundsError:
         shape = mask.group.shape

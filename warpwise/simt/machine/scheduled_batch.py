@@ -7,7 +7,7 @@ last warp arrives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -44,6 +44,7 @@ class Warp:
         self.began: dict[int, Mask] = {}  #: by line of a loop, the lanes of its last first trip
         #: the value at ``poll``, if its next trip can differ only once another one is there
         self.asleep: bytes | None = None
+        self.ready: Callable[[], bool] | None = None  #: what ``wait_until`` waits for
         self.wait: Wait | None = None
         self.arrival: Arrival | None = None
         self.poll: Poll | None = None
@@ -60,9 +61,19 @@ class Warp:
 
     @property
     def sleeps(self) -> bool:
+        if self.ready is not None:
+            return not self.ready()
         if self.asleep is None or self.poll is None:
             return False
         return self.asleep == as_array(self.poll.value).tobytes()
+
+    def wait_until(self, ready: Callable[[], bool], wait: Wait) -> None:
+        """Let other warps run until something holds; ``wait`` says what, for the scheduler."""
+        self.ready = ready
+        while not ready():
+            self.wait = wait
+            self.coroutine.pause()
+        self.ready = None
 
     def turn(self) -> None:
         """Go on until it waits, reaches a barrier or ends."""

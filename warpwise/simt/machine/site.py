@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpwise.errors import Location
+from warpwise.simt.lanes.masks import Mask
 from warpwise.traces import line_in_words
 
 
@@ -41,3 +42,7 @@ class Site:
         thread: tuple[int, int, int] | None = None,
     ) -> Location:
         return Location(self.file, self.shown, self.text, block, thread, self.function)
+
+    def where_first(self, mask: Mask) -> Location:
+        """Return the location, with the first of the active threads."""
+        return self.where(**mask.group.first_of(mask.grid()))

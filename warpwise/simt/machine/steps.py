@@ -125,6 +125,9 @@ def stuck(warps: Sequence[Stopped], blocks_to_come: int) -> EndlessError:
     """Return the error of a kernel whose resident ``warps`` can never go on.
 
     Each waits in a loop or at a barrier."""
+    for warp in warps:
+        if warp.wait is not None and warp.wait.stuck is not None:
+            return warp.wait.stuck()
     lead, wait = next((warp, warp.wait) for warp in warps if warp.wait is not None)
     here = [warp.wait for warp in warps if warp.wait is not None and warp.wait.site is wait.site]
     threads = sum(other.mask.threads for other in here)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from warpwise.errors import EndlessError
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.observer import Request
 from warpwise.simt.machine.site import Site
@@ -29,7 +31,8 @@ class Wait:
     """A warp after a trip of a loop that waits.
 
     ``state``: as long as memory does not change, equal states lead to equal trips. ``left``: lanes
-    that were in the loop, and are in it no more.
+    that were in the loop, and are in it no more. ``stuck``: makes the error of a wait that never
+    ends, where the wait itself knows what is missing.
     """
 
     site: Site
@@ -37,6 +40,7 @@ class Wait:
     state: tuple[Value, ...]
     poll: Poll | None
     left: Lanes
+    stuck: Callable[[], EndlessError] | None = None
 
 
 @dataclass

@@ -9,8 +9,9 @@ import numpy as np
 from warpwise.metrics import WARP_SIZE, Metrics
 from warpwise.simt.lanes.counting import Work, count_sectors, count_wavefronts, passes, rows_of
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.async_events import AsyncEvent
 from warpwise.simt.machine.memory import Memory
-from warpwise.simt.machine.observer import Launch, Observer, Request, Scope
+from warpwise.simt.machine.observer import AsyncCopy, Launch, Observer, Request, Scope
 from warpwise.simt.machine.site import Site
 from warpwise.simt.observers.line_counts import LineCounts, summed
 from warpwise.simt.observers.touched import Distinct, TouchedArray
@@ -41,6 +42,17 @@ class Counters(Observer):
         counts.branches += mask.warps
         if taken is not None and left is not None:
             counts.divergent_branches += taken.warps + left.warps - mask.warps
+
+    def async_copy(self, copy: AsyncCopy) -> None:
+        self._shared(copy.request)
+
+    def asynchronous(self, event: AsyncEvent) -> None:
+        """Count what a TMA copy moves, and what a warpgroup's product computes."""
+        line, box = event.site.line, event.moved
+        self.counts[line].flops_tensor += event.flops
+        if box is not None and box.places.size:
+            self.touched[box.array.root].elements.add(line, box.access, box.places)
+            self.counts[line].box(box.access, box.sectors, box.bytes)
 
     def barrier(self, scope: Scope, mask: Mask, site: Site) -> None:
         self.counts[site.line].barriers += mask.warps

@@ -46,6 +46,10 @@ class LineCounts(SimpleNamespace):
             self.global_atomic_sectors += sectors
             self.global_atomic_bytes += moved
 
+    def box(self, access: str, sectors: int, moved: int) -> None:
+        """Count a box that TMA copies from global memory, or to it."""
+        self.add(**{f"tma_{access}_sectors": sectors, f"tma_{access}_bytes": moved})
+
     def shared_request(
         self, kind: str, requests: int, wavefronts: int, fewest: int, moved: int
     ) -> None:

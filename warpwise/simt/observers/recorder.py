@@ -9,8 +9,9 @@ import numpy as np
 from warpwise.simt.lanes.counting import Work
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
-from warpwise.simt.machine.observer import Observer, Request, Scope
+from warpwise.simt.machine.observer import AsyncCopy, Observer, Request, Scope
 from warpwise.simt.machine.site import Site
+from warpwise.simt.machine.tensor import Product
 from warpwise.simt.types import Lanes, Value, as_array
 from warpwise.traces import KINDS, ArrayInfo, Records
 
@@ -28,6 +29,7 @@ class _Raw(NamedTuple):
     active: Lanes
     taken: Lanes | None
     addresses: Lanes | None
+    width: int
 
 
 class Recorder(Observer):
@@ -64,12 +66,26 @@ class Recorder(Observer):
         self.rows.pop(group.first, None)
 
     def _request(self, request: Request) -> None:
-        array, mask = request.array, request.mask
-        if mask.group.first in self.rows and array.space in ("global", "shared"):
-            line, addresses = request.site.line, request.addresses
-            self._add(request.access, line, mask, array.info, addresses)
+        if request.array.space in ("global", "shared"):
+            self._access(request.access, request, request.site)
 
     load = store = atomic = _request
+
+    def async_copy(self, copy: AsyncCopy) -> None:
+        self._access("copy", copy.request, copy.request.site)
+
+    def arrival(self, copy: AsyncCopy, request: Request, site: Site) -> None:
+        self._access("arrive", request, site)
+
+    def _access(self, kind: str, request: Request, site: Site) -> None:
+        array, mask, addresses = request.array, request.mask, request.addresses
+        if mask.group.first in self.rows:
+            width = array.dtype.itemsize
+            self._add(kind, site.line, mask, array.info, addresses, width=width)
+
+    def mma(self, product: Product) -> None:
+        if product.mask.group.first in self.rows:
+            self._add("mma", product.site.line, product.mask)
 
     def _add(
         self,
@@ -80,6 +96,7 @@ class Recorder(Observer):
         addresses: Value = None,
         taken: Mask | None = None,
         slots: int = 0,
+        width: int = 0,
     ) -> None:
         """Add one event of every recorded block of the batch in which a lane is active."""
         group, number = mask.group, KINDS.index(kind)
@@ -93,7 +110,7 @@ class Recorder(Observer):
             where = None if addresses is None else _of_block(group, addresses, row)
             ways = None if taken is None else _of_block(group, taken.lanes, row)
             place = -1 if array is None else self.places.setdefault(array, len(self.places))
-            self.raw.append(_Raw(number, line, block, place, slots, lanes, ways, where))
+            self.raw.append(_Raw(number, line, block, place, slots, lanes, ways, where, width))
 
     @property
     def arrays(self) -> list[ArrayInfo]:
@@ -103,7 +120,8 @@ class Recorder(Observer):
     def records(self) -> Records:
         if not self.raw:
             return Records.empty(self.threads)
-        kind, line, block, array, slots, active, taken, addresses = zip(*self.raw, strict=True)
+        columns = zip(*self.raw, strict=True)
+        kind, line, block, array, slots, active, taken, addresses, width = columns
         lanes = np.array(active, bool)
         where = np.full(lanes.shape, -1, np.int64)
         ways = np.zeros(lanes.shape, bool)
@@ -122,6 +140,7 @@ class Recorder(Observer):
             lanes,
             ways,
             where,
+            np.array(width, np.int32),
         )
 
 

@@ -44,6 +44,17 @@ class Touched:
                 return
         self.as_flags(elements)[offsets] = True
 
+    def take(self, other: Touched, elements: int) -> None:
+        """Add what another one touched of the same array."""
+        if other.flags is not None:
+            self.as_flags(elements)[other.flags] = True
+        elif self.flags is None and self.high == 0:
+            self.low, self.high = other.low, other.high
+        elif self.flags is None and other.low <= self.high and self.low <= other.high:
+            self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        else:
+            self.as_flags(elements)[other.low : other.high] = True
+
     def as_flags(self, elements: int) -> Lanes:
         """Return the elements as booleans, and keep them in that form from here on."""
         if self.flags is None:
@@ -73,15 +84,27 @@ class TouchedMemory:
         self.within_sectors = SECTOR_BYTES % width == 0 and address % width == 0
         self.touched: dict[tuple[int, str], Touched] = {}  #: by line and kind of access
 
-    def touch(self, request: Request, places: Value) -> None:
-        """Remember the elements at some places, lane-shaped."""
-        lanes, key = request.mask.lanes, (request.site.line, request.access)
+    def touch(self, request: Request, places: Value, span: int = 1) -> None:
+        """Remember the elements at some places, lane-shaped, ``span`` from each on."""
+        lanes = request.mask.lanes
         if lanes is not None and isinstance(places, np.ndarray):
             places = chosen(places, lanes, places.shape)
-        touched = self.touched.get(key)
+        places = as_array(places)
+        if span > 1:
+            places = places[..., None] + np.arange(span, dtype=np.int64)
+        self.add(request.site.line, request.access, places)
+
+    def add(self, line: int, access: str, places: Lanes) -> None:
+        """Remember the elements at some places, of any shape, at least one."""
+        touched = self.touched.get((line, access))
         if touched is None:
-            touched = self.touched[key] = Touched()
-        touched.add(as_array(places), self.elements)
+            touched = self.touched[line, access] = Touched()
+        touched.add(places, self.elements)
+
+    def take(self, other: TouchedMemory) -> None:
+        """Add what another block touched of the same memory."""
+        for key, touched in other.touched.items():
+            self.touched.setdefault(key, Touched()).take(touched, self.elements)
 
     def parts(self, line: int | None, accesses: Accesses) -> list[Touched]:
         """Return what some accesses of one line touched, or of all lines."""
@@ -111,11 +134,24 @@ class TouchedArray:
             return
         width = array.dtype.itemsize
         part = math.gcd(self.root.cell, width)
+        if part == self.root.step:
+            self.elements.touch(request, places // part, width // part)
+            return
+        for first in range(0, width, part):
+            self._in_parts(part).touch(request, (places + first) // part)
+
+    def take(self, other: TouchedArray) -> None:
+        """Add what another block touched of the same array."""
+        self.elements.take(other.elements)
+        for part, memory in other.parts.items():
+            self._in_parts(part).take(memory)
+
+    def _in_parts(self, part: int) -> TouchedMemory:
+        """Return the memory by parts of so many bytes."""
         if part not in self.parts:
             count = self.root.memory_bytes // part
             self.parts[part] = TouchedMemory(self.root.address, part, count)
-        for first in range(0, width, part):
-            self.parts[part].touch(request, (places + first) // part)
+        return self.parts[part]
 
 
 class Distinct:
@@ -216,4 +252,6 @@ def _groups_of(flags: Lanes, size: int, lead: int) -> int:
     The first flag is ``lead`` elements into its group."""
     padded = np.zeros(-(-(lead + flags.size) // size) * size, bool)
     padded[lead : lead + flags.size] = flags
+    if size in (2, 4, 8):  # one number is looked at faster than so many flags
+        return int(np.count_nonzero(padded.view(f"uint{8 * size}")))
     return int(np.count_nonzero(padded.reshape(-1, size).any(axis=1)))

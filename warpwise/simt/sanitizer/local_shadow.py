@@ -40,6 +40,11 @@ class LocalShadow:
             places = self._places(cells, mask)
             written[places if mask.lanes is None else places[mask.grid()]] = True
 
+    def filled(self, mask: Mask) -> None:
+        """Note that all elements of the active lanes are written."""
+        lanes = mask.group.places[mask.grid()]
+        self.written.reshape(len(self.written), -1)[:, lanes] = True
+
     def unwritten(self, request: Request) -> Lanes | None:
         """Return the active lanes that would read unwritten memory, ``(rows, threads)``."""
         if self.complete or self._same_lanes(request):

@@ -7,7 +7,8 @@ these lies between them.
 - a block barrier (``syncthreads`` and its kin) of their block;
 - a ``syncwarp`` that both lanes take part in, or a chain of them;
 - a sync of the whole grid;
-- a fence and an atomic of the one, then an atomic of the other: see ``fences``.
+- a fence and an atomic of the one, then an atomic of the other: see ``fences``;
+- an arrival of the one at an mbarrier, then a wait of the other: see ``handed``.
 
 Shuffles and votes order nothing. Where a sync is the same for all blocks of a batch, its time is
 one integer; it becomes an array when blocks or warps begin to differ. What this leaves out:
@@ -22,9 +23,11 @@ import numpy as np
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.async_events import AsyncEvent
 from warpwise.simt.machine.members import Members
 from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.fences import THREAD_BITS, Fences
+from warpwise.simt.sanitizer.handed import Handed
 from warpwise.simt.types import Lanes, Value, as_array
 
 _WARP_SHIFT = WARP_SIZE.bit_length() - 1
@@ -79,6 +82,7 @@ class Order:
         #: of threads that miss a barrier, the time of the last one that they passed, ``(rows,
         #: threads)``; of all others a time that never comes
         self.absent: Lanes | None = None
+        self.handed: Handed | None = None  #: of a block with mbarriers
 
     # --- what happens ---
 
@@ -133,6 +137,12 @@ class Order:
         if self.fences is not None:
             self.fences.atomic(self.clock.tick(), mask, "block" if space == "shared" else "grid")
 
+    def handover(self, event: AsyncEvent) -> None:
+        """A word of ``hopper``, of a block that runs by itself."""
+        if self.handed is None:
+            self.handed = Handed(self.warps, self.group)
+        self.handed.handover(event, self.clock.tick())
+
     def grid_sync(self) -> None:
         """All threads of the launch have met."""
         self.grid = self.block = self.warp = self.clock.tick()
@@ -159,6 +169,8 @@ class Order:
         same, thread, others = block == his, me - block * size, other - his * size
         row = np.where(same, block - self.group.first, 0)
         found = times >= np.where(same, self._in_block(row, thread, others), self.grid)
+        if self.handed is not None:
+            found &= ~self.handed.ordered(me, other, times)
         return found if self.fences is None else found & ~self.fences.ordered(me, other, times)
 
     def _in_block(self, rows: Lanes, threads: Lanes, others: Lanes) -> Value:

@@ -14,10 +14,12 @@ from warpwise.simt.frontend.index_sources import index_sources
 from warpwise.simt.frontend.written import has_fence
 from warpwise.simt.lanes.lane_group import LaneGroup, Shape
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.async_events import AsyncEvent
 from warpwise.simt.machine.members import Members
 from warpwise.simt.machine.memory import Memory, element_index
-from warpwise.simt.machine.observer import Launch, Observer, Request, Scope
+from warpwise.simt.machine.observer import AsyncCopy, Launch, Observer, Request, Scope
 from warpwise.simt.machine.site import Site
+from warpwise.simt.sanitizer.copy_shadow import CopyShadow
 from warpwise.simt.sanitizer.entries import Clash
 from warpwise.simt.sanitizer.fences import Fences
 from warpwise.simt.sanitizer.global_shadow import GlobalShadow, shadows_of
@@ -40,6 +42,7 @@ class _Batch:
     order: Order
     shared: dict[Memory, Shadow] = field(default_factory=dict)
     local: dict[Memory, LocalShadow] = field(default_factory=dict)
+    copies: dict[Memory, CopyShadow] = field(default_factory=dict)  #: of shared memory
 
 
 class Sanitizer(Observer):
@@ -58,6 +61,7 @@ class Sanitizer(Observer):
         #: of global arrays that the kernel may write
         self.shadows: dict[Memory, GlobalShadow] = {}
         self.batches: dict[int, _Batch] = {}  #: by their first block
+        self.copied_on: set[Site] = set()  #: where asynchronous copies were started
 
     def launch_begins(self, launch: Launch) -> None:
         self.launch, self.functions = launch, functions_of(launch.kernel)
@@ -90,14 +94,53 @@ class Sanitizer(Observer):
     def fence(self, scope: str, mask: Mask) -> None:
         self._order(mask).fence(mask, scope)
 
+    def asynchronous(self, event: AsyncEvent) -> None:
+        """Note what a word of ``hopper`` orders and writes; it looks for mistakes by itself."""
+        batch = self.batches[event.mask.group.first]
+        batch.order.handover(event)
+        filled = event.filled
+        if filled is None:
+            return
+        if filled.array.space == "shared":
+            self._shadow(filled.array, batch).filled(filled.first, filled.size)
+        else:
+            batch.local.setdefault(filled.array, LocalShadow(filled.array, batch.group)).filled(
+                event.mask
+            )
+
+    def _shadow(self, root: Memory, batch: _Batch) -> Shadow:
+        if root not in batch.shared:
+            batch.shared[root] = Shadow(root.memory_bytes, root.cell, batch.group)
+        return batch.shared[root]
+
     def _order(self, mask: Mask) -> Order:
         return self.batches[mask.group.first].order
+
+    # --- asynchronous copies ---
+
+    def async_copy(self, copy: AsyncCopy) -> None:
+        """Note a copy; it may write at any time from here on."""
+        request = copy.request
+        batch, root = self.batches[request.mask.group.first], request.array.root
+        if root not in batch.copies:
+            batch.copies[root] = CopyShadow(root, batch.group)
+        batch.copies[root].starts(copy)
+        self.copied_on.add(request.site)
+        self._shared(request, batch)
+
+    def arrival(self, copy: AsyncCopy, request: Request, site: Site) -> None:
+        """Note that the copying threads have written by now."""
+        batch = self.batches[request.mask.group.first]
+        batch.copies[request.array.root].arrives(request)
+        self._shared(request, batch)
 
     # --- accesses ---
 
     def _access(self, request: Request) -> None:
         space, batch = request.array.space, self.batches[request.mask.group.first]
         if space == "shared":
+            if request.array.root in batch.copies:
+                batch.copies[request.array.root].check(request, request.access)
             self._shared(request, batch)
         elif space == "global":
             self._global(request, batch.order)
@@ -137,9 +180,7 @@ class Sanitizer(Observer):
     def _shared(self, request: Request, batch: _Batch) -> None:
         array, mask, site, kind = request.array, request.mask, request.site, request.access
         root, order = array.root, batch.order
-        shadow = batch.shared.get(root)
-        if shadow is None:
-            shadow = batch.shared[root] = Shadow(root.memory_bytes, root.cell, batch.group)
+        shadow = self._shadow(root, batch)
         first, span = _cells(request, shadow)
         if kind != "store" and (missing := shadow.unwritten(first, mask, span)) is not None:
             thread, cell, written = missing
@@ -216,6 +257,7 @@ class Sanitizer(Observer):
             site.elsewhere,
             () if reached == (site.line,) else reached,
             index_sources(self.launch.kernel, site.line) if kind == "store" else UNKNOWN,
+            kind == "store" and site in self.copied_on,
         )
 
     def _who(self, thread: int) -> tuple[Shape, Shape]:
@@ -235,11 +277,13 @@ def _values(request: Request, shadow: Shadow | GlobalShadow) -> tuple[Lanes, Lan
     """Return what the active lanes of a store write, and what was there: see ``entries.Values``."""
     array, mask = request.array, request.mask
     span = max(array.dtype.itemsize // shadow.unit, 1)
-    new, before = (
-        np.repeat(np.broadcast_to(as_array(value), mask.group.shape)[mask.grid()], span)[None]
+    written, there = (
+        np.broadcast_to(as_array(value), mask.group.shape)[mask.grid()]
         for value in (request.value, array.load(request.offset, mask))
     )
-    return new, before
+    if array.dtype.kind == "V" and array.root.dtype.itemsize == shadow.unit:
+        return written.view(array.root.dtype)[None], there.view(array.root.dtype)[None]
+    return np.repeat(written, span)[None], np.repeat(there, span)[None]
 
 
 def _cells(request: Request, shadow: Shadow) -> tuple[Value, int]:

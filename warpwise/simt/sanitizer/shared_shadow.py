@@ -81,6 +81,10 @@ class Shadow:
         if not self.complete and kind == "store":
             self.written.reshape(-1)[self._spread(offset, mask, span)[0]] = True
 
+    def filled(self, first: int, size: int) -> None:
+        """Note that so many bytes from ``first`` on are written, of a batch of one block."""
+        self.written[:, first // self.unit : -(-(first + size) // self.unit)] = True
+
     def _forget(self, floor: int) -> None:
         """Drop reads before ``floor``: all blocks passed a barrier, and they can race no more."""
         self.floor, self.reads = floor, [read for read in self.reads if read[2] > floor]

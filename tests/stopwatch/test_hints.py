@@ -1,0 +1,213 @@
+"""What would help: planted bottlenecks are found, and their mended twins take the time foretold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from support.planted import PLANTED, doubles, walk_together
+
+from warpwise import cuda, trace
+from warpwise.kernels.sgemm import thread_tiles
+from warpwise.stopwatch import Estimate, find
+from warpwise.stopwatch.change_accesses import regular, side_by_side
+from warpwise.stopwatch.dataflow import most_live, only_for_addresses
+from warpwise.stopwatch.estimate import Details, Hint
+from warpwise.stopwatch.program import Program, program_of
+from warpwise.stopwatch.sass import read
+from warpwise.stopwatch.walks import Walks
+from warpwise.toolchain import compile_kernel, missing, numba_types
+from warpwise.traces import Trace
+
+pytestmark = pytest.mark.skipif(
+    bool(missing()), reason=f"no {', '.join(missing())}: python -m pip install -e '.[toolchain]'"
+)
+DEVICE = "RTX A6000"
+
+
+@cuda.jit
+def add(a, b, c):
+    i = cuda.grid(1)
+    if i < c.size:
+        c[i] = a[i] + b[i]
+
+
+@cuda.jit
+def gather(places, a, out):
+    i = cuda.grid(1)
+    out[i] = a[places[i]]
+
+
+@cuda.jit
+def long_chain(a, out):
+    i = cuda.grid(1)
+    x = a[i]
+    y = x
+    for _ in range(256):
+        y = y * x + x
+    out[i] = y
+
+
+def zeros(*sizes: int) -> list[np.ndarray]:
+    return [np.zeros(n, np.float32) for n in sizes]
+
+
+def changes(found: Estimate) -> list[str]:
+    return [hint.change for hint in found.hints]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_bottleneck_is_named_and_its_cure_foretold(name: str):
+    planted = PLANTED[name]
+    slow, mended = planted.traces()
+    found = slow.time(DEVICE, grid=planted.grid)
+    assert found.binds == planted.binds
+    if found.waits[0].name != "barrier":  # then warps wait elsewhere than where one works
+        assert planted.slow_line in found.lines[0].text
+    hint = found.hints[0]
+    assert planted.hint in hint.change
+    places = {slow.place(n) for n, text in slow.source.items() if planted.slow_line in text}
+    assert not hint.lines or places & set(hint.lines)
+    after = mended.time(DEVICE, grid=planted.grid)
+    assert hint.seconds == pytest.approx(after.seconds, rel=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["conflicts", "column walk", "float64", "divergence", "slow warp"])
+def test_what_was_mended_is_not_advised_again(name: str):
+    planted = PLANTED[name]
+    _, mended = planted.traces()
+    assert not any(planted.hint in change for change in changes(mended.time(DEVICE, planted.grid)))
+
+
+def test_nothing_helps_a_stream():
+    made = trace(add, 64, 256, *zeros(*(64 * 256,) * 3))
+    assert made.time(DEVICE, grid=2**17).hints == ()
+
+
+def test_scattered_places_cannot_be_put_side_by_side():
+    n = 4 * 256
+    places = np.random.default_rng(5).permutation(n).astype(np.int32)
+    made = trace(gather, 4, 256, places, *zeros(n, n))
+    assert not any("coalesced" in change for change in changes(made.time(DEVICE, grid=4096)))
+
+
+def test_doubtful_estimates_and_bounds_give_no_hints(tmp_path):
+    @cuda.jit
+    def count(x, bins):
+        cuda.atomic.add(bins, x[cuda.grid(1)], 1.0)
+
+    made = trace(count, 4, 64, np.arange(256, dtype=np.int32) % 8, np.zeros(8))
+    assert made.time(DEVICE).hints == ()
+    made.save(tmp_path / "t.npz")
+    assert Trace.load(tmp_path / "t.npz").time(DEVICE).hints == ()
+
+
+@pytest.mark.slow
+def test_few_large_blocks_are_advised_to_be_smaller():
+    large = trace(long_chain, 2, 1024, *zeros(2048, 2048)).time(DEVICE, grid=30)
+    small = trace(long_chain, 2, 64, *zeros(128, 128)).time(DEVICE, grid=480)
+    hint = large.hints[0]
+    assert "so that all 84 SMs have work" in hint.change
+    assert hint.seconds == pytest.approx(small.seconds, rel=0.15)
+
+
+def test_hints_read_as_sentences():
+    hint = Hint("conflict-free stores to shared memory", 4.9e-3, ("line 5", "line 7"))
+    details = Details((hint,))
+    made = Estimate("k", "T4", (1, 1, 1), 6e-3, 5e-3, 7e-3, "shared memory", details=details)
+    text = "with conflict-free stores to shared memory (line 5, line 7): 4.9 ms"
+    assert made.text().splitlines()[-1] == f"What would help: {text}"
+    assert str(replace(hint, lines=())) == "with conflict-free stores to shared memory: 4.9 ms"
+    told = str(replace(hint, how="give rows 33 elements for 32"))
+    assert told == f"{text} (give rows 33 elements for 32)"
+
+
+@cuda.jit
+def columns_to_columns(a, out):
+    """Neighbouring lanes load and store elements that are a row apart."""
+    i = cuda.grid(1)
+    out[i % 1024, i // 1024] = a[i % 1024, i // 1024] + np.float32(1)
+
+
+@cuda.jit
+def conflicts_and_doubles(a, out):
+    """Loads of one bank, and beside them a little arithmetic in float64."""
+    tile = cuda.shared.array((32, 32), np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[y, x] = a[cuda.blockIdx.x, y, x]
+    cuda.syncthreads()
+    total = 0.0
+    for k in range(32):
+        total += tile[x, (y + k) % 32]  # in float64
+    out[cuda.blockIdx.x, y, x] = total
+
+
+def test_loads_and_stores_that_are_both_scattered_are_mended_together():
+    a, out = (np.zeros((1024, 64), np.float32) for _ in range(2))
+    found = trace(columns_to_columns, 256, 256, a, out).time(DEVICE, grid=256)
+    hint = found.hints[0]
+    assert hint.change == "coalesced loads from and stores to global memory"
+    assert hint.seconds < found.seconds / 2 and "neighbouring elements" in hint.how
+
+
+def test_float64_is_named_beside_a_larger_evil_and_a_pitch_for_the_tile():
+    a, out = (np.ones((4, 32, 32), np.float32) for _ in range(2))
+    made = trace(conflicts_and_doubles, 4, (32, 32), a, out, sanitize=False)
+    first, *others = made.time(DEVICE, grid=8192).hints
+    assert first.change == "conflict-free loads from shared memory"
+    assert first.how == "give rows of tile 33 elements for 32"
+    (both,) = (hint for hint in others if "float32" in hint.change)
+    assert both.change == f"{first.change}, and float32 arithmetic instead of float64"
+    assert both.seconds < 0.95 * first.seconds and "np.float32(0.5)" in both.how
+
+
+def test_requests_side_by_side():
+    assert side_by_side([4096, -1, 0, 4096], 4) == [4, -1, 0, 4]
+    assert regular([32 * k for k in range(32)]) and regular([7] * 32)
+    assert not regular(np.random.default_rng(1).permutation(32).tolist())
+
+
+def program(kernel, *arguments, grid=1, threads=64) -> Program:
+    made = trace(kernel, grid, threads, *arguments, sanitize=False)
+    assert made.launched is not None
+    code = compile_kernel(made.launched[0], numba_types(made.launched[1]), find(DEVICE).code_cc)
+    return program_of(made, [*map(read, code.machine_code)], code.registers, code.shared_bytes)
+
+
+@pytest.mark.slow
+def test_a_kernel_needs_most_of_its_registers():
+    n = 64
+    sizes, arrays = (np.uint32(n),) * 3, zeros(n * n, n * n, n * n)
+    tiles = program(thread_tiles.sgemm_4_tile_1d, *sizes, *arrays, threads=512)
+    simple = program(add, *zeros(64, 64, 64))
+    assert 8 < most_live(simple.flow) <= simple.registers
+    assert simple.registers < most_live(tiles.flow) <= tiles.registers
+
+
+def test_what_makes_addresses_alone_is_found():
+    """The index of a column's walk is advanced for nothing else; sums and counters stay."""
+    made = program(walk_together, *zeros(64 * 64, 64))
+    loads = {i for i, op in enumerate(made.ops) if op.access == "load"}
+    found = only_for_addresses(made.flow, loads)
+    assert found and not any(made.ops[i].name == "FADD" for i in found)
+    assert only_for_addresses(made.flow, set()) == set()
+
+
+def test_walks_leave_out_whole_instructions_and_parts_of_stretches():
+    streams = np.array([[0, 1, 1, 1, 1, 2, 0]], np.int32)
+    shares = np.array([[1, 0.5, 0], [1, 1, 1]])
+    walks = Walks(np.array([0, 0]), shares, np.array([0, 1, 1]))
+    rows, lengths = walks.of(streams, np.array([7]))
+    assert rows[0, : lengths[0]].tolist() == [0, 1, 1, 0]
+    assert rows[1].tolist() == streams[0].tolist()
+
+
+def test_double_arithmetic_is_named_at_its_line():
+    made = trace(doubles, 4, 256, *zeros(1024, 1024), sanitize=False)
+    hint = made.time("T4", grid=prod((64, 64))).hints[0]
+    assert hint.change == "float32 arithmetic instead of float64"
+    assert len(hint.lines) == 1 and hint.lines[0].startswith("line ")
