@@ -34,6 +34,7 @@ import solved_labs  # noqa: E402
 from support import programs  # noqa: E402
 
 from warpwise import trace  # noqa: E402
+from warpwise.cuda import numba_backend  # noqa: E402
 from warpwise.errors import WarpwiseError  # noqa: E402
 from warpwise.hopper import TensorMap  # noqa: E402
 from warpwise.labs.exercise import fresh  # noqa: E402
@@ -162,8 +163,7 @@ def on_device(kernel: Any, blocks: Any, block: Any, args: tuple) -> list[np.ndar
     """Launch a kernel on the GPU with copies of its arguments; return all its arrays.
 
     They come in the order of ``arrays``."""
-    from numba import cuda
-
+    cuda = numba_backend.load()
     held: list[Any] = []
 
     def put(arg: Any) -> Any:
@@ -252,8 +252,7 @@ def _real(dtype: np.dtype) -> int:
 
 def child(group: str, after: int, most_threads: int) -> int:
     """Run a group's kernels from number ``after`` on; print JSON as each begins and ends."""
-    from numba import cuda
-
+    cuda = numba_backend.load()
     simulated = _made_like_compiled(cuda)
     with tempfile.TemporaryDirectory() as folder:
         for number, job in enumerate(jobs_of(group, Path(folder), cuda if simulated else None)):

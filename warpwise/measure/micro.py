@@ -22,7 +22,8 @@ WORDS = 4096  #: 16 KB of links
 QUAD_BYTES = 16
 UNROLLED = 16
 CHAINED = 64  #: dependent multiply-adds in a trip
-FILLING = 120 * 1024  #: bytes of shared memory of a block that has an SM for itself
+#: Shared memory of an SM in percent of all, and bytes of a block that then has the SM for itself.
+CARVEOUT, FILLING = 28, 47 * 1024
 
 
 def _zero():
@@ -97,7 +98,7 @@ def micro_2_l1_width(links, target, trips, clocks):
     clocks[cuda.grid(1), 1] = clock()
 
 
-@cuda.jit
+@cuda.jit(shared_memory_carveout=CARVEOUT)
 def micro_3_block_start(values, target, trips, clocks):
     """Blocks of one warp that follow one another on their SM: when each begins and ends."""
     begin = clock()

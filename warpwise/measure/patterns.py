@@ -16,7 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from warpwise import cuda
+from warpwise.kernels.tensor_core import (
+    cp_async16,
+    cp_async_commit,
+    cp_async_wait,
+    ldmatrix_x4,
+    ldmatrix_x4_trans,
+)
+from warpwise.kernels.wide import load4, store4
 
+WORDS = 8192  # of the shared arrays of kernels that move quads
 SHARED_BYTES = 32_768  # of the shared arrays below
 TWO_ACCESSES = "the compiler makes two accesses of 8 bytes"
 DTYPES = {1: np.int8, 2: np.int16, 4: np.float32, 8: np.float64, 16: np.complex128}
@@ -228,7 +237,8 @@ def exchanged(width: int, stride: int, offset: int = 0, threads: int = 32) -> Pa
     src = numbers(DTYPES[width], threads)
     name = f"shared_stride {width} B, stride {stride}, offset {offset}, {threads} threads"
     args = src, stride, offset, np.zeros(threads, src.dtype)
-    return Pattern(name, exchange(width), 1, threads, args, np.roll(src, -1), width)
+    note = TWO_ACCESSES if width == 16 else ""
+    return Pattern(name, exchange(width), 1, threads, args, np.roll(src, -1), width, note=note)
 
 
 def tile(side: int, pitch: int, swizzle: int = 0) -> Pattern:
@@ -257,5 +267,199 @@ def on_shared_memory() -> Iterator[Pattern]:
         yield tile(32, 32, swizzle)
 
 
+# --- four neighbouring elements in a request ---
+
+
+@cuda.jit
+def quad_load(src, stride, offset, out):
+    i = cuda.grid(1)
+    a, b, c, d = load4(src, 4 * (offset + stride * i))
+    out[i] = a + b + c + d
+
+
+@cuda.jit
+def quad_store(src, stride, offset, out):
+    i = cuda.grid(1)
+    value = src[i]
+    store4(out, 4 * (offset + stride * i), value, value, value, value)
+
+
+@cuda.jit
+def quad_exchange(src, place, out):
+    """Thread t writes the quad ``place[t]`` of shared memory, and reads the next thread's."""
+    s = cuda.shared.array(WORDS, np.float32, alignment=16)
+    t = cuda.threadIdx.x
+    value = src[t]
+    store4(s, 4 * place[t], value, value, value, value)
+    cuda.syncthreads()
+    a, b, c, d = load4(s, 4 * place[(t + 1) % cuda.blockDim.x])
+    out[t] = a + b + c + d
+
+
+@cuda.jit
+def quad_copy(src, stride, place, out):
+    """Copy quads to shared memory without registers between, and read one word of each."""
+    s = cuda.shared.array(WORDS, np.float32, alignment=16)
+    t = cuda.threadIdx.x
+    cp_async16(s, 4 * place[t], src, 4 * stride * t)
+    cp_async_commit()
+    cp_async_wait(0)
+    cuda.syncthreads()
+    out[t] = s[4 * place[(t + 1) % cuda.blockDim.x]]
+
+
+@lru_cache
+def matrices_loaded(pitch: int, transposed: bool) -> Any:
+    """Return a kernel of one warp that loads four 8 x 8 matrices, one row below the other."""
+    load, words = ldmatrix_x4_trans if transposed else ldmatrix_x4, 32 * pitch
+
+    @cuda.jit
+    def load_matrices(src, out):
+        s = cuda.shared.array(words, np.uint32, alignment=16)
+        t = cuda.threadIdx.x
+        for k in range(4):
+            s[pitch * t + k] = src[t, k]
+        cuda.syncthreads()
+        a, b, c, d = load(s, pitch * t)
+        out[0, t] = a
+        out[1, t] = b
+        out[2, t] = c
+        out[3, t] = d
+
+    return load_matrices
+
+
+def quads_of(kind: Any, stride: int, offset: int = 0) -> Pattern:
+    places = offset + stride * np.arange(256)
+    size, name = 4 * (places.max() + 1), f"{name_of(kind)}, stride {stride}, offset {offset}"
+    if kind is quad_load:
+        src, out = numbers(np.float32, size), np.zeros(256, np.float32)
+        want = src.reshape(-1, 4).sum(axis=1)[places]
+    else:
+        src, out = numbers(np.float32, 256), np.zeros(size, np.float32)
+        want = out.copy()
+        want.reshape(-1, 4)[places] = src[:, None]
+    return Pattern(name, kind, 2, 128, (src, stride, offset, out), want, 16)
+
+
+PLACES = {
+    **{f"stride {k}": k * np.arange(32) for k in (1, 2, 3, 4, 5, 8, 9, 16, 33)},
+    "all the same": np.zeros(32, int),
+    "pairs the same": np.arange(32) // 2,
+    "reversed": np.arange(31, -1, -1),
+    "even lanes first": np.arange(32) % 2 * 16 + np.arange(32) // 2,
+    "quarters in turn": np.arange(32) % 4 * 8 + np.arange(32) // 4,
+    "rows of 4, swizzled": np.arange(32) // 4 * 4 + (np.arange(32) % 4 ^ np.arange(32) // 8),
+    "at random": np.random.default_rng(1).permutation(1024)[:32],
+}
+
+
+def quads_exchanged(name: str) -> Pattern:
+    src, place = numbers(np.float32, 32), PLACES[name].astype(np.int32)
+    s = np.zeros(WORDS // 4, np.float32)
+    s[place] = src  # of lanes with one place the last one's, whichever that is
+    if len(set(place)) < len(place):
+        src[:] = s[place] = 7
+    args = src, place, np.zeros(32, np.float32)
+    return Pattern(f"quad_exchange, {name}", quad_exchange, 1, 32, args, 4 * np.roll(s[place], -1), 16)
+
+
+def quads_copied(name: str, stride: int = 1) -> Pattern:
+    place = PLACES[name].astype(np.int32)
+    src, out = numbers(np.float32, 4 * 32 * stride), np.zeros(32, np.float32)
+    told = f"quad_copy, source stride {stride}, {name}"
+    want = np.roll(src[:: 4 * stride], -1)
+    return Pattern(told, quad_copy, 1, 32, (src, stride, place, out), want, 16)
+
+
+def matrices(pitch: int, transposed: bool = False) -> Pattern:
+    src = np.arange(128, dtype=np.uint32).reshape(32, 4) * np.uint32(0x00030002)
+    want = src.reshape(4, 32)
+    if transposed:
+        halves = src.view(np.uint16).reshape(4, 8, 8).swapaxes(1, 2)
+        want = np.ascontiguousarray(halves).reshape(4, 64).view(np.uint32)
+    name = f"load_matrices{', transposed' * transposed}, pitch {pitch}"
+    args = src, np.zeros((4, 32), np.uint32)
+    return Pattern(name, matrices_loaded(pitch, transposed), 1, 32, args, want, 16)
+
+
+def of_quads() -> Iterator[Pattern]:
+    for stride in (0, 1, 2, 3, 4, 5, 8):
+        yield quads_of(quad_load, stride)
+    for stride in (1, 2, 3, 8):
+        yield quads_of(quad_store, stride)
+    for kind in (quad_load, quad_store):
+        yield quads_of(kind, 1, offset=1)
+    yield from map(quads_exchanged, PLACES)
+    for name in PLACES:
+        if "same" not in name:
+            yield quads_copied(name)
+    for stride in (2, 3, 8):
+        yield quads_copied("stride 1", stride)
+    for pitch in (4, 8, 12, 16, 20, 32, 36):
+        yield matrices(pitch)
+    for pitch in (4, 8, 12):
+        yield matrices(pitch, transposed=True)
+
+
+# --- atomics ---
+
+
+@cuda.jit
+def count_global(index, out):
+    cuda.atomic.add(out, index[cuda.grid(1)], 1)
+
+
+@cuda.jit
+def add_global(index, src, out):
+    i = cuda.grid(1)
+    cuda.atomic.add(out, index[i], src[i])
+
+
+@cuda.jit
+def tickets_global(index, counts, out):
+    """The old value is used, so that the instruction returns one."""
+    i = cuda.grid(1)
+    out[i] = cuda.atomic.add(counts, index[i], 0)
+
+
+@cuda.jit
+def count_shared(index, out):
+    s = cuda.shared.array(1024, np.int32)
+    t = cuda.threadIdx.x
+    s[t] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(s, index[t], 1)
+    cuda.syncthreads()
+    out[t] = s[t]
+
+
+INDICES = {
+    "all to one": np.zeros(128, np.int32),
+    "each its own": np.arange(128, dtype=np.int32),
+    "two to each": np.arange(128, dtype=np.int32) // 2,
+    "eight to each": np.arange(128, dtype=np.int32) // 8,
+    "one of four": np.arange(128, dtype=np.int32) % 4,
+    "eight apart": np.arange(128, dtype=np.int32) * 8 % 1024,
+    "of 16 at random": np.random.default_rng(2).integers(0, 16, 128).astype(np.int32),
+}
+
+
+def of_atomics() -> Iterator[Pattern]:
+    for name, index in INDICES.items():
+        counts, src = np.bincount(index, minlength=1024).astype(np.int32), numbers(np.float32, 128)
+        sums = np.bincount(index, src, minlength=1024).astype(np.float32)
+        zeros = np.zeros(1024, np.int32)
+        yield Pattern(f"count_global, {name}", count_global, 1, 128, (index, zeros), counts)
+        args = index, src, zeros.astype(np.float32)
+        yield Pattern(f"add_global, {name}", add_global, 1, 128, args, sums)
+        held = numbers(np.int32, 1024), np.zeros(128, np.int32)
+        want = held[0][index]
+        yield Pattern(f"tickets_global, {name}", tickets_global, 1, 128, (index, *held), want)
+        if index.max() < 128:
+            out = np.zeros(128, np.int32)
+            yield Pattern(f"count_shared, {name}", count_shared, 1, 128, (index, out), counts[:128])
+
+
 def patterns() -> list[Pattern]:
-    return [*on_global_memory(), *on_shared_memory()]
+    return [*on_global_memory(), *on_shared_memory(), *of_quads(), *of_atomics()]
