@@ -222,7 +222,7 @@ def _unwritten(
     again[...] = before
     size = launch.blocks, launch.threads
     trace(as_kernel(kernel), *size, *args, record=(), sanitize=False, progress=False)
-    return held & (again == before)
+    return np.asarray(held & (again == before))
 
 
 def _on_unwritten(
