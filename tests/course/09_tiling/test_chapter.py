@@ -188,6 +188,9 @@ class TestForm(ChapterForm):
             assert number(chapter.glued[name]) == round(100 * (speed[after] / speed[before] - 1))
         for name, speed in (("tile_gain", reached), ("tile_said", predicted)):
             assert chapter.glued[name] == f"{speed[tiled] / speed[plain]:.1f}"
+        light = 132 * 128 * 2 * 1.98 / 1e3  # TFLOP/s of its multiply-add lanes
+        assert number(chapter.glued["beyond"]) == round(100 * reached[tiled] / light, 1)
+        assert number(chapter.glued["beyond"]) > number(chapter.glued["share_one"])
         best = max(reached[name] for name in predicted)
         assert number(chapter.glued["of_cublas"]) == round(100 * best / reached["cupy"])
 
