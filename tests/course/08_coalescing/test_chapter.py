@@ -144,7 +144,7 @@ class TestForm(ChapterForm):
 
     def test_dram_moves_64_bytes_for_a_float_that_stands_alone(self, chapter):
         rows = re.findall(
-            r"stride +(\d+): +(\d+) GB/s useful; of DRAM ([\d,]+) in sectors, ([\d,]+) by 64 bytes",
+            r"stride +(\d+): +(\d+) GB/s; of DRAM ([\d,]+) in sectors, ([\d,]+) by 64 bytes",
             chapter.printed,
         )
         by_64 = {int(stride): number(rate) for stride, _, _, rate in rows}
