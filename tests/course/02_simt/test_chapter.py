@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.chapter_form import ChapterForm, number, run
 
+from warpwise.benchmark_records import recorded
 from warpwise.devices import H100
 from warpwise.toolchain import compile_kernel, load, missing
 
@@ -155,6 +156,15 @@ def test_rare_lanes_and_frequent_warps(chapter):
             100 * diverging(Fraction(lane_share).limit_denominator(10_000) / 100)
         )
         assert abs(counted - 100 * parted.mean()) <= 0.5
+
+
+def test_each_way_of_the_measured_kernel_adds_as_much(chapter):
+    rows = recorded("divergence")[0].rows
+    ways = [(row.parameters["paths"], row.median_ms) for row in rows if "lanes" in row.case]
+    slope, rest = np.polyfit(*zip(*ways, strict=True), 1)
+    assert abs(number(chapter.glued["way_us"]) - 1e3 * slope) < 0.1
+    assert abs(number(chapter.glued["common_us"]) - 1e3 * rest) < 1
+    assert number(chapter.glued["all_ways"]) < 32
 
 
 def test_sorted_elements_part_one_warp(chapter):

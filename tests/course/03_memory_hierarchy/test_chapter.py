@@ -11,7 +11,7 @@ import pytest
 from support.cells import cells
 from support.chapter_form import ChapterForm, number, run
 
-from warpwise.devices import A100, H100, MEASURED, V100
+from warpwise.devices import A100, H100, H100_PCIE, MEASURED, V100
 
 pytestmark = pytest.mark.slow  # its cells are run
 
@@ -112,6 +112,17 @@ def test_latencies_are_the_measured_ones(chapter):
     ) == round(571.8 / 36.2)
     assert "1,410 MHz" in seen.dram_clocks.how
     assert value(chapter, "least_over_l1") == round(290 / 33)
+
+
+def test_our_own_latencies_lie_near_the_others_and_half_of_l2_is_near(chapter):
+    (seen,) = re.findall(r"^H200, ours +\? +(\d+) +(\d+) +(\d+) +(\d+)$", chapter.printed, re.M)
+    others = MEASURED[H100_PCIE.name]
+    for clocks, level in zip(seen, ("shared", "l1", "l2", "dram"), strict=True):
+        assert abs(int(clocks) / getattr(others, f"{level}_clocks").value - 1) < 0.2
+    assert value(chapter, "stays") < value(chapter, "l2_driver") / 2 < value(chapter, "leaves")
+    assert value(chapter, "dram_step") == int(seen[-1]) + value(chapter, "address")
+    (of_sm,) = re.findall(r"^H200, loaded .* (\d+) warps of at most 64$", chapter.printed, re.M)
+    assert int(of_sm) == round(1312.75 / 1.9785 * 4800 / 132 / 128)  # constants.json
 
 
 def test_sizes_of_the_memories_on_the_chip(chapter):

@@ -189,6 +189,21 @@ class TestForm(ChapterForm):
             in chapter.printed
         )
 
+    def test_full_sms_have_too_few_bytes_under_way_for_the_memory(self, chapter):
+        names = "plain_rate", "wide_rate", "h200_peak", "law_rate", "law_start"
+        plain, wide, peak, law, start = (number(chapter.glued[name]) for name in names)
+        # constants.json: clocks of a load while others copy, of a block's start, and GHz
+        for clocks, rate in ((1312.75, law), (1312.75 + 330, start)):
+            assert abs(2 * 132 * 2048 * 4 / (clocks / 1.9785) - rate) < 1
+        assert abs(plain / start - 1) < 0.03 and plain < law < wide < peak == 4800
+        assert number(chapter.glued["copy_share"]) == round(100 * 4273 / peak)
+        assert number(chapter.glued["ffma_share"]) == round(100 * 64.95 / 67)
+
+    def test_the_model_had_let_a_busy_memory_answer_too_soon(self, chapter):
+        names = "plain_said", "plain_ms", "wide_said", "wide_ms"
+        plain_said, plain_ms, wide_said, wide_ms = (number(chapter.glued[name]) for name in names)
+        assert plain_said < 0.8 * plain_ms and abs(wide_said / wide_ms - 1) < 0.03
+
     def test_right_answers_are_right(self, chapter):
         right = {
             name.removeprefix("roofline-"): question.right

@@ -142,6 +142,24 @@ class TestForm(ChapterForm):
         assert low == 100 * 4 / 5
         assert low < 90 < high < 100
 
+    def test_dram_moves_64_bytes_for_a_float_that_stands_alone(self, chapter):
+        rows = re.findall(
+            r"stride +(\d+): +(\d+) GB/s; of DRAM ([\d,]+) in sectors, ([\d,]+) by 64 bytes",
+            chapter.printed,
+        )
+        by_64 = {int(stride): number(rate) for stride, _, _, rate in rows}
+        assert list(by_64) == [8, 12, 16, 24, 32]
+        for stride, useful, by_32, rate in rows:
+            # 8 useful bytes: 4 that are read, with what comes with them, and 4 that are written
+            for piece, of_dram in ((32, number(by_32)), (64, number(rate))):
+                moved = min(4 * int(stride), piece) + 4
+                assert abs(moved / 8 * int(useful) / of_dram - 1) < 0.002
+        assert max(by_64.values()) < 4800 and min(by_64.values()) == by_64[32]
+
+    def test_a_shift_without_a_fifth_sector_was_measured_as_dear(self, chapter):
+        assert strided(1, 8) == strided(1) == 4
+        assert chapter.glued["kept_8"] == chapter.glued["kept_1"] == "97"
+
     def test_question_says_five_times_for_eight_times_the_sectors(self, chapter):
         assert "Why is one of them five times as slow?" in chapter.text
         assert chapter.glued["watch_times"] == "5" and chapter.glued["times_more"] == "8"
