@@ -11,12 +11,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.markers import MarkerStyle
 from support.paths import ROOT
 
 from warpwise.benchmark_records import FOLDER, Record, Row, read, recorded, slug
 from warpwise.book.charts import measured_chart, measured_counters, measured_list
 from warpwise.book.charts.alt_text import alt_text
 from warpwise.book.charts.catalogue import PLOTS
+from warpwise.book.charts.draw import LOOKS
 from warpwise.book.charts.plot import GB_PER_S, Axis, Line, Plot, amount, tick
 from warpwise.book.charts.series import panels
 from warpwise.devices import A100, H200, RTX_4090
@@ -154,9 +156,7 @@ def test_a_model_that_needs_no_device_names_none():
 
 def test_without_counters_the_page_says_that_none_were_measured(records):
     assert measured_counters() == "not measured yet"
-    assert [line.split(maxsplit=1) for line in measured_list().splitlines()] == [
-        [name, "not measured yet"] for name in SUITES
-    ]
+    assert " ".join(measured_list().split()) == f"not measured yet: {', '.join(SUITES)}"
 
 
 # --- records ---
@@ -287,7 +287,7 @@ def test_what_is_missing_and_what_went_wrong_is_passed_over(records):
     assert [(series.label, series.xs, series.ys) for series in panel.measured] == [
         ("an element a thread", (4096,), (5.0,))
     ]
-    assert "5 GB/s at 4 KiB" in measured_chart("copy").alt
+    assert "an element a thread: 5 GB/s at 4 KiB" in measured_chart("copy").alt
 
 
 def test_a_record_with_nothing_to_draw_leaves_the_model(records):
@@ -306,7 +306,7 @@ def test_a_ratio_needs_what_it_is_a_ratio_to(records):
         row("1", "fusion_2_five_wide", {"n": 8}, median_ms=9.0),
     ]
     write(records, "fusion", "Test GPU", rows)
-    assert "one kernel 4.5 times as fast" in measured_chart("fusion").alt
+    assert "one kernel: 4.5 times as fast" in measured_chart("fusion").alt
     write(records, "fusion", "Test GPU", rows[:1])
     assert "measured on" not in measured_chart("fusion").alt
 
@@ -330,7 +330,7 @@ def test_a_suite_without_a_chart_is_named():
         measured_chart("copies")
 
 
-def test_counters_are_told_with_those_that_differ(records):
+def test_counters_are_told_with_those_that_differ_by_cause(records):
     same = {
         "modelled": {"global_load_sectors": 4},
         "measured": {"global_load_sectors": 4},
@@ -342,28 +342,62 @@ def test_counters_are_told_with_those_that_differ(records):
         "verdict": "differs: global_load_sectors",
     }
     none = {"modelled": {"global_load_sectors": 4}, "measured": None, "verdict": "not measured"}
-    names = ("row", "column", "corner")
-    write(
-        records,
-        "counters",
-        "Test GPU",
-        [
-            row(n, "read", p, median_ms=None)
-            for n, p in zip(names, (same, other, none), strict=True)
-        ],
-    )
-    assert measured_counters().splitlines() == [
-        "measured on Test GPU: 1 of 2 access patterns count as the simulator does",
-        "  column: differs: global_load_sectors",
-        "    global_load_sectors: 4 in the simulator, 5 in Nsight Compute",
+    more = {
+        "modelled": {"global_load_sectors": 4, "global_load_requests": 1},
+        "measured": {"global_load_sectors": 1200.0, "global_load_requests": 2.0},
+        "verdict": "differs: global_load_sectors, global_load_requests",
+    }
+    split = "an access is split"
+    rows = [
+        row("row", "read", same, median_ms=None),
+        row("corner", "read", none, median_ms=None),
+        row("both", "read", more, median_ms=None, note=split),
+        row("column", "read", other, median_ms=None, note=split),
+        row("last", "read", more, median_ms=None),
     ]
+    write(records, "counters", "Test GPU", rows)
+    assert measured_counters().splitlines() == [
+        "measured on Test GPU: 1 of 4 access patterns count the same",
+        "3 differ, by cause:",
+        "",
+        "2 x an access is split",
+        "  such as column",  # which differs least
+        "                         simulator  Nsight Compute",
+        "    global_load_sectors          4               5",
+        "",
+        "1 x read: no cause is noted",
+        "  such as last",
+        "                          simulator  Nsight Compute",
+        "    global_load_sectors           4           1,200",
+        "    global_load_requests          1               2",
+    ]
+
+
+def test_all_counters_alike_are_one_line(records):
+    counted = {"modelled": {"a": 4}, "measured": {"a": 4}, "verdict": "equal"}
+    write(records, "counters", "Test GPU", [row("row", "read", counted, median_ms=None)])
+    assert measured_counters() == "measured on Test GPU: 1 of 1 access patterns count the same"
 
 
 def test_the_list_says_what_was_measured_where_and_when(records, rehearsed):
     write(records, "copy", "Test GPU", rows_of(rehearsed["copy"]))
-    assert (
-        "copy          Test GPU (2026-11-22)\nstride        not measured yet\n" in measured_list()
-    )
+    path = write(records, "stride", "Test GPU", rows_of(rehearsed["stride"]))
+    more = {"date": "2026-11-24", "unfinished": "the power failed", "driver": "580.1"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | more | {"quick": True}))
+    assert measured_list().splitlines()[:6] == [
+        "Test GPU, 2026-11-22 to 2026-11-24",
+        "  2 suites: copy, stride",
+        "  small sizes: stride",
+        "  a part of stride: the power failed",
+        "  driver 580.1",
+        "",
+    ]
+    assert "not measured yet: offset, latency, " in measured_list()
+
+
+def test_what_is_printed_fits_a_box():
+    for text in (measured_list(), measured_counters()):
+        assert max(map(len, text.splitlines())) <= 72
 
 
 # --- the picture ---
@@ -411,8 +445,32 @@ def test_words_say_how_a_line_goes():
     line = Line("it", ("v",), lambda device, x: 10 - (x - 2) ** 2)
     plot = Plot("A hill", "x", GB_PER_S, (line,), at=(0, 1, 2, 3), x=Axis("x", "x = {}"))
     assert alt_text(plot, panels(plot, ())) == (
-        "A hill, modelled: it from 6 GB/s at x = 0, at most 10 GB/s at x = 2, to 9 GB/s at x = 3."
+        "A hill, modelled: it: from 6 at x = 0, at most 10 at x = 2, to 9 GB/s at x = 3."
     )
+
+
+def test_where_lines_end_together_is_said_once():
+    lines = (
+        Line("hill", ("v",), lambda device, x: 10 - (x - 2) ** 2),
+        Line("slope", ("v",), lambda device, x: 1 + x),
+        Line("point", ("v",), lambda device, x: 7 if x == 3 else None),
+        Line("plain", ("v",), lambda device, x: 5),
+    )
+    plot = Plot("Land", "x", GB_PER_S, lines, at=(0, 1, 2, 3), x=Axis("x", "x = {}"))
+    assert alt_text(plot, panels(plot, ())) == (
+        "Land, modelled: from x = 0 to x = 3, hill: 6, at most 10 at x = 2, to 9 GB/s; "
+        "slope: 1 to 4 GB/s; point: 7 GB/s at x = 3; plain: 5 GB/s throughout."
+    )
+
+
+@pytest.mark.parametrize("suite", PLOTS)
+def test_an_alt_text_is_not_longer_than_somebody_listens_to(suite):
+    assert len(measured_chart(suite).alt.split()) <= 185
+
+
+def test_every_mark_can_be_hollow():
+    """A prediction's mark beside a measured one differs by nothing else."""
+    assert all(MarkerStyle(mark).is_filled() for _, mark, _ in LOOKS)
 
 
 # --- nothing falls behind ---
