@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -24,9 +25,10 @@ from warpwise.book.charts.series import panels
 from warpwise.devices import A100, H200, RTX_4090
 from warpwise.errors import MeasureError
 from warpwise.measure.suites import SUITES
+from warpwise.measure.summary import reached, targets
 from warpwise.views.chart import USED
 
-PAGE = ROOT / "chapters/measured.md"
+PAGE, HERE = ROOT / "chapters/measured.md", ROOT / FOLDER
 
 # Prints every suite's cases as a rehearsal makes them, without running any.
 CASES = """
@@ -513,6 +515,37 @@ def test_the_page_shows_every_chart_once_and_the_table():
     assert "print(measured_counters())" in PAGE.read_text(
         "utf-8"
     ) and "print(measured_list())" in PAGE.read_text("utf-8")
+
+
+def test_the_readme_has_the_figures_of_the_records():
+    """Those that the home page computes: patterns that must agree, and the ratio to cuBLAS."""
+    found = (ROOT / "README.md").read_text("utf-8")
+    patterns, percent = re.findall(r"(\d+) access patterns|(\d+) % of the speed of cuBLAS", found)
+    (counted, *_), (timed, *_) = (recorded(suite, HERE) for suite in ("counters", "sgemm_ladder"))
+    must = [one.parameters for one in counted.rows if one.parameters["must_agree"]]
+    assert [one["verdict"] for one in must] == ["equal"] * int(patterns[0])
+    (bar,) = (one for one in reached(timed) if one.bar.what == "float32 matrix product")
+    assert f"{100 * bar.ratio:.0f}" == percent[1]
+
+
+def test_the_reason_for_the_plain_copy_s_miss_is_in_the_records():
+    """Bytes under way, by the time of a load and of a block's start, are what was measured."""
+    text = PAGE.read_text("utf-8")
+    assert targets([recorded("copy", HERE)[0]]).count("missed") == 1
+    (cell,) = (part for part in text.split("```") if "fed_gb=" in part)
+    with contextlib.chdir(PAGE.parent):
+        ns = {"recorded": recorded, "Path": Path}
+        exec(cell.partition(":tags: [remove-cell]")[2], ns)
+    fed = 2 * ns["in_flight"] / (ns["wait_ns"] + ns["start_ns"])
+    assert fed == pytest.approx(ns["plain"], rel=0.05)
+    assert ns["wide"] == pytest.approx(ns["most"], rel=0.01)
+
+
+def test_of_all_records_nothing_but_the_plain_copy_is_missed():
+    found = targets(record for suite in SUITES for record in recorded(suite, HERE)[:1])
+    missed = [line.split()[:2] for line in found.splitlines() if line.endswith("missed")]
+    assert missed == [["plain", "copy"]]
+    assert found.count("reached") > 10 and max(map(len, found.splitlines())) <= 66
 
 
 @pytest.mark.parametrize(
