@@ -90,7 +90,8 @@ wasm: $(READY) ## run the simulator's tests under Pyodide, as in a browser, and 
 gpu: export PYTHONPATH := .
 gpu: ## on a machine with an NVIDIA GPU: run every solution and test kernel on it, and measure all suites
 	@python=$(or $(wildcard $(BIN)/python),$(PYTHON)); status=0; \
-	$$python tests/gpu || status=1; $$python -m warpwise.cli measure || status=1; exit $$status
+	$$python tests/gpu || status=1; $$python tests/gpu/compare_counters.py || status=1; \
+	$$python -m warpwise.cli measure || status=1; exit $$status
 
 lint: style ## check style, format, spelling and types
 	$(BIN)/ruff format --check .

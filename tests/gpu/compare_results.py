@@ -117,7 +117,7 @@ def result_of(job: Job, most_threads: int) -> Result:
     """Run a kernel in the simulator and, if faultless there, on the GPU; compare all arrays."""
     if job.kernel is None:
         return Result(job.name, SKIPPED, "a host function")
-    if any(isinstance(arg, TensorMap) for *_, args in job.launches for arg in args):
+    if is_model(job):
         return Result(job.name, SKIPPED, "a kernel of warpwise.hopper, a model")
     launches = [one for one in job.launches if threads(one[1]) * threads(one[2]) <= most_threads]
     if not launches:
@@ -157,6 +157,11 @@ def result_of(job: Job, most_threads: int) -> Result:
             f"{'equal' if farthest == 0 else f'at most {farthest:.1g} of the largest number apart'}"
         ),
     )
+
+
+def is_model(job: Job) -> bool:
+    """Return whether a kernel is one of ``warpwise.hopper``, which no compiler takes."""
+    return any(isinstance(arg, TensorMap) for *_, args in job.launches for arg in args)
 
 
 def on_device(kernel: Any, blocks: Any, block: Any, args: tuple) -> list[np.ndarray]:

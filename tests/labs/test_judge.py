@@ -136,6 +136,21 @@ def test_an_element_that_no_thread_wrote_is_named():
     assert verdict.detail == f"{first}\nmissing: the last element only"
 
 
+@cuda.jit
+def poisoned_byte(x, y):
+    """Store everywhere, and what an unwritten byte holds in one place."""
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = x[0] if i == 5 else 1
+
+
+def test_a_byte_that_was_stored_is_not_called_unwritten():
+    held = poison((1,), "uint8")
+    case = Launch("bytes", 1, 32, (held, Out(20, "uint8")), (np.ones(20, np.uint8),))
+    verdict = judge_launch(poisoned_byte, case)
+    assert verdict.reason == "wrong result" and verdict.detail.startswith("y[5] should be 1")
+
+
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "int8", "uint16", "int32", "int64"]
 )

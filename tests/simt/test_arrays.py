@@ -695,3 +695,21 @@ def test_hints_to_the_caches_are_for_elements_of_global_arrays(call):
 def test_an_alignment_may_be_none(alignment):
     out, _ = traced(f"s = cuda.shared.array(32, 'int64', {alignment})\ns[t] = i\nout[i] = s[t]")
     np.testing.assert_array_equal(out, np.arange(64))
+
+
+@cuda.jit
+def from_the_end(a, out):
+    i = cuda.grid(1)
+    out[i] = a.flat[i - 1]
+
+
+@cuda.jit
+def one_from_the_end(a, out):
+    out[0] = a.flat[-1]
+
+
+@pytest.mark.parametrize("kernel", [from_the_end, one_from_the_end])
+def test_a_negative_index_of_flat_is_outside(kernel):
+    """An H200 reads what lies before the array; the axes of an array do count from the end."""
+    with pytest.raises(OutOfBoundsError, match="axis 0 is outside a"):
+        trace(kernel, 1, 4, np.ones((3, 4)), np.zeros(4))

@@ -176,6 +176,11 @@ WRONG = {
         "tile[0] is read while",
         "the wait on line 12 lets the newest 2 groups go on",
     ),
+    "committed after the wait": (
+        COPY + WAIT.format(0) + COMMIT + READ,
+        "tile[0] is read while",
+        "it is in group 1 of 1 that the thread has committed, but only after the wait on line 11",
+    ),
     "another thread's": (
         COPY + COMMIT + "if t < 16:\n    " + WAIT.format(0) + "out[t] = tile[4 * (31 - t)]",
         "tile[124] is read while a copy to it, started by thread (31, 0, 0) on line 10",
@@ -196,6 +201,13 @@ def test_a_use_before_the_wait_is_named(name):
 def test_the_wait_that_would_do_is_told():
     body = COPY + COMMIT + SECOND + COMMIT + COMMIT + WAIT.format(2) + READ_SECOND
     with pytest.raises(AsyncCopyError, match=r"cp_async_wait\(1\) does here"):
+        run(body)
+
+
+def test_groups_that_come_after_the_wait_do_not_count_for_it():
+    """Of one group the wait lets one go on; a second is committed only after it."""
+    body = COPY + COMMIT + WAIT.format(1) + SECOND + COMMIT + READ
+    with pytest.raises(AsyncCopyError, match=r"cp_async_wait\(0\) does here"):
         run(body)
 
 

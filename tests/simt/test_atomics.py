@@ -309,8 +309,11 @@ def add_at(at, memory):
 def closed_form(at: np.ndarray) -> tuple[int, int]:
     """Return (passes, sectors) of the requests of warps of 32 on 4-byte elements."""
     warps = [at[i : i + 32] for i in range(0, at.size, 32)]
-    return sum(int(np.unique(w, return_counts=True)[1].max()) for w in warps), sum(
-        np.unique(w // 8).size for w in warps
+    named = [np.unique(w, return_counts=True) for w in warps]
+    return sum(int(counts.max()) for _, counts in named), sum(
+        int(counts[places // 8 == sector].max())
+        for places, counts in named
+        for sector in np.unique(places // 8)
     )
 
 

@@ -293,7 +293,9 @@ BANKS += [(2, s) for s in (0, 1, 2, 3, 4, 5, 7, 8, 16, 32, 33, 64, 65, 97)] + [
 def test_wavefronts_of_a_stride(width, stride):
     m = on_shared(width, stride)
     wavefronts, fewest = wavefronts_of_stride(stride, width), max(1, width // 4)
-    assert (m.shared_load_requests, m.shared_load_wavefronts) == (1, wavefronts)
+    # where all lanes load one element, twice as many are served at a time
+    loads = wavefronts // 2 if stride == 0 and width > 4 else wavefronts
+    assert (m.shared_load_requests, m.shared_load_wavefronts) == (1, loads)
     assert m.shared_load_bank_conflicts == m.shared_store_bank_conflicts == wavefronts - fewest
     assert (m.shared_store_requests, m.shared_store_wavefronts) == (1, wavefronts)
 

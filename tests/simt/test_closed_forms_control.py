@@ -226,8 +226,8 @@ def test_a_reduction_over_a_tree(threads):
 
 
 # --- atomics ---
-# Thread t adds to bin t % m, m <= 32: of a warp's 32 lanes ceil(32/m) name bin 0, and no bin is
-# named by more. The bins are m neighbours of 4 bytes: ceil(4m/32) sectors.
+# Thread t adds to bin t % m, m <= 32: of a warp's 32 lanes ceil((32-b)/m) name bin b, so none is
+# named by more than the first bin of its sector, which holds 8 neighbours of 4 bytes.
 
 ATOMIC = """
 @cuda.jit
@@ -253,7 +253,8 @@ def test_lanes_that_add_to_one_bin_take_turns(where, bins):
     assert (added.atomics, added.atomic_passes) == (64, 2 * ceil(32, bins))
     on_global, on_shared = (2, 0) if where == "out" else (0, 2)
     assert (added.global_atomic_requests, added.shared_atomic_requests) == (on_global, on_shared)
-    assert added.global_atomic_sectors == on_global * ceil(4 * bins, 32)
+    turns = sum(ceil(32 - first, bins) for first in range(0, bins, 8))
+    assert added.global_atomic_sectors == on_global * turns
     np.testing.assert_array_equal(out, np.bincount(np.arange(64) % bins, minlength=32))
 
 

@@ -402,6 +402,36 @@ def test_wavefronts_of_a_stride_of_doubles(stride):
     assert m.shared_load_bank_conflicts == WAVEFRONTS_FP64[stride] - 2
 
 
+# where lanes name words of 8 or 16 bytes -> wavefronts of a load, and of a store
+PAIRED = {
+    "all the same": (np.zeros(32, np.int64), {8: (1, 2), 16: (2, 4)}),
+    "neighbours the same": (np.arange(32) // 2, {8: (1, 2), 16: (2, 4)}),
+    "the next but one the same": (
+        np.arange(32) // 4 * 2 + np.arange(32) % 2,
+        {8: (1, 2), 16: (2, 4)},
+    ),
+    "pairs from lane 1 on": ((np.arange(32) + 1) // 2, {8: (2, 2), 16: (4, 4)}),
+    "pairs in one bank": (np.arange(32) // 2 * 8, {8: (8, 8), 16: (16, 16)}),
+}
+
+
+@pytest.mark.parametrize("width", [8, 16])
+@pytest.mark.parametrize("name", PAIRED)
+def test_wide_loads_of_which_neighbours_want_the_same_take_half_the_wavefronts(name, width):
+    places, found = PAIRED[name]
+    addresses = width * places.astype(np.int64)[None, :]
+    load, store = (count_wavefronts(addresses, None, width, loads)[0] for loads in (True, False))
+    assert (load, store) == found[width]
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_a_neighbour_that_is_inactive_wants_nothing_else(width):
+    places, even = width * (WARP // 2), WARP % 2 == 0
+    assert count_wavefronts(places, even, width, loads=True)[0] == width // 8
+    assert count_wavefronts(places, WARP % 4 == 0, width, loads=True)[0] == width // 8
+    assert count_wavefronts(places, even, width)[0] == width // 4
+
+
 @pytest.mark.parametrize(("stride", "wavefronts"), [(1, 4), (2, 8), (3, 4), (8, 32)])
 def test_wavefronts_of_a_stride_of_16_bytes(stride, wavefronts):
     assert count_wavefronts(16 * stride * WARP, None, 16) == (wavefronts, 4)

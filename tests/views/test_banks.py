@@ -73,10 +73,14 @@ def test_passes_count_what_the_simulator_counts(width):
         active = random.random(WARP_SIZE) < random.choice([0.1, 0.6, 1])
         active[random.integers(WARP_SIZE)] = True
         words = np.where(active, addresses // BANK_BYTES, -1).tolist()
-        found = banks.passes(words, max(1, width // BANK_BYTES))
-        assert (sum(found), len(found)) == count_wavefronts(
-            addresses[None, :], active[None, :], width
-        )
+        if random.random() < 0.5:
+            addresses = addresses[np.arange(WARP_SIZE) // 2]  # in pairs
+            words = np.where(active, addresses // BANK_BYTES, -1).tolist()
+        for load in (True, False):
+            found = banks.passes(words, max(1, width // BANK_BYTES), load)
+            assert (sum(found), len(found)) == count_wavefronts(
+                addresses[None, :], active[None, :], width, load
+            )
 
 
 @pytest.mark.parametrize(

@@ -207,14 +207,18 @@ class Counters:
         "Warp-level atomic operations on global memory; loads and stores do not count them.",
         unit="requests of warps",
         group="atomics",
-        note="``l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum`` and ``_op_red.sum`` together: "
-        "``red`` is an atomic whose old value nobody uses",
+        nsight="l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+        note="and ``_op_red.sum`` where that counts atomics whose old value nobody uses",
+        agrees=True,
     )
     global_atomic_sectors: int = counter(
-        "32-byte sectors that those atomics touch, each counted once per request.",
+        "32-byte sectors that those atomics touch. Lanes of one address take turns, so a sector "
+        "counts as often as its most named address.",
         unit="sectors",
         group="atomics",
-        note="``l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum`` and ``_op_red.sum`` together",
+        nsight="l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+        note="and ``_op_red.sum`` likewise",
+        agrees=True,
     )
     global_atomic_bytes: int = counter(
         "Bytes of the elements that active lanes update there, a byte named by two lanes counted "
@@ -228,6 +232,8 @@ class Counters:
         group="shared",
         nsight="smsp__inst_executed_op_shared_ld.sum",
         everywhere=False,
+        note="and ``_op_ldsm.sum`` for ``ldmatrix``; larger by loads whose lanes are all "
+        "predicated off",
         agrees=True,
     )
     shared_load_bytes: int = counter(
@@ -235,7 +241,7 @@ class Counters:
         "counted twice.",
         unit="bytes",
         group="shared",
-        nsight="smsp__sass_data_bytes_mem_shared_op_ld.sum",
+        note="``smsp__sass_data_bytes_mem_shared_op_ld.sum`` counts a byte once that lanes share",
     )
     shared_load_wavefronts: int = counter(
         "Passes over the 32 banks that those loads need.",
@@ -257,6 +263,7 @@ class Counters:
         group="shared",
         nsight="smsp__inst_executed_op_shared_st.sum",
         everywhere=False,
+        note="larger by stores whose lanes are all predicated off; without ``cp.async``",
         agrees=True,
     )
     shared_store_bytes: int = counter(

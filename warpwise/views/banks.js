@@ -23,17 +23,24 @@ const ranges = (list) =>
     .map(([a, b]) => (a === b ? a : `${a} to ${b}`))
     .join(", ");
 
+// Whether each lane names the same as its neighbour, or each as the next but one.
+const paired = (words) =>
+  [1, 2].some((far) =>
+    words.every((word, i) => word < 0 || words[i ^ far] < 0 || word === words[i ^ far]),
+  );
+
 // Schedule the words that lanes name, -1 for an idle lane. Lanes are served in groups of 32, 16 or
-// 8 for up to 4, 8 or 16 bytes. In a wavefront a bank serves one word to all lanes of the group
+// 8 for up to 4, 8 or 16 bytes, and of twice as many for wide loads in pairs. In a wavefront a bank serves one word to all lanes of the group
 // that name it. Elements are aligned: the banks of one serve it together, so its first word stands
 // for all of its span. Gives the wavefront of each lane, from 1, the groups and the total.
-function serve(words, span) {
+function serve(words, span, load) {
+  const size = (WARP / span) * (load && span > 1 && paired(words) ? 2 : 1);
   const wave = [];
   const groups = [];
   let total = 0;
-  for (let first = 0; first < WARP; first += WARP / span) {
+  for (let first = 0; first < WARP; first += size) {
     const banks = {};
-    for (const word of words.slice(first, first + WARP / span)) {
+    for (const word of words.slice(first, first + size)) {
       const queue = word < 0 ? [] : (banks[word % BANKS] ??= []);
       const at = queue.indexOf(word);
       wave.push(word < 0 ? 0 : total + (at < 0 ? queue.push(word) : at + 1));
@@ -53,14 +60,15 @@ function chosen({ itemsizes, lines }, { stride, padding, dtype, line, request })
   return {
     words,
     span: Math.max(1, itemsizes[dtype] / BYTES),
+    load: true,
     lead: `Lane i reads ${dtype} s[(${stride} + ${padding}) * i].`,
   };
 }
 
 export function show(data, values, width) {
   if (data.nothing) return { picture: "", text: data.nothing };
-  const { words, span, lead, limits, outputs } = chosen(data, values);
-  const { wave, groups, total } = serve(words, span);
+  const { words, span, load, lead, limits, outputs } = chosen(data, values);
+  const { wave, groups, total } = serve(words, span, load);
   const { lane } = values;
   const at = Math.min(values.wavefront, total);
   const { banks, most } = groups.findLast(({ before }) => before < at);

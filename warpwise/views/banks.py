@@ -73,7 +73,7 @@ def explorer(stride: int = 32, dtype: str = "float32", padding: int = 0) -> View
     dtype = one_of("dtype", dtype, ITEMSIZES)
     pitch = (stride + padding) * ITEMSIZES[dtype]
     words = [pitch * lane // BANK_BYTES for lane in range(WARP_SIZE)]
-    wavefronts = sum(passes(words, max(1, ITEMSIZES[dtype] // BANK_BYTES)))
+    wavefronts = sum(passes(words, max(1, ITEMSIZES[dtype] // BANK_BYTES), load=True))
     types = {name: f"{name}, {size} bytes" for name, size in ITEMSIZES.items()}
     controls = (
         Choice("dtype", "element type", types, dtype),
@@ -100,16 +100,24 @@ def of_trace(trace: Trace, line: int | None = None) -> View:
     return View("banks", {"lines": lines}, _choices(trace, groups, line), above)
 
 
-def passes(words: list[int], span: int) -> list[int]:
+def passes(words: list[int], span: int, load: bool = False) -> list[int]:
     """Return the wavefronts of each group of lanes with an active one.
 
     ``words``: the first of the ``span`` words that each lane names, -1 for none. A group is what
-    can be served at once: 32 lanes, 16 or 8 for 1, 2 or 4 words each. Its wavefronts are the most
-    different words in one bank."""
-    size = WARP_SIZE // span
+    can be served at once: 32 lanes, 16 or 8 for 1, 2 or 4 words each, and twice as many for wide
+    loads in pairs. Its wavefronts are the most different words in one bank."""
+    size = WARP_SIZE // span * (1 + (load and span > 1 and _paired(words)))
     starts = range(0, WARP_SIZE, size)
     groups = ({word for word in words[at : at + size] if word >= 0} for at in starts)
     return [max(Counter(word % BANKS for word in group).values()) for group in groups if group]
+
+
+def _paired(words: list[int]) -> bool:
+    """Return whether each lane names the same as its neighbour, or each as the next but one."""
+    return any(
+        all(word < 0 or words[i ^ far] in (-1, word) for i, word in enumerate(words))
+        for far in (1, 2)
+    )
 
 
 def _nothing(trace: Trace, used: bool) -> str:
@@ -173,21 +181,22 @@ def _packed(group: Group, most: int, line: str) -> list[Json]:
     packed = []
     for place in carried:
         event = group.requests[place]
-        words, span = _named(event)
+        words, span, load = _named(event)
         worst = ", its worst request" if place == group.worst and _conflicts(event) else ""
         warp = f"warp {event.warp} of block {event.block}"
         lead = f"{heading(line)}{worst}: {warp} {VERBS[event.kind]} {event.array}."
         outputs = {"request": f"{place + 1:,} of {total:,}"}
         limits = {"request": [1, len(carried)]}
-        shown = {"words": words, "span": span, "lead": lead, "limits": limits, "outputs": outputs}
-        packed.append(shown)
+        served = {"words": words, "span": span, "load": load}
+        packed.append({**served, "lead": lead, "limits": limits, "outputs": outputs})
     return packed
 
 
-def _named(event: Event) -> tuple[list[int], int]:
-    """Return the first word that each lane names, -1 if idle, and how many an element spans."""
+def _named(event: Event) -> tuple[list[int], int, bool]:
+    """Return the first word that each lane names, -1 if idle, how many an element spans, and
+    whether it is a load: what ``passes`` takes."""
     words = [address // BANK_BYTES for address in event.addresses]
-    return words, max(1, event.itemsize // BANK_BYTES)
+    return words, max(1, event.itemsize // BANK_BYTES), event.kind == "load"
 
 
 def _conflicts(event: Event) -> int:

@@ -120,7 +120,7 @@ def flat(a, out):
     """An array in C order, by one index."""
     i = cuda.grid(1)
     if i < a.size:
-        out.flat[i] = a.flat[i] + a.reshape(-1)[i] + a.flat[-1 - i]
+        out.flat[i] = a.flat[i] + a.reshape(-1)[i] + a.flat[a.size - 1 - i]
 
 
 @cuda.jit

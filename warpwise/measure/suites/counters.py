@@ -1,7 +1,8 @@
-"""The simulator's counters beside Nsight Compute's, for ``warpwise.measure.patterns``.
+"""The simulator's counters beside Nsight Compute's, for the patterns of ``warpwise.measure``.
 
-A pattern of 4-byte elements must agree exactly. Warp efficiency is compared only if all
-instructions of a warp have the same active lanes: the compiler's instructions are not the source's.
+A pattern must agree exactly unless a note says why it cannot. Warp efficiency is compared only if
+all instructions of a warp have the same active lanes: the compiler's instructions are not the
+source's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from warpwise.benchmark_records import EQUAL
 from warpwise.cuda import numba_backend
 from warpwise.errors import MeasureError, WarpwiseError
 from warpwise.measure.ncu import METRICS, NcuError, counters, matched, profiled
-from warpwise.measure.patterns import Pattern, patterns
+from warpwise.measure.patterns import Pattern, on_global_memory, on_shared_memory
+from warpwise.measure.patterns_of_atomics import of_atomics
+from warpwise.measure.patterns_of_quads import of_quads
 from warpwise.measure.place import Place
 from warpwise.metrics import ABOUT
 
@@ -24,6 +27,10 @@ TITLE = "Counters of the simulator beside Nsight Compute's"
 OPTIONAL = {name for name, about in ABOUT.items() if not about.everywhere}
 Counters = dict[str, float | None]
 ROUNDING = 2e-3  # ncu prints lanes per instruction with two or three digits
+
+
+def patterns() -> list[Pattern]:
+    return [*on_global_memory(), *on_shared_memory(), *of_quads(), *of_atomics()]
 
 
 def collect(place: Place) -> list[dict[str, Any]]:

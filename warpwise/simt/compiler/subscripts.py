@@ -201,7 +201,9 @@ def _view(c: Context, node: ast.Subscript, run: Run, t: ArrayType, parts: list[C
 
 
 def _flat(c: Context, node: ast.Subscript, owner: ast.expr) -> Element:
-    """Compile ``a.flat[i]``: the index counts elements in C order."""
+    """Compile ``a.flat[i]``: the index counts elements in C order.
+
+    A negative one is outside: a GPU reads what lies before the array."""
     base, index = c.expression(owner), _index(c, node.slice)
     if not isinstance(base.type, ArrayType) or base.type.dtype.names:
         what = f"{ast.unparse(node.value)} is not defined"
@@ -215,11 +217,20 @@ def _flat(c: Context, node: ast.Subscript, owner: ast.expr) -> Element:
             for size in reversed(shape[axis + 1 :]):
                 lanes = isinstance(i, np.ndarray)
                 i = i // np.maximum(size, 1) if lanes else int(i) // max(size, 1)
-            return i if axis == 0 else i % max(shape[axis], 1)
+            if axis:
+                return i % max(shape[axis], 1)
+            return _outside(i, shape[0])
 
         return place
 
     return Element(t.dtype, t.space, run, [along(axis) for axis in range(t.ndim)])
+
+
+def _outside(i: Value, size: Value) -> Value:
+    """Return an index that does not count from the end where it is negative."""
+    if isinstance(i, np.ndarray) or isinstance(size, np.ndarray):
+        return np.where(np.less(i, 0), np.subtract(i, size), i)
+    return i - size if i < 0 else i
 
 
 def field(

@@ -58,6 +58,22 @@ def count_sectors(addresses: Lanes, lanes: Lanes | None, width: int, within: boo
     return _distinct(np.concatenate([first, last], axis=1))
 
 
+def count_atomic_sectors(addresses: Lanes, lanes: Lanes | None) -> int:
+    """Return the sectors that atomics of each warp touch one after the other, summed over warps.
+
+    Lanes that name one address take turns: a sector counts as often as its most named address does.
+    Nsight Compute counts so on an H200 (``measurements``, suite ``counters``)."""
+    named = by_warp(addresses, lanes)
+    warps = np.repeat(np.arange(len(named), dtype=np.int64), WARP_SIZE)
+    pairs = np.stack([warps, named.ravel()], axis=1)[named.ravel() != _NOWHERE]
+    elements, turns = np.unique(pairs, axis=0, return_counts=True)
+    sectors = np.stack([elements[:, 0], elements[:, 1] >> _SECTOR_SHIFT], axis=1)
+    _, sector = np.unique(sectors, axis=0, return_inverse=True)
+    most = np.zeros(len(elements), np.int64)
+    np.maximum.at(most, sector.ravel(), turns)
+    return int(most.sum())
+
+
 def _within_sectors(addresses: Lanes, width: int) -> bool:
     """Return True if no element lies across two sectors, as all are aligned to their size."""
     if SECTOR_BYTES % width:
@@ -76,37 +92,64 @@ def _distinct(rows: Lanes) -> int:
     return int(np.count_nonzero(steps)) + len(rows) - int(np.count_nonzero(rows[:, -1] == _NOWHERE))
 
 
-def count_wavefronts(addresses: Lanes, lanes: Lanes | None, width: int) -> tuple[int, int]:
+def count_wavefronts(
+    addresses: Lanes, lanes: Lanes | None, width: int, loads: bool = False
+) -> tuple[int, int]:
     """Return the wavefronts of each warp's shared-memory request, and the fewest possible, summed.
 
     Lanes are served in groups of 32, 16 or 8 for elements of up to 4, 8 or 16 bytes; lanes that
-    name the same word are served together. ``addresses``: bytes from the start of the block's
-    shared memory, ``(rows, threads)``."""
+    name the same word are served together. ``loads``: wide loads of which neighbours want the same
+    are served in groups of twice as many lanes (see ``_in_pairs``). ``addresses``: bytes from the
+    start of the block's shared memory, ``(rows, threads)``."""
     if len(addresses) > 1:
-        return _wavefronts(addresses, lanes, width)
+        return _wavefronts(addresses, lanes, width, loads)
     return _wavefronts_of_a_block(
         addresses.astype(np.int64, copy=False).tobytes(),
         None if lanes is None else lanes.tobytes(),
         width,
+        loads,
     )
 
 
 @lru_cache(maxsize=4096)
-def _wavefronts_of_a_block(addresses: bytes, lanes: bytes | None, width: int) -> tuple[int, int]:
+def _wavefronts_of_a_block(
+    addresses: bytes, lanes: bytes | None, width: int, loads: bool
+) -> tuple[int, int]:
     """Count for one block; a kernel's loop repeats the same pattern again and again."""
     active = None if lanes is None else np.frombuffer(lanes, bool)[None, :]
-    return _wavefronts(np.frombuffer(addresses, np.int64)[None, :], active, width)
+    return _wavefronts(np.frombuffer(addresses, np.int64)[None, :], active, width, loads)
 
 
-def _wavefronts(addresses: Lanes, lanes: Lanes | None, width: int) -> tuple[int, int]:
-    words = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
+def _wavefronts(addresses: Lanes, lanes: Lanes | None, width: int, loads: bool) -> tuple[int, int]:
+    first = by_warp(addresses // BANK_BYTES, lanes, nothing=-1)
     per_lane = max(1, width // BANK_BYTES)
-    if per_lane > 1:
-        words = np.where(
-            words[..., None] < 0, -1, words[..., None] + np.arange(per_lane, dtype=np.int64)
-        ).reshape(-1, _WORDS)
-    words = words[(words >= 0).any(axis=1)]
-    return _most_per_bank(words), len(words)
+    if per_lane == 1:
+        return _served(first)
+    words = np.where(
+        first[..., None] < 0, -1, first[..., None] + np.arange(per_lane, dtype=np.int64)
+    )
+    paired = _in_pairs(first) if loads else np.zeros(len(first), bool)
+    alone = _served(words[~paired].reshape(-1, _WORDS))
+    together = _served(words[paired].reshape(-1, 2 * _WORDS))
+    return alone[0] + together[0], alone[1] + together[1]
+
+
+def _in_pairs(first: Lanes) -> Lanes:
+    """Return which warps' active lanes name the same as their neighbour, or as the next but one.
+
+    So packed, twice as many registers return at a time (NVIDIA's developer forum, "Unexpected
+    shared memory bank conflict", 2019); an H200 counts so where all lanes name one address."""
+    found = np.zeros(len(first), bool)
+    for apart in (1, 2):
+        other = first[:, np.arange(WARP_SIZE) ^ apart]
+        found |= ((first == other) | (first < 0) | (other < 0)).all(axis=1)
+    return found
+
+
+def _served(groups: Lanes) -> tuple[int, int]:
+    """Return the wavefronts of groups of words, and the groups with any, of which -1 is none."""
+    groups = groups[(groups >= 0).any(axis=1)]
+    return _most_per_bank(groups), len(groups)
 
 
 def _most_per_bank(groups: Lanes) -> int:

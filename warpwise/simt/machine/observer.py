@@ -107,11 +107,18 @@ class AsyncCopy:
     groups: Lanes  #: the number of the group that each lane's copy is in, from 0
     on_the_way: Lanes  #: the lanes whose copy has not arrived
     committed_by: Lanes  #: the groups that threads have committed by now, by place in the batch
-    waited: tuple[int, Site] | None = None  #: the last wait that let it go on, and its number
+    #: the last wait that let it go on: its number, and the groups that threads had committed then
+    waited: tuple[int, Site, Lanes] | None = None
 
     def committed(self, row: int, column: int) -> int:
         """Return how many groups a lane has committed by now."""
         return int(self.committed_by[self.request.mask.group.places[row, column]])
+
+    def committed_before_wait(self, row: int, column: int) -> int:
+        """Return how many groups a lane had committed before the last wait; 0 without one."""
+        if self.waited is None:
+            return 0
+        return int(self.waited[2][self.request.mask.group.places[row, column]])
 
 
 class Observer:

@@ -7,7 +7,14 @@ from collections import defaultdict
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE, Metrics
-from warpwise.simt.lanes.counting import Work, count_sectors, count_wavefronts, passes, rows_of
+from warpwise.simt.lanes.counting import (
+    Work,
+    count_atomic_sectors,
+    count_sectors,
+    count_wavefronts,
+    passes,
+    rows_of,
+)
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.async_events import AsyncEvent
 from warpwise.simt.machine.memory import Memory
@@ -83,15 +90,20 @@ class Counters(Observer):
         touched = self.touched[array.root]
         touched.touch(request)
         rows, alike = rows_of(request.addresses, mask)
-        within = array.is_whole and touched.elements.within_sectors
-        sectors = count_sectors(rows, mask.lanes, width, within) * alike
+        if request.access == "atomic":
+            sectors = count_atomic_sectors(rows, mask.lanes)
+        else:
+            within = array.is_whole and touched.elements.within_sectors
+            sectors = count_sectors(rows, mask.lanes, width, within)
         counts = self.counts[request.site.line]
-        counts.global_request(request.access, mask.warps, sectors, mask.threads * width)
+        counts.global_request(request.access, mask.warps, sectors * alike, mask.threads * width)
 
     def _shared(self, request: Request) -> None:
         mask, width = request.mask, request.array.dtype.itemsize
         rows, alike = rows_of(request.addresses, mask)
-        wavefronts, fewest = (alike * n for n in count_wavefronts(rows, mask.lanes, width))
+        loads = request.access == "load"
+        found = count_wavefronts(rows, mask.lanes, width, loads)
+        wavefronts, fewest = (alike * n for n in found)
         counts, moved = self.counts[request.site.line], mask.threads * width
         counts.shared_request(request.access, mask.warps, wavefronts, fewest, moved)
 

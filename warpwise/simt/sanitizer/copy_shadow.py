@@ -24,6 +24,10 @@ BEFORE_WAIT = (
 BEFORE_COMMIT = (
     "call cp_async_commit() between the last copy and the wait: a wait is for committed groups only"
 )
+COMMIT_FIRST = (
+    "commit the copy's group before that wait, or wait once more after the commit: a wait is for "
+    "the groups that were committed before it"
+)
 
 
 class CopyShadow:
@@ -78,7 +82,8 @@ class CopyShadow:
     ) -> AsyncCopyError:
         row, column = self._copier(copy, word)
         committed, group = copy.committed(row, column), int(copy.groups[row, column])
-        why, try_this = _reason(copy, committed, group)
+        before_wait = copy.committed_before_wait(row, column)
+        why, try_this = _reason(copy, committed, before_wait, group)
         what = message(
             "{element} {does} while a copy to it, started by [[{thread}|a thread]] on {line}, may "
             "still be on its way: {why}",
@@ -98,8 +103,13 @@ class CopyShadow:
         return int(rows[lanes[-1]]), int(columns[lanes[-1]])
 
 
-def _reason(copy: AsyncCopy, committed: int, group: int) -> tuple[Message, Message | str]:
-    """Return why a copy may be on its way, and what to try; ``group``: the one it is in, from 0."""
+def _reason(
+    copy: AsyncCopy, committed: int, before_wait: int, group: int
+) -> tuple[Message, Message | str]:
+    """Return why a copy may be on its way, and what to try.
+
+    ``committed``: groups by now; ``before_wait``: by the last wait; ``group``: the copy's, from
+    0."""
     if group >= committed:
         return message("no cp_async_commit() has made it part of a group"), BEFORE_COMMIT
     which = message(
@@ -110,7 +120,12 @@ def _reason(copy: AsyncCopy, committed: int, group: int) -> tuple[Message, Messa
     )
     if copy.waited is None:
         return message("{which}, and no wait came after", which=which), BEFORE_WAIT
-    newest, site = copy.waited
+    newest, site, _ = copy.waited
+    if group >= before_wait:
+        why = message(
+            "{which}, but only after the wait on {line}", which=which, line=Words(site.there)
+        )
+        return why, COMMIT_FIRST
     groups = "group" if newest == 1 else f"{newest} groups"
     why = message(
         "{which}, and the wait on {line} lets the newest {groups} go on",
@@ -121,6 +136,6 @@ def _reason(copy: AsyncCopy, committed: int, group: int) -> tuple[Message, Messa
     try_this = message(
         "wait for this group too: [[cp_async_wait({fewer}) does here|a smaller number does]]; or "
         "commit a group in every trip of a loop, an empty one too, so that as many are newer",
-        fewer=Chosen(str(committed - group - 1)),
+        fewer=Chosen(str(before_wait - group - 1)),
     )
     return why, try_this

@@ -1,0 +1,46 @@
+"""The labs' counters that a GPU has counted, and the tool that compares them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import compare_counters
+
+from warpwise.benchmark_records import recorded
+from warpwise.measure.ncu import METRICS, Launch
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stored", recorded("lab_counters"), ids=lambda one: one.device)
+def test_the_simulator_counts_the_labs_as_it_did_beside_the_gpu(stored):
+    """Every launch that was measured is traced anew: its counters and its verdict stay."""
+    rows = stored.contents["rows"]
+    found = [
+        Launch(row["case"].rpartition(":")[2], _by_their_names(row["parameters"]["measured"]))
+        for row in rows
+    ]
+    assert compare_counters.record(found, {})["rows"] == rows
+    equal = sum(row["parameters"]["verdict"] == "equal" for row in rows)
+    sectors = [row["parameters"] for row in rows]
+    alike = sum(
+        one["measured"]["global_load_sectors"] == one["modelled"]["global_load_sectors"]
+        for one in sectors
+    )
+    assert equal >= 0.7 * len(rows) and alike >= 0.96 * len(rows)
+
+
+def _by_their_names(counted: dict[str, float]) -> dict[str, float]:
+    return {METRICS[name]: value for name, value in counted.items()}
+
+
+def test_a_launch_that_ncu_does_not_show_is_a_problem(tmp_path):
+    one = next(compare_counters.launches(tmp_path))
+    assert compare_counters.row(one, None)["problem"] == "ncu shows no such launch"
+    made = compare_counters.row(one, Launch(one.function, {}))
+    assert made["problem"] == "" and json.dumps(made)
