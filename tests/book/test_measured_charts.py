@@ -21,6 +21,7 @@ from warpwise.book.charts.alt_text import alt_text
 from warpwise.book.charts.catalogue import PLOTS
 from warpwise.book.charts.draw import LOOKS
 from warpwise.book.charts.plot import GB_PER_S, Axis, Line, Plot, amount, tick
+from warpwise.book.charts.predicted import predictions
 from warpwise.book.charts.series import panels
 from warpwise.devices import A100, H200, RTX_4090
 from warpwise.errors import MeasureError
@@ -518,14 +519,18 @@ def test_the_page_shows_every_chart_once_and_the_table():
 
 
 def test_the_readme_has_the_figures_of_the_records():
-    """Those that the home page computes: patterns that must agree, and the ratio to cuBLAS."""
+    """Those that the home page computes: patterns that agree, and the ratio to cuBLAS."""
     found = (ROOT / "README.md").read_text("utf-8")
-    patterns, percent = re.findall(r"(\d+) access patterns|(\d+) % of the speed of cuBLAS", found)
+    equal, patterns = map(int, re.search(r"(\d+) of (\d+) access patterns", found).groups())
+    percent = int(re.search(r"(\d+) % of the speed of cuBLAS", found)[1])
     (counted, *_), (timed, *_) = (recorded(suite, HERE) for suite in ("counters", "sgemm_ladder"))
-    must = [one.parameters for one in counted.rows if one.parameters["must_agree"]]
-    assert [one["verdict"] for one in must] == ["equal"] * int(patterns[0])
+    alike = [one.parameters["verdict"] == "equal" for one in counted.rows]
+    assert (sum(alike), len(alike)) == (equal, patterns)
+    assert all(row.note for row, same in zip(counted.rows, alike, strict=True) if not same)
+    must = [row.parameters["must_agree"] for row in counted.rows]
+    assert must == alike, "the page says that all which must agree do"
     (bar,) = (one for one in reached(timed) if one.bar.what == "float32 matrix product")
-    assert f"{100 * bar.ratio:.0f}" == percent[1]
+    assert round(100 * bar.ratio) == percent
 
 
 def test_the_reason_for_the_plain_copy_s_miss_is_in_the_records():
@@ -539,6 +544,23 @@ def test_the_reason_for_the_plain_copy_s_miss_is_in_the_records():
     fed = 2 * ns["in_flight"] / (ns["wait_ns"] + ns["start_ns"])
     assert fed == pytest.approx(ns["plain"], rel=0.05)
     assert ns["wide"] == pytest.approx(ns["most"], rel=0.01)
+
+
+def test_the_kernels_page_compares_two_softmaxes_as_they_were_measured():
+    """Step 3's time by step 2's, predicted and measured, for short rows and for long ones."""
+    text = (ROOT / "chapters/reference_kernels.md").read_text("utf-8")
+    ((record, *_), foretold) = recorded("softmax", HERE), predictions("softmax", H200.name, HERE)
+
+    def ratio(rows, columns: int) -> float:
+        times = {r.variant[:9]: r.median_ms for r in rows if r.parameters["columns"] == columns}
+        return times["softmax_3"] / times["softmax_2"]
+
+    assert "predicted it a fifth slower" in text and "a little faster for rows of 8,192" in text
+    assert ratio(foretold.rows, 1024) == pytest.approx(1.2, abs=0.05)
+    assert 0.9 < ratio(foretold.rows, 8192) < 1
+    assert "took a tenth longer for the short rows, and a quarter less for the long ones" in text
+    assert ratio(record.rows, 1024) == pytest.approx(1.1, abs=0.02)
+    assert ratio(record.rows, 8192) == pytest.approx(0.75, abs=0.03)
 
 
 def test_of_all_records_nothing_but_the_plain_copy_is_missed():
