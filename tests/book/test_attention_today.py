@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from support.chapter_form import ChapterForm, number
+from support.measured import off, rows
 
 from warpwise.model.exponentials import POLYNOMIAL_INSTRUCTIONS
 
@@ -97,3 +98,14 @@ class TestForm(ChapterForm):
     def test_tokens_that_hide_a_transfer(self, chapter):
         assert re.search(r"NVLink +: from +2,198 ", chapter.printed)  # 989e12 / 450e9
         assert re.search(r"InfiniBand: from 19,780 ", chapter.printed)  # 989e12 / 50e9
+
+    def test_what_an_h200_made_of_it(self, chapter):
+        glued, seen = chapter.glued, rows("attention", "attention bfloat16, 4096 keys")
+        ours = seen["flash_bf16_3_async"]["median_ms"]
+        times = seen["torch flash"]["median_ms"] / ours
+        assert number(glued["over_flash"]) == pytest.approx(times, abs=0.0051)
+        assert times > 1  # it is faster than FlashAttention-2, and not than cuDNN's
+        share = 100 * seen["torch cudnn"]["median_ms"] / ours
+        assert number(glued["of_cudnn"]) == round(share) < 100
+        assert number(glued["said_async"]) == round(-off(seen["flash_bf16_3_async"]))
+        assert number(glued["said_mma"]) == round(off(seen["flash_bf16_1_mma"]))

@@ -4,15 +4,14 @@ Counts are checked against closed forms worked out here by hand, and not against
 
 from __future__ import annotations
 
-import json
 import re
 from math import isclose
 from typing import ClassVar
 
 import pytest
+from support import measured
 from support.cells import in_sight
 from support.chapter_form import ChapterForm, number
-from support.paths import ROOT
 
 from warpwise.devices import H100
 
@@ -170,18 +169,30 @@ class TestForm(ChapterForm):
             assert passes(stored) == passes(loaded) == 1
 
     def test_gains_of_the_ladders_last_steps(self, chapter):
-        rows = json.loads((ROOT / "measurements/predicted/h200-sxm.json").read_text("utf-8"))
-        steps = {
-            row["variant"]: row["flops"] / row["predicted_ms"][0]
-            for row in rows["rows"]
-            if row["suite"] == "sgemm_ladder" and row["case"] == "sgemm 4096"
+        steps = measured.rows("sgemm_ladder", "sgemm 4096")
+        reached = {name: row["TFLOP_per_s"] for name, row in steps.items()}
+        predicted = {
+            name: row["flops"] / row["predicted_ms"][0]
+            for name, row in steps.items()
+            if row["predicted_ms"]
         }
-        for name, before, after in (
-            ("warp_gain", "sgemm_6_vectorised", "sgemm_7_warp_tile"),
-            ("patch_gain", "sgemm_7_warp_tile", "sgemm_8_wide_thread"),
-            ("async_gain", "sgemm_8_wide_thread", "sgemm_9_async"),
+        plain, tiled = "sgemm_2_coalesced", "sgemm_3_shared"
+        wider, warps = "sgemm_6_vectorised", "sgemm_7_warp_tile"
+        for name, speed, before, after in (
+            ("warp_gain", reached, wider, warps),
+            ("warp_said", predicted, wider, warps),
+            ("patch_gain", reached, warps, "sgemm_8_wide_thread"),
+            ("async_gain", reached, warps, "sgemm_9_async"),
+            ("async_said", predicted, warps, "sgemm_9_async"),
         ):
-            assert number(chapter.glued[name]) == round(100 * (steps[after] / steps[before] - 1))
+            assert number(chapter.glued[name]) == round(100 * (speed[after] / speed[before] - 1))
+        for name, speed in (("tile_gain", reached), ("tile_said", predicted)):
+            assert chapter.glued[name] == f"{speed[tiled] / speed[plain]:.1f}"
+        light = 132 * 128 * 2 * 1.98 / 1e3  # TFLOP/s of its multiply-add lanes
+        assert number(chapter.glued["beyond"]) == round(100 * reached[tiled] / light, 1)
+        assert number(chapter.glued["beyond"]) > number(chapter.glued["share_one"])
+        best = max(reached[name] for name in predicted)
+        assert number(chapter.glued["of_cublas"]) == round(100 * best / reached["cupy"])
 
     def test_padding_of_a_turned_tile(self, chapter):
         counted = re.findall(r"padding (\d): +([\d.]+) passes a store", chapter.printed)

@@ -11,8 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from support import measured
 from support.cells import in_sight
-from support.chapter_form import ChapterForm, number
+from support.chapter_form import ChapterForm, number, run
 from support.paths import ROOT
 
 pytestmark = pytest.mark.slow  # its cells are run
@@ -308,3 +309,73 @@ def test_the_lab_shows_what_was_recorded():
     assert len(shown) == 10
     for before, after, fast, slow in shown:
         assert (f"{speed[int(before)]:.1f}", f"{speed[int(after)]:.1f}") == (fast, slow)
+
+
+class TestH200:
+    """What the section on an H200 says, read from the records."""
+
+    def rates(self, suite: str, variant: str) -> dict[int, float]:
+        return {
+            row["parameters"]["n"]: row["TFLOP_per_s"]
+            for row in measured.record(suite)["rows"]
+            if row["variant"] == variant
+        }
+
+    def of_power(self, variant: str, power: int) -> float:
+        rates = self.rates("matmul_plot", variant)
+        sizes = [n for n in rates if n >= 2048 and n % power == 0]
+        if power < 64:
+            sizes = [n for n in sizes if n % (2 * power)]
+        return float(np.median([rates[n] for n in sizes]))
+
+    def test_lines_part_at_rows_of_16_bytes(self):
+        glued = run(STEM).glued
+        for name, variant, low, high in (
+            ("step_2", "cupy bf16", 1, 2),
+            ("step_8", "cupy bf16", 4, 8),
+            ("step_tf32", "cupy tf32", 2, 4),
+        ):
+            times = self.of_power(variant, high) / self.of_power(variant, low)
+            assert number(glued[name]) == pytest.approx(times, abs=0.051)
+        assert number(glued["step_8"]) > 2.5 and number(glued["step_tf32"]) > 2
+        fp32 = [self.of_power("cupy fp32", power) for power in (1, 2, 4, 8, 16, 32, 64)]
+        assert round(100 * (max(fp32) / min(fp32) - 1)) == number(glued["fp32_spread"]) < 15
+
+    def test_padding_and_whole_tiles(self):
+        glued, rates = run(STEM).glued, self.rates("matmul_plot", "cupy bf16")
+        seconds = {n: n**3 / rate for n, rate in rates.items()}
+        odd = [128 * k + 1 for k in range(8, 33) if 128 * k + 1 in rates]
+        times = np.median([seconds[n] / seconds[n + 7] for n in odd])
+        assert number(glued["pad_h200"]) == pytest.approx(times, abs=0.051)
+        more = [rates[128 * k + 64] / rates[128 * k] for k in range(8, 32)]
+        assert number(glued["tile_gain"]) == round(100 * (np.median(more) - 1)) > 0
+        less = [covered(128 * k, 128, 128) / covered(128 * k + 64, 128, 128) for k in range(8, 32)]
+        grown = [((128 * k + 64) / (128 * k)) ** 2 for k in range(8, 32)]
+        said = 100 * (1 - np.median(np.multiply(less, grown)))
+        assert number(glued["tile_said"]) == round(said)
+
+    def test_falls_beside_cliffs(self):
+        chapter, near = run(STEM), self.rates("waves", "cupy bf16")
+        sizes = begins(H100_SMS, 256, 128, most=4200)
+        assert sizes == [2049, 2817, 3585, 4097]
+        for n in sizes:
+            fall = 100 * (used(n, H100_SMS) / used(n - 1, H100_SMS) - 1)
+            eight, odd = (
+                100 * (near[after] / near[before] - 1)
+                for before, after in ((n - 9, n + 7), (n - 2, n))
+            )
+            line = f"{n:,} {fall:9.0f} % {eight:8.0f} % {odd:8.0f} %"
+            assert line in chapter.printed
+            assert fall < min(eight, odd)  # smaller than the model's
+
+    def test_a_second_wave_of_our_kernel(self):
+        glued = run(STEM).glued
+        took = {
+            row["parameters"]["blocks"]: row["median_ms"]
+            for row in measured.record("waves")["rows"]
+            if row["by"] == "numba"
+        }
+        for name, blocks in (("stair_before", 264), ("stair_after", 265), ("few", 33)):
+            assert number(glued[name]) == round(took[blocks], 2)
+        assert took[265] - took[264] == pytest.approx(took[33], rel=0.02)
+        assert took[33] / took[264] == pytest.approx(0.5, abs=0.05)

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from support.chapter_form import ChapterForm, number
+from support.measured import off, record, rows
 from support.paths import ROOT
 
 from warpwise.devices import H100
@@ -206,6 +207,24 @@ class TestForm(ChapterForm):
         assert right["kept"] == "No access"
         assert right["nan"].startswith(r"From $-\infty$ minus a maximum so far")
         assert right["lse"] == "The log-sum-exp"
+
+    def test_what_an_h200_made_of_it(self, chapter):
+        glued, copied = chapter.glued, record("softmax")["ceilings"]["copy_GB_per_s"]
+        short, long = (
+            rows("softmax", f"softmax {2**26 // columns} x {columns} float32")
+            for columns in (1024, 8192)
+        )
+        for name, seen in (("gain_short", short), ("gain_long", long)):
+            gain = seen["softmax_1_safe"]["median_ms"] / seen["softmax_2_online"]["median_ms"]
+            assert number(glued[name]) == pytest.approx(gain, abs=0.0051)
+        for name, seen in (("wide_short", short), ("wide_long", long)):
+            share = 100 * seen["softmax_4_wide"]["GB_per_s"] / copied
+            assert number(glued[name]) == round(share)
+        slower = long["torch"]["median_ms"] / long["softmax_4_wide"]["median_ms"]
+        assert number(glued["torch_long"]) == pytest.approx(slower, abs=0.0051)
+        assert number(glued["online_off"]) == round(-off(long["softmax_2_online"]))
+        said = [long[name]["predicted_ms"][0] for name in ("softmax_1_safe", "softmax_2_online")]
+        assert said[0] > 1.1 * said[1] and number(glued["gain_long"]) < 1
 
 
 def kernels_of_the_chapter() -> str:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from support import measured
 from support.chapter_form import ChapterForm, number
 
 from warpwise.devices import A100, B200, H100, H100_PCIE, MEASURED, T4
@@ -299,3 +300,24 @@ class TestForm(ChapterForm):
         assert right["first-tile"] == "$e^{-\\infty}$, which is 0" and math.exp(-math.inf - -7) == 0
         assert right["log-sum-exp"] == "Nothing that attention needs"
         assert right["decode"] == "16 blocks keep at most 16 of 108 SMs busy" and A100.sms == 108
+
+    def test_what_an_h200_made_of_it(self, chapter):
+        glued = chapter.glued
+        long, short = (measured.rows("attention", f"attention {n} float32") for n in (4096, 512))
+        best = long["attention_6_tensor"]
+        assert best["median_ms"] == min(row["median_ms"] for row in long.values())
+        assert glued["run_heads"] == str(best["parameters"]["heads"])
+        assert glued["run_d"] == str(best["parameters"]["d"])
+        for name, variant in (
+            ("by_unfused", "attention_1_unfused"),
+            ("by_math", "torch math"),
+            ("by_tiles", "torch efficient"),
+        ):
+            times = long[variant]["median_ms"] / best["median_ms"]
+            assert number(glued[name]) == pytest.approx(times, abs=0.051)
+        errors = [
+            measured.off(short[name]) for name in sorted(short) if name.startswith("attention_")
+        ]
+        assert number(glued["said_others"]) == round(max(map(abs, errors[:4])))
+        assert number(glued["said_async"]) == pytest.approx(1 + errors[4] / 100, abs=0.051)
+        assert number(glued["said_tensor"]) == round(-errors[5])

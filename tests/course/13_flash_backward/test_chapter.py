@@ -10,6 +10,7 @@ import re
 import numpy as np
 import pytest
 from support.chapter_form import ChapterForm, number
+from support.measured import rows
 
 pytestmark = pytest.mark.slow  # its cells are run
 
@@ -179,3 +180,15 @@ class TestForm(ChapterForm):
             f"{4096**2 * 16 * 2 / 1e6:.0f} MB" in wrong
             and f"{2 * 4096 * 16 * 4 // 1024} KiB" in wrong
         )
+
+    def test_additions_to_one_element_in_turn(self, chapter):
+        glued, row = chapter.glued, rows("reduction", "sum 2^18 float32")["sum_1_atomic"]
+        assert number(glued["added"]) == 2**18
+        assert number(glued["sum_ms"]) == round(row["median_ms"], 2)
+        turn = 1e6 * row["median_ms"] / 2**18
+        assert number(glued["turn_ns"]) == pytest.approx(turn, abs=0.051)
+        assert number(glued["turn_clocks"]) == pytest.approx(turn * 1.98, abs=0.051)
+        assert number(glued["sum_said"]) == round(row["predicted_ms"][0], 3)
+        # A larger sum has the same turnstile.
+        more = rows("reduction", "sum 2^22 float32")["sum_1_atomic"]
+        assert 1e6 * more["median_ms"] / 2**22 == pytest.approx(turn, rel=0.02)

@@ -13,7 +13,8 @@ from typing import ClassVar
 import machine_code
 import predictions
 import pytest
-from support.chapter_form import ChapterForm, number
+from support.chapter_form import ChapterForm, number, run
+from support.measured import off, record, rows
 from support.paths import ROOT
 
 from warpwise.kernels import sgemm
@@ -198,6 +199,24 @@ class TestForm(ChapterForm):
         assert right["patch"] == "5/16" and 1 / 16 + 1 / 4 == 5 / 16
         assert right["sass"] == f"{100 * 512 / (512 + 32 + 31):.0f} %"
         assert right["order"] == f"{1 + 64} and {2 * sqrt(64):.0f}"
+
+
+def test_an_h200_beside_its_predictions():
+    glued = run(STEM).glued
+    facts, ladder = record("sgemm_ladder"), rows("sgemm_ladder", "sgemm 4096")
+    assert facts["clocks"]["clocks.sm"] == [1980, 1980]
+    light = 132 * 128 * 2 * 1.98 / 1e3  # TFLOP/s
+    best, library = ladder["sgemm_7_warp_tile"]["TFLOP_per_s"], ladder["cupy"]["TFLOP_per_s"]
+    assert number(glued["library"]) == round(100 * library / light)
+    assert number(glued["of_library"]) == round(100 * best / library)
+    steps = {name: row for name, row in ladder.items() if row["by"] == "numba"}
+    slower = steps["sgemm_7_warp_tile"]["median_ms"] / steps["sgemm_8_wide_thread"]["median_ms"]
+    assert number(glued["eight"]) == round(100 * (slower - 1)) < 0
+    errors = {name: off(row) for name, row in steps.items()}
+    assert min(errors, key=errors.get) == "sgemm_2_coalesced"
+    assert number(glued["too_short"]) == round(-min(errors.values()))
+    assert number(glued["too_long"]) == round(max(errors.values()))
+    assert number(glued["seven_short"]) == round(-errors["sgemm_7_warp_tile"])
 
 
 @needs_compiler

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from support.cells import cells
 from support.chapter_form import ChapterForm, number
+from support.measured import off, rows
 
 from warpwise import cuda, trace
 from warpwise.errors import AsyncCopyError
@@ -190,6 +191,18 @@ class TestForm(ChapterForm):
     def test_one_change_has_two_gains(self, chapter):
         assert "overlap x1.25, fast x4.00" in chapter.printed
         assert "fast x2.50, overlap x2.00" in chapter.printed
+
+    def test_what_an_h200_made_of_it(self, chapter):
+        glued, seen = chapter.glued, rows("sgemm_ladder", "hgemm 8192")
+        light = 132 * 4096 * 1.98 / 1e3  # TFLOP/s
+        best, library = seen["hgemm_3_async"]["TFLOP_per_s"], seen["torch"]["TFLOP_per_s"]
+        assert number(glued["ours_light"]) == round(100 * best / light)
+        assert number(glued["library_light"]) == round(100 * library / light)
+        assert number(glued["ours_library"]) == round(100 * best / library)
+        assert number(glued["ours_light"]) < number(glued["mma_share"])
+        errors = [off(row) for row in seen.values() if row["by"] == "numba"]
+        assert number(glued["said_least"]) == round(-max(errors)) > 0
+        assert number(glued["said_most"]) == round(-min(errors))
 
     def test_quiz_answers(self, chapter):
         right = {
