@@ -23,7 +23,8 @@ FIRST = "H200"  # the device that the book's charts draw before others
 class Row:
     """One variant of one case, as it was measured.
 
-    ``samples_ms``: milliseconds of single runs. ``problem``: why there are none."""
+    ``samples_ms``: milliseconds of single runs. ``problem``: why there are none. ``note``: what is
+    special about the variant, or the cause why its counters differ."""
 
     case: str
     variant: str
@@ -35,6 +36,7 @@ class Row:
     TFLOP_per_s: float | None
     ns_per_step: float | None
     problem: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ def _row(data: dict[str, Any]) -> Row:
         data.get("TFLOP_per_s"),
         data.get("ns_per_step"),
         data.get("problem", ""),
+        data.get("note", ""),
     )
 
 

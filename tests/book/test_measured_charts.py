@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -11,20 +12,24 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.markers import MarkerStyle
 from support.paths import ROOT
 
 from warpwise.benchmark_records import FOLDER, Record, Row, read, recorded, slug
 from warpwise.book.charts import measured_chart, measured_counters, measured_list
 from warpwise.book.charts.alt_text import alt_text
 from warpwise.book.charts.catalogue import PLOTS
+from warpwise.book.charts.draw import LOOKS
 from warpwise.book.charts.plot import GB_PER_S, Axis, Line, Plot, amount, tick
+from warpwise.book.charts.predicted import predictions
 from warpwise.book.charts.series import panels
 from warpwise.devices import A100, H200, RTX_4090
 from warpwise.errors import MeasureError
 from warpwise.measure.suites import SUITES
+from warpwise.measure.summary import reached, targets
 from warpwise.views.chart import USED
 
-PAGE = ROOT / "chapters/measured.md"
+PAGE, HERE = ROOT / "chapters/measured.md", ROOT / FOLDER
 
 # Prints every suite's cases as a rehearsal makes them, without running any.
 CASES = """
@@ -154,9 +159,7 @@ def test_a_model_that_needs_no_device_names_none():
 
 def test_without_counters_the_page_says_that_none_were_measured(records):
     assert measured_counters() == "not measured yet"
-    assert [line.split(maxsplit=1) for line in measured_list().splitlines()] == [
-        [name, "not measured yet"] for name in SUITES
-    ]
+    assert " ".join(measured_list().split()) == f"not measured yet: {', '.join(SUITES)}"
 
 
 # --- records ---
@@ -287,7 +290,7 @@ def test_what_is_missing_and_what_went_wrong_is_passed_over(records):
     assert [(series.label, series.xs, series.ys) for series in panel.measured] == [
         ("an element a thread", (4096,), (5.0,))
     ]
-    assert "5 GB/s at 4 KiB" in measured_chart("copy").alt
+    assert "an element a thread: 5 GB/s at 4 KiB" in measured_chart("copy").alt
 
 
 def test_a_record_with_nothing_to_draw_leaves_the_model(records):
@@ -306,7 +309,7 @@ def test_a_ratio_needs_what_it_is_a_ratio_to(records):
         row("1", "fusion_2_five_wide", {"n": 8}, median_ms=9.0),
     ]
     write(records, "fusion", "Test GPU", rows)
-    assert "one kernel 4.5 times as fast" in measured_chart("fusion").alt
+    assert "one kernel: 4.5 times as fast" in measured_chart("fusion").alt
     write(records, "fusion", "Test GPU", rows[:1])
     assert "measured on" not in measured_chart("fusion").alt
 
@@ -330,7 +333,7 @@ def test_a_suite_without_a_chart_is_named():
         measured_chart("copies")
 
 
-def test_counters_are_told_with_those_that_differ(records):
+def test_counters_are_told_with_those_that_differ_by_cause(records):
     same = {
         "modelled": {"global_load_sectors": 4},
         "measured": {"global_load_sectors": 4},
@@ -342,28 +345,62 @@ def test_counters_are_told_with_those_that_differ(records):
         "verdict": "differs: global_load_sectors",
     }
     none = {"modelled": {"global_load_sectors": 4}, "measured": None, "verdict": "not measured"}
-    names = ("row", "column", "corner")
-    write(
-        records,
-        "counters",
-        "Test GPU",
-        [
-            row(n, "read", p, median_ms=None)
-            for n, p in zip(names, (same, other, none), strict=True)
-        ],
-    )
-    assert measured_counters().splitlines() == [
-        "measured on Test GPU: 1 of 2 access patterns count as the simulator does",
-        "  column: differs: global_load_sectors",
-        "    global_load_sectors: 4 in the simulator, 5 in Nsight Compute",
+    more = {
+        "modelled": {"global_load_sectors": 4, "global_load_requests": 1},
+        "measured": {"global_load_sectors": 1200.0, "global_load_requests": 2.0},
+        "verdict": "differs: global_load_sectors, global_load_requests",
+    }
+    split = "an access is split"
+    rows = [
+        row("row", "read", same, median_ms=None),
+        row("corner", "read", none, median_ms=None),
+        row("both", "read", more, median_ms=None, note=split),
+        row("column", "read", other, median_ms=None, note=split),
+        row("last", "read", more, median_ms=None),
     ]
+    write(records, "counters", "Test GPU", rows)
+    assert measured_counters().splitlines() == [
+        "measured on Test GPU: 1 of 4 access patterns count the same",
+        "3 differ, by cause:",
+        "",
+        "2 x an access is split",
+        "  such as column",  # which differs least
+        "                         simulator  Nsight Compute",
+        "    global_load_sectors          4               5",
+        "",
+        "1 x read: no cause is noted",
+        "  such as last",
+        "                          simulator  Nsight Compute",
+        "    global_load_sectors           4           1,200",
+        "    global_load_requests          1               2",
+    ]
+
+
+def test_all_counters_alike_are_one_line(records):
+    counted = {"modelled": {"a": 4}, "measured": {"a": 4}, "verdict": "equal"}
+    write(records, "counters", "Test GPU", [row("row", "read", counted, median_ms=None)])
+    assert measured_counters() == "measured on Test GPU: 1 of 1 access patterns count the same"
 
 
 def test_the_list_says_what_was_measured_where_and_when(records, rehearsed):
     write(records, "copy", "Test GPU", rows_of(rehearsed["copy"]))
-    assert (
-        "copy          Test GPU (2026-11-22)\nstride        not measured yet\n" in measured_list()
-    )
+    path = write(records, "stride", "Test GPU", rows_of(rehearsed["stride"]))
+    more = {"date": "2026-11-24", "unfinished": "the power failed", "driver": "580.1"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | more | {"quick": True}))
+    assert measured_list().splitlines()[:6] == [
+        "Test GPU, 2026-11-22 to 2026-11-24",
+        "  2 suites: copy, stride",
+        "  small sizes: stride",
+        "  a part of stride: the power failed",
+        "  driver 580.1",
+        "",
+    ]
+    assert "not measured yet: offset, latency, " in measured_list()
+
+
+def test_what_is_printed_fits_a_box():
+    for text in (measured_list(), measured_counters()):
+        assert max(map(len, text.splitlines())) <= 72
 
 
 # --- the picture ---
@@ -411,8 +448,32 @@ def test_words_say_how_a_line_goes():
     line = Line("it", ("v",), lambda device, x: 10 - (x - 2) ** 2)
     plot = Plot("A hill", "x", GB_PER_S, (line,), at=(0, 1, 2, 3), x=Axis("x", "x = {}"))
     assert alt_text(plot, panels(plot, ())) == (
-        "A hill, modelled: it from 6 GB/s at x = 0, at most 10 GB/s at x = 2, to 9 GB/s at x = 3."
+        "A hill, modelled: it: from 6 at x = 0, at most 10 at x = 2, to 9 GB/s at x = 3."
     )
+
+
+def test_where_lines_end_together_is_said_once():
+    lines = (
+        Line("hill", ("v",), lambda device, x: 10 - (x - 2) ** 2),
+        Line("slope", ("v",), lambda device, x: 1 + x),
+        Line("point", ("v",), lambda device, x: 7 if x == 3 else None),
+        Line("plain", ("v",), lambda device, x: 5),
+    )
+    plot = Plot("Land", "x", GB_PER_S, lines, at=(0, 1, 2, 3), x=Axis("x", "x = {}"))
+    assert alt_text(plot, panels(plot, ())) == (
+        "Land, modelled: from x = 0 to x = 3, hill: 6, at most 10 at x = 2, to 9 GB/s; "
+        "slope: 1 to 4 GB/s; point: 7 GB/s at x = 3; plain: 5 GB/s throughout."
+    )
+
+
+@pytest.mark.parametrize("suite", PLOTS)
+def test_an_alt_text_is_not_longer_than_somebody_listens_to(suite):
+    assert len(measured_chart(suite).alt.split()) <= 185
+
+
+def test_every_mark_can_be_hollow():
+    """A prediction's mark beside a measured one differs by nothing else."""
+    assert all(MarkerStyle(mark).is_filled() for _, mark, _ in LOOKS)
 
 
 # --- nothing falls behind ---
@@ -455,6 +516,58 @@ def test_the_page_shows_every_chart_once_and_the_table():
     assert "print(measured_counters())" in PAGE.read_text(
         "utf-8"
     ) and "print(measured_list())" in PAGE.read_text("utf-8")
+
+
+def test_the_readme_has_the_figures_of_the_records():
+    """Those that the home page computes: patterns that agree, and the ratio to cuBLAS."""
+    found = (ROOT / "README.md").read_text("utf-8")
+    equal, patterns = map(int, re.search(r"(\d+) of (\d+) access patterns", found).groups())
+    percent = int(re.search(r"(\d+) % of the speed of cuBLAS", found)[1])
+    (counted, *_), (timed, *_) = (recorded(suite, HERE) for suite in ("counters", "sgemm_ladder"))
+    alike = [one.parameters["verdict"] == "equal" for one in counted.rows]
+    assert (sum(alike), len(alike)) == (equal, patterns)
+    assert all(row.note for row, same in zip(counted.rows, alike, strict=True) if not same)
+    must = [row.parameters["must_agree"] for row in counted.rows]
+    assert must == alike, "the page says that all which must agree do"
+    (bar,) = (one for one in reached(timed) if one.bar.what == "float32 matrix product")
+    assert round(100 * bar.ratio) == percent
+
+
+def test_the_reason_for_the_plain_copy_s_miss_is_in_the_records():
+    """Bytes under way, by the time of a load and of a block's start, are what was measured."""
+    text = PAGE.read_text("utf-8")
+    assert targets([recorded("copy", HERE)[0]]).count("missed") == 1
+    (cell,) = (part for part in text.split("```") if "fed_gb=" in part)
+    with contextlib.chdir(PAGE.parent):
+        ns = {"recorded": recorded, "Path": Path}
+        exec(cell.partition(":tags: [remove-cell]")[2], ns)
+    fed = 2 * ns["in_flight"] / (ns["wait_ns"] + ns["start_ns"])
+    assert fed == pytest.approx(ns["plain"], rel=0.05)
+    assert ns["wide"] == pytest.approx(ns["most"], rel=0.01)
+
+
+def test_the_kernels_page_compares_two_softmaxes_as_they_were_measured():
+    """Step 3's time by step 2's, predicted and measured, for short rows and for long ones."""
+    text = (ROOT / "chapters/reference_kernels.md").read_text("utf-8")
+    ((record, *_), foretold) = recorded("softmax", HERE), predictions("softmax", H200.name, HERE)
+
+    def ratio(rows, columns: int) -> float:
+        times = {r.variant[:9]: r.median_ms for r in rows if r.parameters["columns"] == columns}
+        return times["softmax_3"] / times["softmax_2"]
+
+    assert "predicted it a fifth slower" in text and "a little faster for rows of 8,192" in text
+    assert ratio(foretold.rows, 1024) == pytest.approx(1.2, abs=0.05)
+    assert 0.9 < ratio(foretold.rows, 8192) < 1
+    assert "took a tenth longer for the short rows, and a quarter less for the long ones" in text
+    assert ratio(record.rows, 1024) == pytest.approx(1.1, abs=0.02)
+    assert ratio(record.rows, 8192) == pytest.approx(0.75, abs=0.03)
+
+
+def test_of_all_records_nothing_but_the_plain_copy_is_missed():
+    found = targets(record for suite in SUITES for record in recorded(suite, HERE)[:1])
+    missed = [line.split()[:2] for line in found.splitlines() if line.endswith("missed")]
+    assert missed == [["plain", "copy"]]
+    assert found.count("reached") > 10 and max(map(len, found.splitlines())) <= 66
 
 
 @pytest.mark.parametrize(

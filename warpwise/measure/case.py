@@ -67,7 +67,8 @@ class Bar:
     ``variant``: a name, or a pattern such as "softmax_*", of which the fastest counts. ``beside``:
     the name of another variant of the case (for a ratio of times), "copy" (of bandwidths: the
     largest copy's of the same run), or "peak bandwidth" (the device's, by its data sheet).
-    ``at_least``: the required ratio, or 0 if there is only the ``aim``.
+    ``at_least``: the required ratio, or 0 if there is only the ``aim``. ``peer``: ``beside``
+    in words, where its name does not say what it is.
     """
 
     what: str
@@ -76,6 +77,7 @@ class Bar:
     beside: str
     at_least: float
     aim: float
+    peer: str = ""
 
 
 def ours(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -12,6 +12,8 @@ from warpwise.measure.case import Bar
 from warpwise.measure.suites import suite
 from warpwise.measure.worker import NEEDS
 
+PEERS = {"copy": "the device's fastest copy", "peak bandwidth": "the data sheet's bandwidth"}
+KERNEL = 27  # characters of a kernel in a table of targets
 MOST_CASES = 12  # of a suite in the table; the record has all of them
 
 
@@ -53,6 +55,31 @@ def _ratio(record: Record, bar: Bar) -> float | None:
         most = copied if bar.beside == "copy" else device and device.dram_gb_per_s
         return rate / most if most and rate else None
     return times[bar.beside] / times[fastest] if bar.beside in times else None
+
+
+def targets(records: Iterable[Record]) -> str:
+    """Return a table of all targets that were measured, by device and by what is compared with."""
+    found: dict[str, dict[str, list[Reached]]] = {}
+    for record in records:
+        for one in reached(record):
+            if one.ratio is not None:
+                peer = one.bar.peer or PEERS.get(one.bar.beside, one.bar.beside)
+                found.setdefault(record.device, {}).setdefault(peer, []).append(one)
+    parts = ["\n".join(_targets(device, groups)) for device, groups in found.items()]
+    return "\n\n".join(parts) or "not measured yet"
+
+
+def _targets(device: str, groups: Mapping[str, Iterable[Reached]]) -> Iterator[str]:
+    yield f"measured on {device}"
+    yield f"{'':{KERNEL}}  ratio  asked   aim"
+    for peer, members in groups.items():
+        yield f"beside {peer}:"
+        for one in members:
+            asked = f"{one.bar.at_least:.2f}" if one.bar.at_least else ""
+            yield (
+                f"  {one.bar.what:{KERNEL - 2}}  {one.ratio:5.2f}  {asked:>5}  {one.bar.aim:4.2f}"
+                f"  {one.verdict}"
+            )
 
 
 def lines(record: Record) -> Iterator[tuple[str, ...]]:

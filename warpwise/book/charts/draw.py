@@ -31,12 +31,12 @@ LOOKS = (
     (INK, "^", "-"),
     (USED, "D", "--"),
     (WASTE, "v", "--"),
-    (INK, "x", "--"),
+    (INK, "<", "--"),  # each can be hollow, as a prediction's is
     (USED, "P", ":"),
 )
 Look = dict[str, Any]  # matplotlib's options for a line or a bar
-MANY = 80  # points: a line with more is drawn as dots
-NUMBER = 0.26  # the width of the column of numbers, as a share of the longest bar
+SOME, MANY = 30, 80  # points: a line with more has small marks, or is drawn as dots
+NUMBER = 0.28  # the width of the column of numbers, as a share of the longest bar
 EMPTY: Look = {"fc": "none", "ec": USED, "lw": 1.4}  # the bar of a model
 HATCHED: Look = {"fc": "none", "ec": USED, "lw": 1.0, "hatch": "////"}  # of a prediction
 HOLLOW: Look = {"ls": "", "mfc": "none", "mew": 1.1, "ms": 5.5}  # a prediction's marker
@@ -123,7 +123,8 @@ def _thin(series: Series, beside: bool) -> Look:
 def _marked(series: Series) -> Look:
     """Return the look of a measured line."""
     colour, mark, dashes = _look(series)
-    size, line = (4, dashes) if len(series.xs) < MANY else (1.8, "")
+    points = len(series.xs)
+    size, line = (1.8, "") if points >= MANY else (4 if points < SOME else 2.4, dashes)
     return {"color": colour, "marker": mark, "ms": size, "ls": line, "lw": 1.3, "mew": 0.8}
 
 

@@ -81,7 +81,7 @@ def panels(
 
 
 def _of_models(plot: Plot, predicted: Record | None) -> Panel:
-    foretold = measured(plot, predicted) if predicted else ()
+    foretold = _told(plot, predicted) if predicted else ()
     named = needs_device(plot) or foretold
     size = _size(plot, foretold) if foretold else ""
     return Panel(H200.name if named else "", (), modelled(plot, H200, plot.at), size, foretold)
@@ -92,9 +92,13 @@ def _foretold(plot: Plot, predicted: Record | None, record: Record) -> tuple[Ser
     if predicted is None:
         return ()
     cases = {row.case for row in record.rows}
-    return measured(
-        plot, replace(predicted, rows=tuple(r for r in predicted.rows if r.case in cases))
-    )
+    return _told(plot, replace(predicted, rows=tuple(r for r in predicted.rows if r.case in cases)))
+
+
+def _told(plot: Plot, predicted: Record) -> tuple[Series, ...]:
+    """Return the predicted lines that say something: of a relative plot, one point alone is 1."""
+    found = measured(plot, predicted)
+    return tuple(line for line in found if len(line.xs) > 1 or not plot.value.relative)
 
 
 def measured(plot: Plot, record: Record) -> tuple[Series, ...]:

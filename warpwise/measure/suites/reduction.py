@@ -13,7 +13,7 @@ from warpwise.measure.correctness import SHARE, OnDevice
 from warpwise.measure.place import Place
 
 TITLE = "Sum of float32 numbers over their count"
-BARS = (Bar("sum", "sum 2^28 float32", "sum_*", "cupy", 0.92, 1.0),)
+BARS = (Bar("sum", "sum 2^28 float32", "sum_*", "cupy", 0.92, 1.0, "CUB"),)
 # the most numbers: an atomic for each is slow, and rounds the whole sum each time
 WITH_ATOMICS = 2**22
 

@@ -18,8 +18,8 @@ from warpwise.measure.products import FP32, by_ours, by_torch, checked, random
 
 TITLE = "Matrix product, step by step: float32, and bfloat16 on tensor cores"
 BARS = (
-    Bar("float32 matrix product", "sgemm 4096", "sgemm_*", "cupy", 0.60, 0.85),
-    Bar("bfloat16 matrix product", "hgemm 8192", "hgemm_*", "torch", 0.30, 0.60),
+    Bar("float32 matrix product", "sgemm 4096", "sgemm_*", "cupy", 0.60, 0.85, "cuBLAS"),
+    Bar("bfloat16 matrix product", "hgemm 8192", "hgemm_*", "torch", 0.30, 0.60, "cuBLAS"),
 )
 SHORT = 2e10  # floating-point operations, below which a sample is several runs
 
