@@ -145,9 +145,10 @@ def clocks_of(card: Card, kernel: Any, types: str, launch: tuple[Any, ...], bloc
     """Return the clocks in which the engine runs some blocks on one SM.
 
     ``level``: "L1", "L2" or "DRAM", which then has all that loads of global memory ask for."""
+    from warpwise.stopwatch.evidence import named_lines
     from warpwise.stopwatch.inlined import inlined
     from warpwise.stopwatch.predict import predicted
-    from warpwise.stopwatch.program import named_lines, program_of
+    from warpwise.stopwatch.program import program_of
     from warpwise.stopwatch.sass import read
 
     code = compile_kernel(kernel, types, card.code_cc)

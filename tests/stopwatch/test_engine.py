@@ -13,7 +13,7 @@ from support.paths import ROOT
 from warpwise.stopwatch import engine
 
 RATES = np.array([2.0, 4.0])  # clocks for a sector of L2, of DRAM
-LATENCY = np.array([25.0, 30.0, 200.0, 500.0])  # shared memory, L1, L2, DRAM
+LATENCY = np.array([25.0, 30.0, 200.0, 500.0, 0.0])  # shared memory, L1, L2, DRAM, its load
 START = 100.0
 
 
@@ -24,6 +24,7 @@ def run(
     slots: int = 1,
     blocks: int = 1,
     second: bool = False,
+    more: float = 0.0,
     reads: list[tuple[int, int]] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Run (kind, results, sources, clocks, latency, lsu, sectors, dram) along some walks.
@@ -45,7 +46,7 @@ def run(
         kinds, results, sources, clocks, latencies, answer, lsu, sectors, dram,
         np.array(reads or [(0, 0)] * n, float),
         streams, np.array([len(w) for w in walks]), np.array(warps), slots, blocks,
-        LATENCY, RATES, START, second,
+        np.append(LATENCY[:4], more), RATES, START, second,
     )  # fmt: skip
     return ends, stalls
 
@@ -159,3 +160,13 @@ def test_it_compiles_where_no_folder_can_be_written(tmp_path: Path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.strip() == "2", done.stderr[-500:]
+
+
+def test_loads_wait_longer_for_dram_the_busier_it_is():
+    """One load alone does not; of a stream of them each waits for its share of what load adds."""
+    once, many = [load(4, 4), fma(1, 9)], [[0, 1] * 200]
+    assert clocks(once, [[0, 1]], [0], more=600) == clocks(once, [[0, 1]], [0])
+    rounds = [clocks(once, many, [0] * 8, more=more) / 200 for more in (0, 6000)]
+    share = 8 * 4 * RATES[1] / rounds[1]
+    assert rounds[1] - LATENCY[3] == pytest.approx(6000 * share, rel=0.1)
+    assert rounds[1] > 1.5 * rounds[0]

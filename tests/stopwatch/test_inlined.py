@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,10 @@ from warpwise import cuda, trace
 from warpwise.kernels import copy
 from warpwise.kernels.native import native
 from warpwise.kernels.wide import store4
+from warpwise.stopwatch.evidence import named_lines
 from warpwise.stopwatch.inlined import inlined
 from warpwise.toolchain import missing
-from warpwise.traces import KINDS
+from warpwise.traces import KINDS, Function
 
 N = 2**14
 U32 = np.uint32
@@ -128,3 +131,14 @@ def test_a_wide_copy_moves_what_a_plain_one_does():
     assert one.binds == other.binds == "DRAM"
     assert other.dram_bytes == pytest.approx(one.dram_bytes, rel=0.01)
     assert other.seconds == pytest.approx(one.seconds, rel=0.1)
+
+
+def test_lines_of_another_file_are_not_the_kernel_s_of_the_same_number():
+    """Line 95 of a device function's file is 1095 where the kernel has a line 95 of its own."""
+    other = Function("add", 1084, 1101, 1000, (97,))
+    t = SimpleNamespace(file="kernel.py", source={95: "wait()", 97: "add()"}, functions=(other,))
+    places = [("/a/kernel.py", 95), ("/a/tiles.py", 95), ("/a/tiles.py", 97), ("/a/math.py", 40)]
+    ops = [SimpleNamespace(file=file, line=line) for file, line in places]
+    assert named_lines(t, ops) == [95, 1095, 1097, 0]
+    in_a_cell = [SimpleNamespace(file="/tmp/12.py", line=95)]
+    assert named_lines(t, in_a_cell) == [95]

@@ -17,7 +17,7 @@ from warpwise.stopwatch.timeline import CLOCKS
 from warpwise.toolchain import missing
 
 START = 10.0
-LATENCY = np.array([25.0, 30.0, 200.0, 500.0])
+LATENCY = np.array([25.0, 30.0, 200.0, 500.0, 0.0])
 
 needs_compiler = pytest.mark.skipif(bool(missing()), reason="no compiler")
 

@@ -7,9 +7,16 @@ import pytest
 
 from warpwise import cuda, trace
 from warpwise.stopwatch import find
-from warpwise.stopwatch.traffic import Use, dram_share, together, uses_of
+from warpwise.stopwatch.traffic import (
+    Use,
+    dram_share,
+    in_turn,
+    read_for_nothing,
+    together,
+    uses_of,
+)
 
-A6000, A100 = find("RTX A6000"), find("A100 80 GB SXM")
+A6000, A100, H200 = find("RTX A6000"), find("A100 80 GB SXM"), find("H200")
 SIDE = 32
 
 
@@ -72,3 +79,57 @@ def test_a_larger_l2_keeps_more():
     use = Use("a", piece, 0, 32 * piece, "row")
     of = [dram_share(use, "load", (32, 32, 1), 84, card) for card in (A6000, A100)]
     assert of[0] > of[1] == pytest.approx(1 / 32)
+
+
+@cuda.jit
+def gathered(x, out, stride):
+    i = cuda.grid(1)
+    out[i] = x[i * stride]
+
+
+def read(stride: int, blocks: int = 4) -> float:
+    x, out = np.zeros(blocks * 256 * stride, np.float32), np.zeros(blocks * 256, np.float32)
+    made = trace(gathered, blocks, 256, x, out, stride, sanitize=False)
+    grid = blocks, 1, 1
+    return read_for_nothing(uses_of(made, grid)["x"], grid, H200)
+
+
+@pytest.mark.parametrize(("stride", "times"), [(1, 1), (8, 1), (16, 2), (32, 2)])
+def test_dram_that_is_read_by_64_bytes_brings_the_other_sector_too(stride: int, times: float):
+    """From a stride of 8 floats to 16 the useful bandwidth of an H200 halves, and then no more."""
+    assert read(stride) == pytest.approx(times, rel=0.01)
+
+
+def test_the_other_sector_is_no_waste_where_another_block_loads_it():
+    whole = Use("a", 1024, 0, 8 * 1024, "none", gaps=2.0)
+    assert read_for_nothing(whole, (8, 1, 1), H200) == 1
+    half = Use("a", 1024, 0, 16 * 1024, "none", gaps=2.0)
+    assert read_for_nothing(half, (8, 1, 1), H200) == 2
+    assert read_for_nothing(half, (8, 1, 1), A100) == 1, "nobody has measured its grain"
+
+
+@cuda.jit
+def counted(x, counts):
+    i = cuda.grid(1)
+    cuda.atomic.add(counts, x[i] % counts.size, 1)
+
+
+@cuda.jit
+def summed(x, total):
+    i = cuda.grid(1)
+    cuda.atomic.add(total, 0, x[i])
+
+
+def test_atomics_on_one_address_go_one_after_the_other():
+    x, total = np.ones(1024, np.float32), np.zeros(1, np.float32)
+    made = trace(summed, 4, 256, x, total, sanitize=False)
+    assert in_turn(made, (4, 1, 1)) == 1024
+    assert in_turn(made, (100, 1, 1)) == 100 * 256
+
+
+def test_on_many_addresses_only_those_on_the_busiest_wait_for_one_another():
+    x = np.arange(1024, dtype=np.int32)
+    made = trace(counted, 4, 256, x, np.zeros(64, np.int32), sanitize=False)
+    assert in_turn(made, (4, 1, 1)) == 4 * 256 / 64
+    one = trace(counted, 4, 256, x, np.zeros(1, np.int32), sanitize=False)
+    assert in_turn(one, (4, 1, 1)) == 4 * 8, "of integers a warp's go as one"

@@ -91,6 +91,9 @@ class Card:
     own_core: Core | None = None  #: of this card, where it was measured
     #: from a free place on an SM to the next block's first instruction, where it was measured
     start_clocks: float | None = None
+    #: while others copy; None where nobody has measured it, and then the same as without load
+    dram_latency_loaded: float | None = None
+    dram_grain: int = 32  #: bytes that DRAM is read by at a time, at least
 
     @property
     def name(self) -> str:
@@ -122,8 +125,13 @@ class Card:
 
     def at(self, ghz: float) -> Card:
         """Return the same card at another clock of its SMs. DRAM does not follow it."""
-        beyond = (self.dram_latency - self.l2_latency) * ghz / self.ghz
-        return replace(self, ghz=ghz, dram_latency=self.l2_latency + beyond)
+
+        def at_it(latency: float) -> float:
+            return self.l2_latency + (latency - self.l2_latency) * ghz / self.ghz
+
+        loaded = self.dram_latency_loaded and at_it(self.dram_latency_loaded)
+        idle = at_it(self.dram_latency)
+        return replace(self, ghz=ghz, dram_latency=idle, dram_latency_loaded=loaded)
 
     def with_measured(self, constants: Mapping[str, float], source: str = "measured") -> Card:
         """Return the same card with constants of its own, by their names here and in ``Core``.
@@ -153,13 +161,17 @@ def _card(
     latencies: tuple[float, float],
     *sources: str,
     chased_at: float = 0.0,
+    loaded: float | None = None,
+    grain: int = 32,
 ) -> Card:
-    """Return a card; ``sources`` are those of the clock, L2's width and the latencies.
+    """Return a card; ``sources`` are those of the clock, L2's width, the latencies and, where they
+    are given, of DRAM's latency under load and its grain.
 
     ``chased_at``: the clock in GHz at which the latencies were measured, its own unless said."""
-    names = ("ghz", "l2_bytes_per_clock", "latencies")
-    measured = dict(zip(names, sources, strict=True))
-    return Card(device, chased_at or ghz, l2, *latencies, measured).at(ghz)
+    names = ("ghz", "l2_bytes_per_clock", "latencies", "DRAM under load")
+    measured = dict(zip(names, sources, strict=False))
+    made = Card(device, chased_at or ghz, l2, *latencies, measured).at(ghz)
+    return replace(made, dram_latency_loaded=loaded, dram_grain=grain)
 
 
 A6000 = Device("RTX A6000", (8, 6), 84, 38.7, 155, 768, 6 * MB)
@@ -171,6 +183,11 @@ _GA102_L2 = f"{_GPU_BENCHES}, gpu-cache on an A40 beyond its L1: 1,402 bytes a c
 _OF_L40 = f"{_CHASED}an L40"
 _OF_H100 = f"{_CHASED}an H100 PCIe of the same chip at 1.755 GHz, DRAM's part in nanoseconds"
 _AS_L40 = f"{_L2}an L40 of the same chip"
+_H200 = (
+    "`warpwise measure constants` and `stride` on an H200, 2026: 1,313 clocks while others copy, "
+    "and 64 bytes read at a time"
+)
+_AS_H200 = "as an H200's, of the same chip"
 CARDS = (
     _card(T4, 1.59, 800, (236, 520), _DATASHEET,
           "Jia et al. 2019, Dissecting the Turing T4: 1,270 GB/s at 1.59 GHz",
@@ -195,11 +212,12 @@ CARDS = (
     _card(L40S, 2.52, 5200 / 2.49, (276, 630), _DATASHEET, _AS_L40, f"{_OF_L40} of the same chip",
           chased_at=2.49),
     _card(H100_PCIE, 1.755, 7254 / 1.755, (265, 652), _DATASHEET,
-          f"{_L2}an H100 PCIe", f"{_CHASED}an H100 PCIe"),
+          f"{_L2}an H100 PCIe", f"{_CHASED}an H100 PCIe", _AS_H200,
+          loaded=1313 * 1.755 / 1.98, grain=64),
     _card(H100, 1.98, 9800 / 1.98, (265, 652), _DATASHEET,
           f"{_L2}an H200 of the same chip", _OF_H100, chased_at=1.755),
     _card(H200, 1.98, 9800 / 1.98, (265, 652), _DATASHEET,
-          f"{_L2}an H200", _OF_H100, chased_at=1.755),
+          f"{_L2}an H200", _OF_H100, _H200, chased_at=1.755, loaded=1313, grain=64),
     _card(B200, 1.98, 9800 / 1.98 * 148 / 132, (265, 652), _DATASHEET,
           "as an H200's for each SM: no figure is published",
           "as an H100's: no figure is published", chased_at=1.755),

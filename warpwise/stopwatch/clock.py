@@ -53,8 +53,9 @@ def _explained(trace: Trace, code: Any, longer: float) -> tuple[Trace, Any]:
     """Return a trace as a compiler sees its kernel, and the program that explains it.
 
     Loads that the source repeats count once, unless the machine code repeats them, too."""
+    from warpwise.stopwatch.evidence import named_lines
     from warpwise.stopwatch.inlined import inlined
-    from warpwise.stopwatch.program import named_lines, program_of
+    from warpwise.stopwatch.program import program_of
     from warpwise.stopwatch.repeated import without_repeats
     from warpwise.stopwatch.sass import read
 

@@ -34,6 +34,7 @@ BRANCH_CLOCKS, BARRIER_CLOCKS = 8.0, 20.0
 READING_CLOCKS = 3.0
 QUEUE_CLOCKS = 24.0  #: work that waits before the load/store units; assumed
 MISSES_CLOCKS = 3000.0  #: work that waits before L2 or DRAM; assumed
+LOAD_CLOCKS = 2000.0  #: over which DRAM's load is a mean, on which its latency depends; assumed
 LIMIT = 5e7  #: clocks after which a run is given up
 
 
@@ -93,8 +94,9 @@ def _read(now, i, part, reads, banks):
 def _memory(now, i, server, lsu, sectors, dram, latency, rates):
     """Send an access on its way, and return when its result is there.
 
-    ``server``: when the load/store units, L2 and DRAM are free. ``latency``: of shared memory, L1,
-    L2 and DRAM; ``rates``: clocks for a sector of L2 and of DRAM."""
+    ``server``: when the load/store units, L2 and DRAM are free, DRAM's load, and when that was.
+    ``latency``: of shared memory, L1, L2 and DRAM, and what DRAM's load adds to it at most;
+    ``rates``: clocks for a sector of L2 and of DRAM."""
     begin = max(server[0], now)
     server[0] = begin + lsu[i]
     if sectors[i] < 0:
@@ -104,8 +106,13 @@ def _memory(now, i, server, lsu, sectors, dram, latency, rates):
         server[1] = max(server[1], server[0]) + sectors[i] * rates[0]
         there = server[1] + latency[2]
         if dram[i] > 0:
-            server[2] = max(server[2], server[0]) + dram[i] * rates[1]
-            there = max(there, server[2] + latency[3])
+            taken = dram[i] * rates[1]
+            server[2] = max(server[2], server[0]) + taken
+            server[3] = server[3] * np.exp((server[4] - now) / LOAD_CLOCKS) + taken / LOAD_CLOCKS
+            server[4] = now
+            # what others let it wait for, or the queue here, which is a part of that
+            waited = max(server[2], server[0] + latency[4] * min(1.0, server[3]))
+            there = max(there, waited + latency[3])
     return there
 
 
@@ -187,7 +194,7 @@ def watch(
     for part in range(PARTS):  # the other float32 pipe, where there is one
         free[part, 1] = 0.0 if second else 1e18
     banks = np.zeros((PARTS, reads.shape[1]))  # when each has given what was asked of it
-    server, last = np.zeros(3), np.zeros(PARTS, np.int64)
+    server, last = np.zeros(5), np.zeros(PARTS, np.int64)
     wake = np.zeros(PARTS)
     ends = np.zeros(blocks)
     stalls = np.zeros((len(lsu), REASONS))

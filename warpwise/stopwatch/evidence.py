@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import numpy as np
 
@@ -155,13 +156,25 @@ def lines_of(trace: Trace, ops: Sequence[Op], rename: Mapping[int, int] | None =
     ``rename``: for machine code of another language, its lines by those of the trace."""
     if rename is not None:
         return [rename.get(op.line, 0) for op in ops]
-    own = [line_of(trace, op) for op in ops]
-    return _nearest(trace, ops, own)
+    return _nearest(trace, ops, named_lines(trace, ops))
 
 
-def line_of(trace: Trace, op: Op) -> int:
-    """Return the line of the trace that an instruction names, 0 if it names none."""
-    if op.line in trace.source or op.file == trace.file:
+def named_lines(trace: Trace, ops: Sequence[Op]) -> list[int]:
+    """Return the lines of the trace that instructions name, 0 for none.
+
+    Functions of another file have numbers that the kernel's own lines have, too. Where some
+    instruction names the kernel's file, those of other files are none of its lines; a cell has
+    names of its own."""
+    files = [PurePath(op.file).name for op in ops]
+    known = trace.file in files
+    return [
+        _line_of(trace, op, known and file != trace.file)
+        for op, file in zip(ops, files, strict=True)
+    ]
+
+
+def _line_of(trace: Trace, op: Op, elsewhere: bool) -> int:
+    if op.line in trace.source and not elsewhere:
         return op.line
     for function in trace.functions:
         if function.elsewhere and function.first <= op.line + function.base <= function.last:

@@ -14,7 +14,7 @@ from warpwise.stopwatch.cards import Card
 from warpwise.stopwatch.program import Program
 from warpwise.stopwatch.resources import uses_of_sm
 from warpwise.stopwatch.tables import Columns, Costs, columns
-from warpwise.stopwatch.traffic import uses_of
+from warpwise.stopwatch.traffic import in_turn, uses_of
 from warpwise.stopwatch.units import latencies_of, rates_of
 from warpwise.stopwatch.walk import KEPT
 from warpwise.stopwatch.walks import Walks
@@ -24,6 +24,10 @@ LAUNCH_SECONDS = 2e-6  #: of an empty kernel; assumed, as in the book's chapter 
 #: From a free place on an SM to the next block's first instruction. Read from gpu-stream's reads
 #: with blocks of 32 threads on an A100, where nothing else decides; taken for all.
 START_CLOCKS = 290.0
+#: Of L2 for an atomic on an address that others wait for: `sum_1_atomic` on an H200, 1.78 ns for
+#: each number; taken for all.
+ATOMIC_CLOCKS = 3.5
+ATOMICS = "atomics on one address"
 MOST_ISSUES = 2_000_000  #: instructions that one run of the engine simulates, roughly
 GENERATIONS, LEAST_GENERATIONS = 14, 4  #: of blocks that are run, if there are as many
 NEAR_LEAST = 0.9  #: of a pipe's clocks, below which a launch cannot be so short
@@ -44,6 +48,11 @@ class Run:
     costs: Costs
     raised_by: str = ""  #: the pipe that takes clearly longer than what follows from short walks
 
+    @property
+    def atomics(self) -> float:
+        """The share of the time in which L2 does atomics on one address."""
+        return min(1.0, self.model.in_turn / self.clocks)
+
 
 def predicted(
     trace: Trace, program: Program, card: Card, grid: tuple[int, int, int], most: int = 0
@@ -62,10 +71,12 @@ def predicted(
     wave = min(blocks, slots * card.device.sms)
     costs = Costs(trace, card, uses_of(trace, grid, program.longer), grid, wave, l1_bytes)
     table = columns(program.flow, program.lines, costs, card)
-    rates = rates_of(card, sms, _read_share(program, table))
-    sm = Sm(program, table, card, rates, latencies_of(card))
+    reads = _read_share(program, table)
+    rates = rates_of(card, sms, reads)
+    sm = Sm(program, table, card, rates, latencies_of(card, reads))
     sm = replace(sm, kept=_kept(sm, resident))
-    model = Model(sm, blocks / card.device.sms, blocks / sms, slots)
+    turns = ATOMIC_CLOCKS * in_turn(trace, grid)
+    model = Model(sm, blocks / card.device.sms, blocks / sms, slots, in_turn=turns)
     clocks, raised_by = model.run()
     return Run(
         clocks, np.asarray(sm.stalls), slots, blocks / sms, table, rates, model, costs, raised_by
@@ -94,7 +105,7 @@ class Sm:
     table: Columns
     card: Card
     rates: tuple[float, float]
-    latencies: tuple[float, ...]  #: of shared memory, L1, L2 and DRAM, in clocks
+    latencies: tuple[float, ...]  #: as ``latencies_of`` has them, in clocks
     walks: Walks | None = None
     stalls: np.ndarray | float = 0.0
     kept: tuple[int, int] = KEPT  #: passes of the long loop in two short walks
@@ -169,6 +180,7 @@ class Model:
     #: clocks of L2 and of DRAM that a block takes for what none of its instructions asks for
     fill: tuple[float, float] = (0.0, 0.0)
     wait: float = 0.0  #: clocks of the launch for which nothing runs, to be added
+    in_turn: float = 0.0  #: clocks of L2 for the atomics of the launch on one address
 
     def clocks(self) -> float:
         """Run it, and return its clocks."""
@@ -184,7 +196,7 @@ class Model:
         least = self.least()
         longest = max(least, key=least.__getitem__)
         clocks = max(launched, least[longest])
-        far = longest not in ("L2", "DRAM") and launched < NEAR_LEAST * clocks
+        far = longest not in ("L2", "DRAM", ATOMICS) and launched < NEAR_LEAST * clocks
         return clocks + self.wait, longest if far else ""
 
     def least(self) -> dict[str, float]:
@@ -194,6 +206,7 @@ class Model:
         clocks = {name: self.busy_sm * float(use.sum()) for name, use in uses.items()}
         for name, more in zip(("L2", "DRAM"), self.fill, strict=True):
             clocks[name] += self.busy_sm * more
+        clocks[ATOMICS] = self.in_turn
         return clocks
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from warpwise.stopwatch.evidence import Channel, Counts, Warps, line_of, lines_of, warps_of
+from warpwise.stopwatch.evidence import Channel, Counts, Warps, lines_of, warps_of
 from warpwise.stopwatch.flow import Flow, flow_of
 from warpwise.stopwatch.sass import Op, unknown
 from warpwise.stopwatch.trips import Trips, trips_of, work_of
@@ -157,11 +157,6 @@ def _by_kind(counts: Counts) -> dict[str, float]:
     for (_, kind), amount in counts.items():
         found[kind] += amount
     return found
-
-
-def named_lines(trace: Trace, ops: Sequence[Op]) -> list[int]:
-    """Return the lines of the trace that instructions name, 0 for none."""
-    return [line_of(trace, op) for op in ops]
 
 
 def program_of(

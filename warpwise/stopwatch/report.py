@@ -13,7 +13,7 @@ from warpwise.stopwatch.case import Case
 from warpwise.stopwatch.details import Deferred
 from warpwise.stopwatch.estimate import BUSY, CAUSES, IMPOSSIBLE, Estimate, Share, few
 from warpwise.stopwatch.families import UNKNOWN, nearest
-from warpwise.stopwatch.predict import LAUNCH_SECONDS, Run
+from warpwise.stopwatch.predict import ATOMICS, LAUNCH_SECONDS, Run
 from warpwise.stopwatch.program import Program
 from warpwise.stopwatch.resources import uses_of_sm
 from warpwise.stopwatch.sharing import doubts
@@ -36,6 +36,7 @@ def estimate(
         name: min(1.0, float(run.blocks_per_sm * use.sum() / run.clocks))
         for name, use in uses.items()
     }
+    busy |= {ATOMICS: run.atomics} if run.atomics else {}
     binds = max(busy, key=busy.__getitem__)
     binds = binds if busy[binds] >= BUSY else "latency"
     flops, peak = _flops(trace, program, grid), _peak(trace, program, card)

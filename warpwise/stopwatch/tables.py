@@ -17,7 +17,7 @@ from warpwise.stopwatch.l1 import l1_miss_shares
 from warpwise.stopwatch.opcodes import PIPES
 from warpwise.stopwatch.register_reads import BANKS, register_reads
 from warpwise.stopwatch.sass import Op
-from warpwise.stopwatch.traffic import Use, dram_share
+from warpwise.stopwatch.traffic import Use, dram_share, read_for_nothing
 from warpwise.stopwatch.units import ARITHMETIC_CLOCKS, timing
 from warpwise.traces import KINDS, Trace
 
@@ -121,14 +121,8 @@ class Costs:
             return Cost(passes, touched, touched)
         merged = [max(1.0, op.width / self.widths[array, kind]) for _, array in found]
         past_l1 = kind == "store" or op.access == "copy" or ".STRONG" in op.text or ".CG" in op.text
-        from_dram = min(
-            1.0,
-            _mean(
-                [
-                    self._from_dram(a, kind, n, past_l1)
-                    for (_, a), n in zip(found, merged, strict=True)
-                ]
-            ),
+        from_dram = _mean(
+            [self._from_dram(a, kind, n, past_l1) for (_, a), n in zip(found, merged, strict=True)]
         )
         if kind == "store":
             taken = touched + (PARTLY - 1) * _mean([_partly(a, op.width) for a, _ in found])
@@ -154,6 +148,8 @@ class Costs:
             return 1.0
         different = (use.loaded if kind == "load" else use.stored) / SECTOR_BYTES
         share = dram_share(use, kind, self.grid, self.wave, self.card)
+        if kind == "load":
+            share *= read_for_nothing(use, self.grid, self.card)
         return share * min(1.0, different / asked)
 
 

@@ -15,12 +15,13 @@ from math import ceil, prod
 
 import numpy as np
 
-from warpwise.metrics import SECTOR_BYTES
+from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
 from warpwise.stopwatch.cards import Card
 from warpwise.stopwatch.l1 import of_global
 from warpwise.stopwatch.sharing import by_addresses
 from warpwise.traces import KINDS, Trace
 
+WIDE_GRAIN = 64  #: bytes that DRAM is read by at a time on some GPUs, two sectors
 KEPT_BY_L2 = 0.5  #: share of L2 in which an array stays between waves; beyond it nothing is assumed
 Grid = tuple[int, int, int]
 
@@ -38,6 +39,8 @@ class Use:
     array_bytes: int
     shared_by: str
     longer: float = 1.0  #: loads of the launch in question over the recorded ones
+    #: bytes in all pieces of 64 that its loads touch, over those in sectors: 1, or 2 with gaps
+    gaps: float = 1.0
 
 
 def uses_of(trace: Trace, grid: Grid, longer: float = 1.0) -> dict[str, Use]:
@@ -47,6 +50,7 @@ def uses_of(trace: Trace, grid: Grid, longer: float = 1.0) -> dict[str, Use]:
     trips of its longest loop over the traced ones, in which blocks load, and store nothing."""
     touched = _touched(trace)
     covering, seen = _covering(touched, trace.grid, grid), by_addresses(trace)
+    gaps = _gaps(trace)
     return {
         name: Use(
             name,
@@ -55,6 +59,7 @@ def uses_of(trace: Trace, grid: Grid, longer: float = 1.0) -> dict[str, Use]:
             size,
             _seen(seen, name, max(loaded, stored), size, covering),
             longer,
+            gaps[name],
         )
         for name, loaded, stored, size in touched
     }
@@ -79,6 +84,18 @@ def _touched(trace: Trace) -> list[tuple[str, int, int, int]]:
             size = prod(info.shape) * info.itemsize
             touched.append((info.name, min(size, round(loaded / kept)), stored, size))
     return touched
+
+
+def _gaps(trace: Trace) -> dict[str, float]:
+    """Return for each global array the bytes in pieces of 64 over those in sectors that the first
+    recorded block loads from."""
+    r, found = trace.records, {}
+    loads = r.of_first_block & (r.kind == KINDS.index("load"))
+    for number, info in enumerate(trace.arrays):
+        if info.space == "global":
+            addresses = r.addresses[loads & (r.array == number)]
+            found[info.name] = _sectors(addresses, WIDE_GRAIN) / max(1, _sectors(addresses))
+    return {name: max(1.0, gap) for name, gap in found.items()}
 
 
 def _seen(seen: Mapping[str, tuple[str, ...]], name: str, touched: int, size: int, on: Grid) -> str:
@@ -108,9 +125,9 @@ def _covering(touched: list[tuple[str, int, int, int]], traced: Grid, asked: Gri
     return traced if part * prod(traced) > 0.7 * size else asked
 
 
-def _sectors(addresses: np.ndarray) -> int:
-    """Return the bytes of the sectors that addresses lie in, each counted once."""
-    return SECTOR_BYTES * len(np.unique(addresses[addresses >= 0] // SECTOR_BYTES))
+def _sectors(addresses: np.ndarray, of_bytes: int = SECTOR_BYTES) -> int:
+    """Return the bytes of the sectors, or other pieces, that addresses lie in, each once."""
+    return of_bytes * len(np.unique(addresses[addresses >= 0] // of_bytes))
 
 
 def _shared(touched: int, size: int, grid: Grid) -> str:
@@ -145,3 +162,36 @@ def dram_share(use: Use, kind: str, grid: Grid, wave: int, card: Card) -> float:
     if every * touched <= KEPT_BY_L2 * card.device.l2_bytes:
         share = every / prod(grid)  # read by the first wave that needs it, and kept
     return min(1.0, share)
+
+
+def read_for_nothing(use: Use, grid: Grid, card: Card) -> float:
+    """Return the bytes that DRAM reads over those in the sectors that are loaded, 1 to 2.
+
+    Where it is read by pieces of two sectors, of which a block loads one, the other comes for
+    nothing, unless other blocks load it: all of them read no more than the array."""
+    if card.dram_grain < WIDE_GRAIN or not use.loaded:
+        return 1.0
+    every = together(use.shared_by, grid, prod(grid)) * use.loaded * use.longer
+    return max(1.0, min(use.gaps, use.array_bytes / every))
+
+
+def in_turn(trace: Trace, grid: Grid) -> float:
+    """Return the atomics of a launch that go to one address, which L2 does one after the other.
+
+    Of integers a warp's go as one, as a compiler makes it. Of the array that keeps them longest."""
+    r, blocks = trace.records, prod(grid)
+    atomics = r.of_first_block & (r.kind == KINDS.index("atomic"))
+    asked = trace.metrics.global_atomic_requests / prod(trace.grid)
+    most, recorded = 0.0, 0
+    for number, info in enumerate(trace.arrays):
+        rows = r.addresses[atomics & (r.array == number)]
+        if info.space == "global" and len(rows):
+            warps = rows.reshape(-1, WARP_SIZE)
+            recorded += int((warps >= 0).any(axis=1).sum())
+            whole = np.issubdtype(np.dtype(str(info.dtype)), np.integer)
+            lanes = np.concatenate([np.unique(w) for w in warps]) if whole else warps.ravel()
+            addresses, times = np.unique(lanes[lanes >= 0], return_counts=True)
+            size = prod(info.shape) * info.itemsize
+            sharers = min(blocks, max(1.0, len(addresses) * info.itemsize * blocks / size))
+            most = max(most, float(times.max(initial=0)) * sharers)
+    return most * max(1.0, asked / recorded) if recorded else 0.0

@@ -13,6 +13,9 @@ SPECIAL_LATENCY, FP64_LATENCY, SLOW_FP64_LATENCY, UNIFORM_LATENCY = 20.0, 8.0, 4
 #: Share of the datasheet's bandwidth that DRAM gives: reads or writes alone, and mixed in halves.
 #: gpu-stream on an A100, where it no longer depends on the size of the block; taken for all.
 UNMIXED, MIXED = 0.96, 0.89
+#: DRAM's load, as a share of what it gives, at which its latency under load is measured: by a chase
+#: beside a copy of 3.0 TB/s on an H200 (`warpwise measure constants`).
+LOADED = 0.7
 
 
 def timing(pipe: str, card: Card) -> tuple[float, float]:
@@ -32,12 +35,22 @@ def rates_of(card: Card, sms: int, reads: float) -> tuple[float, float]:
     """Return the clocks that a sector takes of one SM's share of L2, and of DRAM.
 
     Few SMs have more of each; of L2 at most 64 bytes in a clock, the width of its port."""
-    share = MIXED + (UNMIXED - MIXED) * abs(2 * reads - 1)
+    share = UNMIXED - (UNMIXED - MIXED) * mixed(reads)
     l2 = min(64.0, card.l2_bytes_per_clock / sms)
     return 32 / l2, 32 * sms / (card.dram_bytes_per_clock * share)
 
 
-def latencies_of(card: Card) -> tuple[float, ...]:
-    """Return the clocks that an access of shared memory, L1, L2 and DRAM takes."""
-    core = card.core
-    return core.shared_latency, core.l1_latency, card.l2_latency, card.dram_latency
+def mixed(reads: float) -> float:
+    """Return how mixed reads and writes are, by the share of reads: 1 in halves, 0 if alone."""
+    return 1 - abs(2 * reads - 1)
+
+
+def latencies_of(card: Card, reads: float = 1.0) -> tuple[float, ...]:
+    """Return the clocks that an access of shared memory, L1, L2 and DRAM takes, and what it takes
+    more of DRAM under full load.
+
+    That grows with the load and with how mixed it is: it was measured beside a copy, and
+    gpu-stream's reads on an H200 have none of it."""
+    core, idle = card.core, card.dram_latency
+    more = mixed(reads) * max(0.0, (card.dram_latency_loaded or idle) - idle) / LOADED
+    return core.shared_latency, core.l1_latency, card.l2_latency, idle, more
