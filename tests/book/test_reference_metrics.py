@@ -136,7 +136,7 @@ def test_table_names_counterparts_that_the_entries_name(page):
 
 def test_table_leaves_out_what_is_near_a_sum_or_a_part():
     assert set(reference.nsight_names()).isdisjoint(
-        {"op_special", "global_atomic_requests", "flops_fp32", "warp_efficiency", "lanes_active"}
+        {"op_special", "shared_atomic_wavefronts", "flops_fp32", "warp_efficiency", "lanes_active"}
     )
 
 
