@@ -33,6 +33,7 @@ NOT_ON_PAGES = (
     "warpwise.stopwatch",
     "warpwise.grading",
     "warpwise.labs.source",
+    "warpwise.measure",
 )
 BARE = """
 import importlib, sys
