@@ -45,6 +45,10 @@ ICONS_DRAWN = """[...document.querySelectorAll('.svg-inline--fa')].map(
 # The theme is worn, and no colour is on its way to another.
 SETTLED = """theme => document.documentElement.dataset.theme === theme
     && !document.getAnimations().some(animation => animation.playState === 'running')"""
+# The theme lets the keyboard reach what scrolls, a while after the page was resized. Here the event
+# may come before the medium is the one that is meant, so it is sent once more.
+REACHABLE = """() => [...document.querySelectorAll('pre')].every(
+    one => one.tabIndex >= 0 || one.scrollWidth <= one.clientWidth)"""
 # How each text looks: colour, whether it is large, line, colour around it, ground. What axe says of
 # colours follows from that. Of text in pictures it says nothing.
 LOOKS = """() => {
@@ -99,10 +103,14 @@ def weigh(site, name: str, asked: list[str]) -> None:
 
 def look(page, size: tuple[int, int], scheme: str, media: str = "screen") -> None:
     """Show a page on a medium of this size, in the theme that the reader prefers."""
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+    # first the medium: what the theme does of a new size depends on it
     page.emulate_media(media=media, color_scheme=scheme)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
     theme = "light" if media == "print" else scheme
     page.wait_for_function(SETTLED, arg=theme)
+    if media == "screen":
+        page.evaluate("dispatchEvent(new Event('resize'))")
+        page.wait_for_function(REACHABLE)
 
 
 def check_paper(page) -> None:
