@@ -170,6 +170,7 @@ if t < 32:
 BODIES = {
     "a copy in no group": COPY.format(then="cp_async_wait(0)"),
     "a copy without a wait": COPY.format(then="cp_async_commit()"),
+    "a copy whose wait came first": COPY.format(then="cp_async_wait(0)\n    cp_async_commit()"),
     "a copy with a wait for older ones": COPY.format(
         then="cp_async_commit()\n    if n % 2:\n        cp_async_commit()\n    cp_async_wait(2)"
     ),
