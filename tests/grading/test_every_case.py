@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -183,3 +184,11 @@ def test_a_record_keeps_labels_and_an_outline_knows_what_a_share_needs():
     assert store.finding({**vars(finding), "counters": [vars(counters[0])]}) == finding
     record = Record("s", "f", "l", (Result("e", 3, finding),))
     assert store.outline(record).earned(50) == record.earned(50) == 1.5
+
+
+def test_a_folder_of_modules_named_from_here_is_so_from_anywhere(monkeypatch, tmp_path):
+    """Otherwise the judge would look for its modules beside the answers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f".{os.pathsep}more")
+    _, *given = simulate.environment()["PYTHONPATH"].split(os.pathsep)
+    assert given == [str(tmp_path), str(tmp_path / "more")]

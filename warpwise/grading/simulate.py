@@ -119,8 +119,11 @@ def serving() -> Warm:
 
 
 def environment(backend: str = "simulator") -> dict[str, str]:
-    """Return variables for a process with this package, on one core and this backend."""
-    path = os.pathsep.join(filter(None, [str(PACKAGES), os.environ.get("PYTHONPATH")]))
+    """Return variables for a process with this package, on one core and this backend.
+
+    Folders that are named from here are so from anywhere: none is looked for beside answers."""
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    path = os.pathsep.join([str(PACKAGES), *(os.path.abspath(one) for one in given if one)])
     one_core = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return os.environ | one_core | {"WARPWISE_BACKEND": backend, "PYTHONPATH": path}
 

@@ -141,7 +141,7 @@ def _in_pairs(first: Lanes) -> Lanes:
     shared memory bank conflict", 2019); an H200 counts so where all lanes name one address."""
     found = np.zeros(len(first), bool)
     for apart in (1, 2):
-        other = first[:, np.arange(WARP_SIZE) ^ apart]
+        other = first[:, np.arange(WARP_SIZE, dtype=np.int64) ^ apart]
         found |= ((first == other) | (first < 0) | (other < 0)).all(axis=1)
     return found
 
