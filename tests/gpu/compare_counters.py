@@ -25,9 +25,10 @@ import compare_results  # noqa: E402
 import solved_labs  # noqa: E402
 
 from warpwise import trace  # noqa: E402
-from warpwise.benchmark_records import folder, slug  # noqa: E402
+from warpwise.benchmark_records import EQUAL, folder, slug  # noqa: E402
 from warpwise.measure import ncu  # noqa: E402
 from warpwise.measure.patterns import name_of  # noqa: E402
+from warpwise.measure.suites.counters import differences  # noqa: E402
 from warpwise.measure.worker import write  # noqa: E402
 from warpwise.simt import as_kernel  # noqa: E402
 
@@ -76,7 +77,7 @@ def row(one: Launched, found: ncu.Launch | None) -> dict[str, Any]:
     modelled = {name: getattr(metrics, name) for name in COMPARED}
     measured = ncu.counters(found) if found else {}
     measured = {name: measured.get(name) for name in COMPARED}
-    differ = [name for name in COMPARED if measured[name] not in (None, modelled[name])]
+    differ = differences(modelled, measured, even=False)
     return {
         "case": one.case,
         "variant": one.label,
@@ -84,7 +85,7 @@ def row(one: Launched, found: ncu.Launch | None) -> dict[str, Any]:
         "parameters": {
             "modelled": modelled,
             "measured": measured if found else None,
-            "verdict": "differs: " + ", ".join(differ) if differ else "equal",
+            "verdict": "differs: " + ", ".join(differ) if differ else EQUAL,
         },
         "problem": "" if found else "ncu shows no such launch",
     }
@@ -128,7 +129,7 @@ def main(arguments: list[str]) -> int:
     made = record(found, about | {"command": "python tests/gpu/compare_counters.py"})
     path = folder() / slug(made["device"]) / f"{SUITE}.json"
     write(made, path)
-    equal = sum(one["parameters"]["verdict"] == "equal" for one in made["rows"])
+    equal = sum(one["parameters"]["verdict"] == EQUAL for one in made["rows"])
     print(f"{equal} of {len(made['rows'])} launches count as the simulator does: {path}")
     return 0
 

@@ -61,12 +61,12 @@ def modelled(pattern: Pattern) -> Counters | str:
     return {name: getattr(m, name) for name in METRICS}
 
 
-def differences(pattern: Pattern, ours: Counters, theirs: Counters) -> list[str]:
-    """Return the names of counters that differ."""
+def differences(ours: Counters, theirs: Counters, even: bool) -> list[str]:
+    """Return the names of counters that differ; warp efficiency counts if lanes are ``even``."""
     found = []
     for name, mine in ours.items():
         other = theirs.get(name)
-        if mine is None or other is None or (name == "warp_efficiency" and not pattern.even):
+        if mine is None or other is None or (name == "warp_efficiency" and not even):
             continue
         same = abs(mine - other) <= ROUNDING if name == "warp_efficiency" else mine == other
         if not same:
@@ -80,7 +80,7 @@ def verdict(pattern: Pattern, ours: Counters | str, theirs: Counters | None) -> 
     missing = [name for name in METRICS if theirs is None or theirs.get(name) is None]
     if theirs is None or len(missing) == len(METRICS):
         return "not measured"
-    if differ := differences(pattern, ours, theirs):
+    if differ := differences(ours, theirs, pattern.even):
         return "differs: " + ", ".join(differ)
     return "not measured: " + ", ".join(missing) if set(missing) - OPTIONAL else EQUAL
 

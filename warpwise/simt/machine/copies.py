@@ -69,10 +69,9 @@ class Copies:
             for observe in self.hooks.arrival:
                 observe(copy, request, site)
             request.array.store(request.offset, request.value, request.mask)
-        committed = self.committed.copy()
         for copy in self.pending:
             if (copy.on_the_way & waiting[copy.request.mask.group.places]).any():
-                copy.waited = newest, site, committed
+                copy.waited = newest, site, self.committed.copy()
         self.pending = [copy for copy in self.pending if copy.on_the_way.any()]
 
     def _arriving(self, waiting: Lanes) -> Iterator[tuple[AsyncCopy, Request]]:
