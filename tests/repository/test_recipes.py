@@ -67,7 +67,7 @@ def test_a_chapter(follow, tmp_path):
     recipe.write("chapters/NN_topic.md", samples.chapter())
     recipe.write("tests/course/NN_topic/test_chapter.py", samples.CHAPTER_TEST)
     recipe.write("chapters/teaching/NN_topic.md", samples.guide())
-    recipe.write("solutions/NN_topic.md", SOURCE.replace("# Lab 1: Tiny", "# Lab 16: Dice"))
+    recipe.write("solutions/NN_topic.md", SOURCE.replace("# Lab 1: Tiny", "# Lab 17: Dice"))
     entry = "      - file: chapters/{}\n"
     recipe.insert("_toc.yml", entry.format("capstone"), entry.format("17_dice"))
     recipe.insert("_toc.yml", entry.format("teaching/capstone"), entry.format("teaching/17_dice"))
