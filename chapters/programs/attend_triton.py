@@ -3,16 +3,24 @@
 ``q``, ``k``, ``v``, ``o``: n x D, row by row; ``scale`` includes log2(e). ROWS and KEYS: the tile,
 powers of 2 of at least 16."""
 
+# fmt: off
+# The page has 72 columns.
+
 import triton
 import triton.language as tl
 
+NEVER = tl.constexpr(float("-inf"))
+
 
 @triton.jit
-def attend(q, k, v, o, n, scale, D: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr):
+def attend(q, k, v, o, n, scale,
+           D: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr):
     mine = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     e = tl.arange(0, D)
-    rows = tl.load(q + mine[:, None] * D + e[None, :], mask=mine[:, None] < n, other=0.0)
-    top = tl.full((ROWS,), float("-inf"), tl.float32)
+    own = mine[:, None] * D + e[None, :]
+    there = mine[:, None] < n
+    rows = tl.load(q + own, mask=there, other=0.0)
+    top = tl.full((ROWS,), NEVER, tl.float32)
     total = tl.zeros((ROWS,), tl.float32)
     sums = tl.zeros((ROWS, D), tl.float32)
     for start in range(0, n, KEYS):
@@ -21,7 +29,7 @@ def attend(q, k, v, o, n, scale, D: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.c
         place = at[:, None] * D + e[None, :]
         keys = tl.load(k + place, mask=inside, other=0.0)
         s = tl.dot(rows, tl.trans(keys)) * scale
-        s = tl.where(at[None, :] < n, s, float("-inf"))
+        s = tl.where(at[None, :] < n, s, NEVER)
         higher = tl.maximum(top, tl.max(s, 1))
         f = tl.exp2(top - higher)
         p = tl.exp2(s - higher[:, None])
@@ -29,4 +37,4 @@ def attend(q, k, v, o, n, scale, D: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.c
         total = total * f + tl.sum(p, 1)
         sums = sums * f[:, None] + tl.dot(p.to(values.dtype), values)
         top = higher
-    tl.store(o + mine[:, None] * D + e[None, :], sums / total[:, None], mask=mine[:, None] < n)
+    tl.store(o + own, sums / total[:, None], mask=there)
