@@ -19,6 +19,24 @@ SECTORS = D // 8  # of a row
 KINDS = ("spread", "rising", "falling", "large", "low", "equal")
 # float32 rounds a score in the hundreds by some 1e-5, and its exponential by as large a share
 CLOSE = {"rtol": 1e-3, "atol": 5e-4}
+OF_GROUPS = {
+    "global_load_sectors": "all heads of the group need the same keys and values: "
+    "which warp loads a row into shared memory, and who reads it there?"
+}
+OF_PAGES = {
+    "global_load_sectors": "an entry of the table serves the 16 tokens of its page, and a "
+    "length the whole request: what is read again that could be kept in a variable?",
+    "op_special": "do all 32 lanes compute the weight of the same token? If lane r keeps the "
+    "score of row r, one exponential of a warp serves the whole page",
+}
+OF_WINDOWS = {
+    "global_load_sectors": "which rows does the block load that none of its 8 queries sees, "
+    "and which does it load twice?"
+}
+OF_CORRECTIONS = {
+    "op_special": "the factor is a power too: is it computed where nothing is corrected?",
+    "flops_fp32": "are the sums multiplied by a factor where nothing is corrected?",
+}
 
 
 def attended(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float) -> tuple:
@@ -90,6 +108,7 @@ def packed_launch(
         ),
         want=stacked(results),
         **CLOSE,
+        advice=OF_GROUPS,
         budget={
             "global_load_sectors": SECTORS * (heads + 2 * kv_heads * keys),
             "global_store_bytes": 4 * heads * (D + 1),
@@ -154,6 +173,7 @@ def paged_launch(
         args=(q, k, v, table, lengths, Out((requests, D)), Out(requests), scale),
         want=stacked(results),
         **CLOSE,
+        advice=OF_PAGES,
         budget={
             "global_load_sectors": 2 * SECTORS * tokens
             + filled
@@ -217,6 +237,7 @@ def window_launch(
         ),
         want=stacked(results),
         **CLOSE,
+        advice=OF_WINDOWS,
         budget={
             "global_load_sectors": SECTORS * heads * (n + 2 * sum(read)),
             "global_store_bytes": 4 * heads * n * (D + 1),
@@ -274,6 +295,7 @@ def rarely_launch(rng: np.random.Generator, n: int, keys: int, tau: int, kind: s
         want=(o.astype(np.float32), np.array(times, np.int32)),
         rtol=1e-3,
         atol=1e-4,
+        advice=OF_CORRECTIONS,
         budget={
             "op_special": n * keys + 32 * sum(times),
             "flops_fp32": n * keys * (4 * WIDTH + 8)
