@@ -1,8 +1,9 @@
 """Hidden tests of lab 16: cases for each exercise, drawn from a secret seed.
 
 The rules are those of the lab. Results are worked out by other means than the solutions and the
-checks: key by key in float64, with the keys that a query sees picked out one at a time. Scores come
-in kinds: spread, rising and falling along the keys, in the hundreds, far below zero, and equal."""
+checks: key by key in float64, with the keys that a query sees picked out one at a time, and numbers
+of E4M3 from a table of all of them. Scores come in kinds: spread, rising and falling along the
+keys, in the hundreds, far below zero, equal, and with a first key far above all others."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from math import ceil
 
 import numpy as np
 
-from warpwise.labs import Launch, Out
+from warpwise import hopper
+from warpwise.labs import Call, Launch, Out
 
 D, TILE, PAGE, WARPS, ROWS, WIDTH = 32, 32, 16, 4, 8, 16
 SECTORS = D // 8  # of a row
-KINDS = ("spread", "rising", "falling", "large", "low", "equal")
 # float32 rounds a score in the hundreds by some 1e-5, and its exponential by as large a share
 CLOSE = {"rtol": 1e-3, "atol": 5e-4}
 OF_GROUPS = {
@@ -60,6 +61,9 @@ def drawn(rng: np.random.Generator, queries: int, keys: int, kind: str) -> tuple
     if kind in ("rising", "falling"):  # by some 5 from tile to tile, with noise
         slope = np.arange(keys) if kind == "rising" else np.arange(keys)[::-1]
         q, k, scale = 0.1 * q + 2.5 * way, 0.1 * k + slope[:, None] / 16 * way, 1.0
+    elif kind == "peak":  # the first key has a score of 150
+        q, k, scale = 0.1 * q + 2.5 * way, 0.1 * k, 1.0
+        k[0] = 60 * way
     elif kind == "low":  # about -300, where exp is 0
         q, k, scale = 0.05 * q + 20 * way, 0.05 * k - 15 * way, 1.0
     elif kind == "equal":  # all keys the same, and scores that float32 holds exactly
@@ -81,6 +85,7 @@ def decode_packed(rng: np.random.Generator) -> Iterator[Launch]:
         (16, 2, any_of(40, 60), "equal"),
         (12, 2, 1, "spread"),
         (16, 2, 32 * any_of(2, 4) + 1, "spread"),  # one key is left for the last tile
+        (6, 2, any_of(40, 90), "peak"),
     ]
     for heads, kv_heads, keys, kind in cases:
         yield packed_launch(rng, heads, kv_heads, keys, kind)
@@ -135,6 +140,7 @@ def decode_paged(rng: np.random.Generator) -> Iterator[Launch]:
         ([any_of(20, 40), any_of(81, 95)], 1, "equal"),
         ([16 * any_of(2, 9) + 1, 1, 15, 16, 17], 0, "spread"),
         ([any_of(97, 127)] * 3, 5, "spread"),
+        ([any_of(70, 99), any_of(130, 150), 64, any_of(65, 80)], 0, "peak"),
     ]
     for lengths, shared, kind in cases:
         yield paged_launch(rng, np.array(lengths, np.int32), shared, kind)
@@ -152,6 +158,9 @@ def paged_launch(
     table = np.full((requests, max(used) + 2), 2**30, np.int32)
     free, results = list(rng.permutation(pages)), []
     for b, length in enumerate(lengths):
+        keys = texts_k.copy()
+        if kind == "peak":  # in page b, which is warp b's
+            keys[[0, PAGE * b]] = keys[[PAGE * b, 0]]
         mine = rng.normal(size=(length, D)).astype(np.float32)
         mine[: PAGE * shared] = texts_v[: min(PAGE * shared, length)]
         for i in range(used[b]):
@@ -159,9 +168,9 @@ def paged_launch(
             table[b, i] = table[0, i] if kept else free.pop()
             tokens = range(PAGE * i, min(PAGE * (i + 1), length))
             if not kept:
-                k[table[b, i], : len(tokens)] = texts_k[tokens]
+                k[table[b, i], : len(tokens)] = keys[tokens]
                 v[table[b, i], : len(tokens)] = mine[tokens]
-        results.append(attended(q[b], texts_k[:length], mine, scale))
+        results.append(attended(q[b], keys[:length], mine, scale))
     tokens, filled = int(lengths.sum()), sum(used)
     return Launch(
         (
@@ -199,8 +208,10 @@ def window_sinks(rng: np.random.Generator) -> Iterator[Launch]:
         (1, any_of(50, 63), any_of(9, 20), 0, "low"),
         (1, any_of(42, 47), any_of(2, 8), any_of(10, 32), "equal"),
         (1, any_of(65, 79), 1, 32, "spread"),
+        (1, any_of(65, 79), any_of(2, 9), any_of(34, 50), "spread"),
         (1, any_of(2, 8), any_of(2, 8), 1, "spread"),
         (1, 65, 32, any_of(1, 6), "rising"),
+        (1, any_of(57, 64), any_of(35, 50), any_of(1, 6), "peak"),
     ]
     for heads, n, window, sinks, kind in cases:
         yield window_launch(rng, heads, n, window, sinks, kind)
@@ -318,3 +329,156 @@ def corrections(scores: list[list[float]], tau: float) -> int:
         if any(score - one > tau for score, one in zip(column, kept, strict=True)):
             kept, times = [*map(max, column, kept)], times + 1
     return times
+
+
+# --- 5: powers ---
+
+WITHOUT_THE_UNIT = {
+    "op_special": "without the unit a power is an addition to the bits of an exponent, "
+    "and a polynomial of the fraction"
+}
+
+
+def powers(rng: np.random.Generator) -> Iterator[Launch]:
+    n = int(rng.integers(200, 380))
+    yield _powers(f"{n} scores", rng.uniform(-25, 0, n))
+    yield _powers("all exponents", rng.uniform(-126, 0, 513))
+    yield _powers("small ones", -rng.uniform(0, 1, 200) * 10.0 ** rng.integers(-8, 0, 200))
+    whole = -np.arange(rng.integers(90, 127))
+    yield _powers(f"{len(whole)} whole numbers", whole)
+    above = np.nextafter(whole[1:].astype(np.float32), np.float32(0))
+    yield _powers(f"just above {len(whole) - 1} of them", above)
+    below = np.nextafter(-np.arange(120, dtype=np.float32), np.float32(-200))
+    yield _powers("just below whole numbers", np.append(below, rng.uniform(-9, 0, 20)))
+    yield _powers(
+        "far below", np.append(-np.geomspace(126, 3e38, 150), rng.uniform(-300, -120, 41))
+    )
+    masked = np.where(rng.random(222) < 0.3, -np.inf, rng.uniform(-30, 0, 222))
+    yield _powers("some masked", masked)
+
+
+def _powers(label: str, numbers: np.ndarray) -> Launch:
+    x = numbers.astype(np.float32)
+    n = x.size
+    warps = (n + 31) // 32
+    return Launch(
+        f"{label}, the last of which is {x[-1]}",
+        (n + 127) // 128,
+        128,
+        (x, Out(n)),
+        ((2.0 ** x.astype(np.float64)).astype(np.float32),),
+        rtol=1e-4,
+        atol=2.0**-125,
+        advice=WITHOUT_THE_UNIT,
+        budget={
+            "global_load_bytes": 4 * n,
+            "global_load_requests": warps,
+            "op_special": 0,
+            "flops_fp32": 9 * n,
+            "flops_fp64": 0,
+            "thread_instructions": 32 * n,
+            "op_communication": 0,
+            "shared_load_requests": 0,
+            "global_store_bytes": 4 * n,
+            "global_store_requests": warps,
+            "most_bytes_stored_by_a_warp": 128,
+        },
+    )
+
+
+# --- 6: two groups ---
+
+
+def two_groups(rng: np.random.Generator) -> Iterator[Launch]:
+    steps = int(rng.choice([4, 6, 7, 8]))
+    for n, m in ((128, 32), (256, 16), (128, 48), (384, 32), (128, 16 * steps)):
+        q, k = (rng.uniform(-1, 1, (rows, 32)).astype(np.float16) for rows in (n, m))
+        k = (k * np.linspace(0.5, 2, m)[:, None]).astype(np.float16)  # so that maxima grow
+        v = rng.uniform(-1, 1, (32, m)).astype(np.float16)
+        yield _two_groups(n, m, (q, k, v))
+
+
+def _two_groups(n: int, m: int, given: tuple[np.ndarray, ...]) -> Launch:
+    q, k, v = given
+    blocks, steps = n // 128, m // 16
+    powers_of_scores = 2.0 ** np.einsum("nd,md->nm", q.astype(np.float64), k.astype(np.float64))
+    outputs = np.einsum("nm,dm->nd", powers_of_scores, v.astype(np.float64))
+    return Launch(
+        f"{n} queries, {m} keys",
+        blocks,
+        288,
+        (
+            hopper.tensor_map(q, (64, 32), 64),
+            hopper.tensor_map(k, (16, 32), 64),
+            hopper.tensor_map(v, (32, 16), 32),
+            Out((n, 32)),
+            steps,
+        ),
+        ((outputs / powers_of_scores.sum(axis=1, keepdims=True)).astype(np.float32),),
+        rtol=1e-3,
+        atol=1e-3,
+        budget={
+            "tma_load_bytes": (2048 * steps + 8192) * blocks,
+            "global_load_requests": 0,
+            "global_load_bytes": 0,
+            "shared_load_requests": 0,
+            "shared_store_requests": 64 * steps * blocks,
+            "shared_bytes_per_block": 17408,
+            "barriers": 9 * blocks,
+            "op_communication": 1024 * (steps + 1) * blocks,
+            "op_special": 2560 * steps * blocks,
+            "flops_tensor": 262144 * steps * blocks,
+            "flops_fp64": 0,
+            "global_store_bytes": 16384 * blocks,
+            "global_store_requests": 128 * blocks,
+            "most_bytes_stored_by_a_warp": 2048,
+        },
+    )
+
+
+# --- 7: eight bits ---
+
+#: the numbers of E4M3 that are not below 0, in order: eight to each exponent
+E4M3 = np.array([c * 2.0**-9 if c < 8 else (8 + c % 8) * 2.0 ** (c // 8 - 10) for c in range(127)])
+
+
+def attend8(rng: np.random.Generator) -> Iterator[Call]:
+    for n, m, d in ((32, 64, 16), (64, 32, 32), (96, 64, 16), (32, 96, 64)):
+        q, k, v = (rng.normal(size=(rows, d)) for rows in (n, m, m))
+        for x in (q, k, v):
+            x *= np.repeat(2.0 ** rng.uniform(-1.5, 1, len(x) // 32), 32)[:, None]
+        given = q, k, v, rng.choice([-1.0, 1.0], d)
+        yield Call(f"like {q[0, 0]:.3f}, d = {d}", given, _eights(*given), atol=1e-3)
+    for n, m in ((32, 32), (96, 64), (64, 96)):
+        q, k, v = rng.normal(size=(n, 64)), rng.normal(size=(m, 64)), rng.uniform(-1, 1, (m, 64))
+        element = int(rng.integers(64))
+        for x in (q, k):
+            x[:, element] = rng.uniform(8, 12, len(x)) * rng.choice([-1, 1], len(x))
+        want = _attention(q @ k.T / 8, v)
+        given = q, k, v, rng.choice([-1.0, 1.0], 64)
+        yield Call(f"an outlier at {element} of {n} by {m}", given, want, atol=0.6)
+
+
+def _attention(scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    weights = np.exp(scores - scores.max(axis=1)[:, None])
+    return scores, weights @ v / weights.sum(axis=1)[:, None]
+
+
+def _eights(q: np.ndarray, k: np.ndarray, v: np.ndarray, signs: np.ndarray):
+    numbers = np.arange(len(signs))
+    ones = np.array([[(i & j).bit_count() % 2 for j in numbers.tolist()] for i in numbers.tolist()])
+    turn = np.diag(signs) @ (1 - 2 * ones) / np.sqrt(len(signs))
+    scores = _near(q @ turn) @ _near(k @ turn).T / np.sqrt(len(signs))
+    weights = np.exp(scores - scores.max(axis=1)[:, None])
+    return scores, _near(weights) @ _near(v) / weights.sum(axis=1)[:, None]
+
+
+def _near(x: np.ndarray) -> np.ndarray:
+    """Return for each number the nearest that E4M3 has for its block's scale."""
+    out = np.empty_like(x)
+    for first in range(0, len(x), 32):
+        block = x[first : first + 32]
+        table = E4M3 * np.abs(block).max() / 448
+        at = np.searchsorted((table[:-1] + table[1:]) / 2, np.abs(block))
+        out[first : first + 32] = np.copysign(table[at], block)
+    return out

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from warpwise import cuda
+from warpwise import cuda, hopper
 
 IN_TWOS = np.float32(1.4426950408889634)
 LN_TWO = np.float32(0.6931471805599453)
@@ -168,3 +168,113 @@ def rescale_rarely(q, k, v, o, times, scale, tau):
         o[i, e] = acc[e] / total
     if cuda.threadIdx.x == 0:
         times[cuda.blockIdx.x] = corrected
+
+
+# A factor made of bits, sums that are multiplied while scores are, and tiles scaled afterwards.
+
+
+@cuda.jit
+def powers(x, y):
+    """The power of the whole number is a float32 of its own, and below -127 it is 0."""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i >= x.size:
+        return
+    low = min(-x[i], np.float32(127))  # the size of x
+    above = cuda.libdevice.ceilf(low)
+    f = above - low
+    factor = np.int32((127 - int(above)) << 23).view(np.float32)
+    square = f * f
+    near = np.float32(1) + np.float32(0.69514614) * f
+    y[i] = factor * (near + square * (np.float32(0.22756439) + np.float32(0.07711909) * f))
+
+
+@cuda.jit
+def two_groups(q_map, k_map, v_map, o, steps):
+    """The scores of a tile are multiplied beside the sums of the tile before it."""
+    full = cuda.shared.array(2, np.uint64)
+    empty = cuda.shared.array(2, np.uint64)
+    weights = cuda.shared.array((2, 2, 64, 8), np.float16, alignment=1024)
+    queries = cuda.shared.array((2, 64, 32), np.float16, alignment=1024)
+    keys = cuda.shared.array((2, 16, 32), np.float16, alignment=1024)
+    values = cuda.shared.array((2, 32, 16), np.float16, alignment=1024)
+    warp = cuda.threadIdx.x // 32
+    if cuda.threadIdx.x == 0:
+        make_barriers(full, empty, 2 * 128)
+    cuda.syncthreads()
+    if warp == 8:
+        if cuda.laneid == 0:
+            copy_tiles(q_map, k_map, v_map, queries, keys, values, full, empty, steps)
+        return
+    group = warp // 4
+    scores = cuda.local.array(8, np.float32)
+    sums = cuda.local.array(16, np.float32)
+    most = cuda.local.array(2, np.float32)
+    total = cuda.local.array(2, np.float32)
+    held = hopper.wgmma_descriptor(weights[group, 0], 0)
+    for s in range(steps + 1):
+        stage = s % 2
+        hopper.wgmma_fence()
+        if s > 0:
+            before = hopper.wgmma_descriptor(values[1 - stage], 32)
+            hopper.wgmma_mma_async(sums, held, before, s > 1)
+            hopper.wgmma_commit_group()
+        if s < steps:
+            while not hopper.mbarrier_try_wait(full, stage, s // 2 % 2):
+                pass
+            for part in range(0, 4, 2):
+                hopper.wgmma_mma_async(
+                    scores,
+                    hopper.wgmma_descriptor(queries[group], 64) + part,
+                    hopper.wgmma_descriptor(keys[stage], 64) + part,
+                    part > 0,
+                )
+            hopper.wgmma_commit_group()
+        hopper.wgmma_wait_group(0)
+        if s > 0:
+            hopper.mbarrier_arrive(empty, 1 - stage)
+        if s < steps:
+            weigh(scores, sums, most, total, weights[group], s == 0)
+            hopper.fence_proxy_async()
+    for half in range(2):
+        mine = total[half]
+        mine += cuda.shfl_xor_sync(0xFFFFFFFF, mine, 2)
+        mine += cuda.shfl_xor_sync(0xFFFFFFFF, mine, 1)
+        line = 128 * cuda.blockIdx.x + 16 * warp + 8 * half + cuda.laneid // 4
+        for pair in range(8):
+            side = pair // 2 * 8 + cuda.laneid % 4 * 2 + pair % 2
+            o[line, side] = sums[pair // 2 * 4 + 2 * half + pair % 2] / mine
+
+
+def attend8(q, k, v, signs):
+    """Numbers of the format are multiplied, and each tile then has its two scales."""
+    n, d = q.shape
+
+    def codes(x):
+        made, scales = np.zeros_like(x), np.zeros(len(x) // 32)
+        for b in range(len(x) // 32):
+            block = x[32 * b : 32 * b + 32]
+            scales[b] = max(block.max(), -block.min()) / 448
+            made[32 * b : 32 * b + 32] = e4m3(block / scales[b])
+        return made, scales
+
+    def butterfly(x):
+        x, width = x * signs, 1
+        while width < d:
+            pairs = x.reshape(len(x), -1, 2, width)
+            x = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2)
+            width *= 2
+        return x.reshape(-1, d) / d**0.5
+
+    (of_q, scale_q), (of_k, scale_k) = codes(butterfly(q)), codes(butterfly(k))
+    scores = of_q @ of_k.T
+    for i, a in enumerate(scale_q):
+        for j, b in enumerate(scale_k):
+            scores[32 * i : 32 * i + 32, 32 * j : 32 * j + 32] *= a * b
+    scores /= d**0.5
+    weights = np.exp(scores - scores.max(axis=1).reshape(n, 1))
+    of_w, scale_w = codes(weights)
+    of_v, scale_v = codes(v)
+    sums = np.zeros((n, d))
+    for j, b in enumerate(scale_v):
+        sums += b * of_w[:, 32 * j : 32 * j + 32] @ of_v[32 * j : 32 * j + 32]
+    return scores, sums * np.repeat(scale_w, 32)[:, None] / weights.sum(axis=1).reshape(n, 1)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from warpwise import cuda
+from warpwise import cuda, hopper
 
 
 @cuda.jit(device=True)
@@ -169,3 +169,99 @@ def rescale_rarely(q, k, v, o, times, scale, tau):
         times[cuda.blockIdx.x] = often
     for e in range(16):
         o[mine, e] = sums[e] / sums[16]
+
+
+# Parts of arrays in place of offsets, functions of the answer's own, and rounds of the ring.
+
+
+@cuda.jit(device=True)
+def on_the_curve(f):
+    p = cuda.fma(np.float32(0.07711909), f, np.float32(0.22756439))
+    p = cuda.fma(p, f, np.float32(0.69514614))
+    return cuda.fma(p, f, np.float32(1))
+
+
+@cuda.jit
+def powers(x, y):
+    """int() cuts off towards 0, and is put right; what is too low is 0 without any arithmetic."""
+    i = cuda.grid(1)
+    if i < x.size:
+        number, bits = x[i], np.uint32(0)
+        if number >= np.float32(-126):
+            whole = np.int32(number)
+            if np.float32(whole) > number:
+                whole -= np.int32(1)
+            curve = on_the_curve(number - np.float32(whole)).view(np.uint32)
+            bits = np.uint32(curve & 0x7FFFFF | (curve >> 23) + whole << 23)
+        y[i] = bits.view(np.float32)
+
+
+@cuda.jit(device=True)
+def added(sums, left, right, first):
+    """Products of 16 numbers at a time: one, or two."""
+    hopper.wgmma_fence()
+    hopper.wgmma_mma_async(sums, left, right, not first)
+    hopper.wgmma_commit_group()
+
+
+@cuda.jit
+def two_groups(q_map, k_map, v_map, o, steps):
+    """Each round of the ring has one parity, and a stage is one step of it."""
+    queries = cuda.shared.array((2, 64, 32), np.float16, alignment=1024)
+    stages_of_keys = cuda.shared.array((2, 16, 32), np.float16, alignment=1024)
+    stages_of_values = cuda.shared.array((2, 32, 16), np.float16, alignment=1024)
+    all_weights = cuda.shared.array((2, 2, 64, 8), np.float16, alignment=1024)
+    have, free = cuda.shared.array(2, np.uint64), cuda.shared.array(2, np.uint64)
+    t = cuda.threadIdx.x
+    if t == 287:
+        make_barriers(have, free, cuda.blockDim.x - 32)
+    cuda.syncthreads()
+    if t == 270:
+        copy_tiles(
+            q_map, k_map, v_map, queries, stages_of_keys, stages_of_values, have, free, steps
+        )
+    elif t < 256:
+        scores = cuda.local.array(8, np.float32)
+        sums = cuda.local.array(16, np.float32)
+        rows = cuda.local.array((2, 2), np.float32)
+        mine, weights = queries[t >> 7], all_weights[t >> 7]
+        for around in range((steps + 1) >> 1):
+            for which in range(2):
+                if 2 * around + which < steps:
+                    start = around + which == 0
+                    while not hopper.mbarrier_try_wait(have, which, around & 1):
+                        pass
+                    x = hopper.wgmma_descriptor(mine, 64)
+                    y = hopper.wgmma_descriptor(stages_of_keys[which], 64)
+                    added(scores, x, y, True)
+                    added(scores, x + 2, y + 2, False)
+                    hopper.wgmma_wait_group(0)
+                    weigh(scores, sums, rows[0], rows[1], weights, start)
+                    hopper.fence_proxy_async()
+                    x = hopper.wgmma_descriptor(weights[0], 0)
+                    added(sums, x, hopper.wgmma_descriptor(stages_of_values[which], 32), start)
+                    hopper.wgmma_wait_group(0)
+                    hopper.mbarrier_arrive(free, which)
+        out = o[128 * cuda.blockIdx.x + (t >> 5) * 16 + ((t & 31) >> 2) :, 2 * (t & 3) :]
+        for half in range(2):
+            pair = rows[1, half] + cuda.shfl_xor_sync(0xFFFFFFFF, rows[1, half], 1)
+            share = np.float32(1) / (pair + cuda.shfl_xor_sync(0xFFFFFFFF, pair, 2))
+            for n in range(4):
+                out[8 * half, 8 * n] = sums[4 * n + 2 * half] * share
+                out[8 * half, 8 * n + 1] = sums[4 * n + 2 * half + 1] * share
+
+
+def attend8(q, k, v, signs):
+    """Blocks in a list comprehension, and rows of e to the scores in place of a matrix."""
+    turn = np.diag(signs) @ hadamard(signs.size)
+
+    def eights(x):
+        parts = np.split(x, x.shape[0] // 32)
+        sizes = [float(np.abs(part).max()) for part in parts]
+        return np.concatenate(
+            [size / 448 * e4m3(448 / size * p) for size, p in zip(sizes, parts, strict=True)]
+        )
+
+    scores = np.einsum("nd,md->nm", eights(q @ turn), eights(k @ turn)) * q.shape[1] ** -0.5
+    w = np.array([np.exp(row - row.max()) for row in scores])
+    return scores, ((eights(w) @ eights(v)).T / w.sum(axis=1)).T
