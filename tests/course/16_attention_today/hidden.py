@@ -146,9 +146,7 @@ def decode_paged(rng: np.random.Generator) -> Iterator[Launch]:
         yield paged_launch(rng, np.array(lengths, np.int32), shared, kind)
 
 
-def paged_launch(
-    rng: np.random.Generator, lengths: np.ndarray, shared: int, kind: str
-) -> Launch:
+def paged_launch(rng: np.random.Generator, lengths: np.ndarray, shared: int, kind: str) -> Launch:
     """Requests of these lengths; the first ``shared`` pages are the same in all of them."""
     requests, used = len(lengths), [ceil(length / PAGE) for length in lengths]
     pages = sum(used) + int(rng.integers(1, 9))
@@ -184,9 +182,7 @@ def paged_launch(
         **CLOSE,
         advice=OF_PAGES,
         budget={
-            "global_load_sectors": 2 * SECTORS * tokens
-            + filled
-            + (SECTORS + 1) * WARPS * requests,
+            "global_load_sectors": 2 * SECTORS * tokens + filled + (SECTORS + 1) * WARPS * requests,
             "global_store_bytes": 4 * requests * (D + 1),
             "shared_bytes_per_block": 1024,
             "shared_bank_conflicts": 0,
