@@ -33,7 +33,7 @@ MOST_LAUNCHES = 2  # for an exercise
 # Names that Numba's simulator lacks, or which are inline PTX.
 LACKING = re.compile(
     r"\b((shfl|ballot|match|all|any|eq)\w*_sync|activemask|syncwarp|lanemask_lt"
-    r"|mma_\w+|ldmatrix_\w+|cp_async\w+|hopper)\b"
+    r"|mma_\w+|ldmatrix_\w+|cp_async\w+|hopper|libdevice)\b"
 )
 
 
