@@ -136,6 +136,42 @@ DEVICES = (T4, V100, A100_40, A100, RTX_3090, L4, RTX_4090, H100_PCIE, H100, H20
 
 
 @dataclass(frozen=True)
+class Interconnect:
+    """A kind of link between GPUs or TPUs, by one way of it.
+
+    ``latency_us``: from the start of a message to its first byte, in microseconds."""
+
+    name: str
+    gb_per_s: float
+    latency_us: float
+    source: str
+
+
+_NCCL = "latency: that of a hop in a ring, protocol Simple, in NCCL's src/graph/tuning.cc"
+
+
+def _nvlink(gb_per_s: float) -> Interconnect:
+    return Interconnect("NVLink", gb_per_s, 3.4, f"NVIDIA's datasheet, half of both ways; {_NCCL}")
+
+
+#: By the name of the product: all NVLinks of one GPU together. Eight such GPUs are a domain.
+NVLINK = {
+    V100.name: _nvlink(150),
+    A100_40.name: _nvlink(300),
+    A100.name: _nvlink(300),
+    H100.name: _nvlink(450),
+    H200.name: _nvlink(450),
+    B200.name: _nvlink(900),
+}
+NVLINK_DOMAIN = 8  #: GPUs of a DGX or HGX board
+#: One card for each GPU, as in a DGX H100 (400 Gbit/s).
+INFINIBAND_NDR = Interconnect("InfiniBand NDR", 50, 14, f"4x NDR, 400 Gbit/s; {_NCCL}")
+ICI_V5P = Interconnect(
+    "ICI of TPU v5p", 90, 1, "Austin et al., How To Scale Your Model: a link one way, and a hop"
+)
+
+
+@dataclass(frozen=True)
 class Figure:
     """A measured number, not a specified one.
 

@@ -1,0 +1,106 @@
+"""Arrays that ranks hand to transfers: what they have to be, and whether they are left alone.
+
+From the start of a transfer to the wait for it, an array belongs to the transfer. What will be
+received stands in it after the wait alone; before, it has values that show: NaN, or the least
+integer. So a program that looks too early sees it, and one that writes too early is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from warpwise.errors import BufferInUseError, ClusterError
+from warpwise.messages import Rank, Words, message
+from warpwise.simt.machine.device_memory import device_values
+
+
+def values_of(array: Any, word: str, site: str) -> np.ndarray:
+    """Return the values of NumPy's or a device array, in the same memory.
+
+    Raises ClusterError for anything else."""
+    values = device_values(array)
+    values = array if values is None else values
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biufc":
+        what = message(
+            "{word} at {site} takes NumPy or device arrays of numbers, not {kind}",
+            word=Words(word),
+            site=Words(site),
+            kind=Words(type(array).__name__),
+        )
+        raise ClusterError(what)
+    return values
+
+
+def as_received(values: np.ndarray, word: str, site: str) -> np.ndarray:
+    """Return an array that something will be received in. Raises ClusterError if none can be."""
+    if not values.flags.writeable:
+        what = message(
+            "{word} at {site} writes into its array, which is read-only",
+            word=Words(word),
+            site=Words(site),
+        )
+        raise ClusterError(what)
+    return values
+
+
+@dataclass
+class InUse:
+    """Arrays of a rank that a transfer works on, as it left them.
+
+    ``outputs``: those that it writes into, when it is waited for."""
+
+    rank: int
+    word: str
+    site: str
+    inputs: Sequence[np.ndarray]
+    outputs: Sequence[np.ndarray]
+
+    def __post_init__(self) -> None:
+        for array in self.outputs:
+            array[...] = unset(array.dtype)
+        self.arrays = [*self.inputs, *self.outputs]
+        self.left = [array.tobytes() for array in self.arrays]
+
+    def check(self, site: str) -> None:
+        """Raise BufferInUseError if the program has changed one of them."""
+        for array, left in zip(self.arrays, self.left, strict=True):
+            if array.tobytes() != left:
+                what = message(
+                    "{rank} changes an array, found at {here}, that its {word} at {there} works "
+                    "on until the wait for it",
+                    rank=Rank(self.rank),
+                    here=Words(site),
+                    word=Words(self.word),
+                    there=Words(self.site),
+                )
+                raise BufferInUseError(what)
+
+    def check_read(self, arrays: Sequence[np.ndarray], reader: str, site: str) -> None:
+        """Raise BufferInUseError if what will be received is used by a kernel already."""
+        for array in self.outputs:
+            if any(np.may_share_memory(array, other) for other in arrays):
+                what = message(
+                    "{rank} launches {kernel} at {here} on an array that its {word} at {there} "
+                    "fills: wait for it before",
+                    rank=Rank(self.rank),
+                    kernel=Words(reader),
+                    here=Words(site),
+                    word=Words(self.word),
+                    there=Words(self.site),
+                )
+                raise BufferInUseError(what)
+
+    def deliver(self, results: Sequence[np.ndarray]) -> None:
+        """Put what was received into the arrays."""
+        for array, result in zip(self.outputs, results, strict=True):
+            array[...] = result
+
+
+def unset(dtype: np.dtype[Any]) -> Any:
+    """Return the value that stands where nothing was received as yet."""
+    if dtype.kind in "fc":
+        return np.nan
+    return np.iinfo(dtype).min if dtype.kind == "i" else 0
