@@ -27,7 +27,7 @@ from warpwise.cluster.work import Work, of_collective, of_side
 from warpwise.cuda import RaceWarning
 from warpwise.cuda.redirected import Asked
 from warpwise.errors import ClusterError, MismatchError
-from warpwise.messages import Lengths, Rank, Words, message
+from warpwise.messages import Lengths, Rank, Size, Words, message
 from warpwise.model.bound import bound
 from warpwise.simt.launch import trace
 from warpwise.simt.machine.device_memory import device_values
@@ -93,7 +93,7 @@ class Communicator:
         if not found or len(set(found)) < len(found) or not set(found) <= set(self._world.ranks):
             raise ClusterError(
                 message(
-                    "a group at {site} has ranks of 0 to {last}, each once[[, not {given}]]",
+                    "a group at {site} has ranks from 0 to {last}, each once[[, not {given}]]",
                     site=Words(call_site()),
                     last=Rank(self._run.ranks - 1),
                     given=Lengths(found),
@@ -409,8 +409,8 @@ class Communicator:
                 "{word} at {site} takes a list with one array for each rank[[: {size}, not {given}]]",
                 word=Words(word),
                 site=Words(site),
-                size=Rank(size),
-                given=Rank(len(found)),
+                size=Size(size),
+                given=Size(len(found)),
             )
             raise MismatchError(what)
         return found

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from warpwise.cluster.buffers import values_of
-from warpwise.errors import MismatchError, ReplicaError
+from warpwise.errors import ClusterError, MismatchError, ReplicaError
 from warpwise.messages import Datum, Message, Name, Rank, Words, message
 
 ROUNDINGS = 8  #: of each term of a sum, that a reduction in another order may differ by
@@ -63,27 +63,44 @@ class Boards:
             del self.boards[check, number]
         return board, number
 
+    def need_all(self) -> None:
+        """Raise ClusterError at the end of a run if a rank has left out a check of another."""
+        for (check, _), board in self.boards.items():
+            absent = next(rank for rank in range(self.ranks) if rank not in board)
+            first = min(board)
+            what = message(
+                "{absent} has not come to the {check} of {first} at {site}: all ranks call it",
+                absent=Rank(absent),
+                check=Words(check),
+                first=Rank(first),
+                site=Words(board[first].site),
+            )
+            raise ClusterError(what)
+
 
 def check_replicas(
     boards: Boards, rank: int, parameters: Mapping[str, Any], step: object, site: str
 ) -> None:
-    """Compare a rank's parameters with the first that came to this check. Raises ReplicaError."""
+    """Compare all ranks' parameters with rank 0's when the last has come. Raises ReplicaError."""
     mine = copies(parameters, "check_replicas", site)
     board, number = boards.pin("check_replicas", rank, Pinned(site, mine))
-    first = next(iter(board))
-    for name, theirs in board[first].after.items():
-        if mine[name].tobytes() != theirs.tobytes():
-            what = message(
-                "replicas drifted apart{when}: parameter {name} of {rank} is not that of {first}"
-                "[[, by up to {by:.3g}]], at {site}",
-                when=_when(step, number),
-                name=Name(name),
-                rank=Rank(rank),
-                first=Rank(first),
-                by=Datum(_difference(mine[name], theirs)),
-                site=Words(site),
-            )
-            raise ReplicaError(what)
+    if len(board) < boards.ranks:
+        return
+    for name, first in board[0].after.items():
+        for one in range(1, boards.ranks):
+            values = board[one].after[name]
+            if values.tobytes() != first.tobytes():
+                what = message(
+                    "replicas drifted apart{when}: parameter {name} of {rank} is not that of "
+                    "{first}[[, by up to {by:.3g}]], at {site}",
+                    when=_when(step, number),
+                    name=Name(name),
+                    rank=Rank(one),
+                    first=Rank(0),
+                    by=Datum(_difference(values, first)),
+                    site=Words(board[one].site),
+                )
+                raise ReplicaError(what)
 
 
 def check_gradients(boards: Boards, rank: int, pinned: Pinned, step: object) -> None:
@@ -93,7 +110,7 @@ def check_gradients(boards: Boards, rank: int, pinned: Pinned, step: object) -> 
     board, number = boards.pin("check_gradients", rank, pinned)
     if len(board) < boards.ranks:
         return
-    for name in pinned.before:
+    for name in board[0].before:
         terms = {one: board[one].before[name].astype(np.float64) for one in sorted(board)}
         for one in terms:
             said = _said(board[one], name, one, terms)

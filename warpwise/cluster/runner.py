@@ -53,6 +53,7 @@ def run(
             mine = functools.partial(program, one, *copy.deepcopy(args))
             one._task = task_of(mine, one._launch)
         _take_turns(state, dict(enumerate(everyone)))
+        state.boards.need_all()
     finally:
         for one in everyone:
             if hasattr(one, "_task"):
