@@ -67,8 +67,8 @@ def test_collectives_in_another_order():
     named(
         faulty,
         DeadlockError,
-        "deadlock: rank 0 calls all_reduce at <A> and rank 1 calls broadcast at <B>, and each waits "
-        "for the other: all ranks call collectives in the same order",
+        "deadlock: rank 0 calls all_reduce at <A> and rank 1 calls broadcast at <B>, and each "
+        "waits for the other: all ranks call collectives in the same order",
     )
     cluster.run(right, 2)
 
@@ -234,8 +234,7 @@ def test_a_collective_with_other_arguments(arguments, name, first, second):
     named(
         faulty,
         MismatchError,
-        f"broadcast with another {name} on each side: {first} of rank 0 at <A>, "
-        f"{second} of rank 1 at <A>",
+        f"broadcast has {name} {first} on rank 0 at <A>, and {second} on rank 1 at <A>",
     )
     cluster.run(lambda dist: dist.broadcast(*arguments(0)), 2)
 
@@ -253,6 +252,17 @@ def test_a_list_without_an_array_for_each_rank():
     cluster.run(faulty, 2)
 
 
+def test_a_list_whose_own_place_does_not_fit():
+    def faulty(dist):
+        dist.all_gather([zeros(3), zeros(3)], zeros(4))  # A
+
+    named(
+        faulty,
+        MismatchError,
+        "all_gather at <A>: rank 0 has (4,) of float32, and in the list (3,) of float32 for itself",
+    )
+
+
 def test_a_part_that_does_not_fit_the_whole():
     def faulty(dist):
         dist.reduce_scatter_tensor(zeros(3), zeros(8))  # A
@@ -260,8 +270,8 @@ def test_a_part_that_does_not_fit_the_whole():
     named(
         faulty,
         MismatchError,
-        "reduce_scatter_tensor at <A> takes a contiguous array with one part of (3,) for each rank, "
-        "not one of (8,)",
+        "reduce_scatter_tensor at <A> takes a contiguous array with one part of (3,) for each "
+        "rank, not one of (8,)",
     )
 
 
@@ -290,7 +300,8 @@ def test_an_array_that_is_changed_while_it_is_sent():
     named(
         faulty,
         BufferInUseError,
-        "rank 0 changes an array, found at <B>, that its isend at <A> works on until the wait for it",
+        "rank 0 changes an array, found at <B>, that its isend at <A> works on until the "
+        "wait for it",
     )
     cluster.run(right, 2)
 
@@ -375,7 +386,8 @@ def test_a_kernel_that_writes_what_is_still_sent():
     named(
         faulty,
         BufferInUseError,
-        "rank 0 changes an array, found at <B>, that its isend at <A> works on until the wait for it",
+        "rank 0 changes an array, found at <B>, that its isend at <A> works on until the "
+        "wait for it",
     )
     cluster.run(right, 2)
 
@@ -537,8 +549,8 @@ def test_the_first_check_that_fails_is_named_without_steps():
     named(
         faulty,
         ReplicaError,
-        "replicas drifted apart in check 3: parameter w of rank 1 is not that of rank 0, by up to 1, "
-        "at <A>",
+        "replicas drifted apart in check 3: parameter w of rank 1 is not that of rank 0, by up to "
+        "1, at <A>",
     )
 
 

@@ -45,8 +45,8 @@ def _compare(first: Part, part: Part) -> None:
     sites = {"there": Words(first.site), "here": Words(part.site)}
     if first.word != part.word:
         what = message(
-            "deadlock: {one} calls {first} at {there} and {other} calls {second} at {here}, and each "
-            "waits for the other: all ranks call collectives in the same order",
+            "deadlock: {one} calls {first} at {there} and {other} calls {second} at {here}, and "
+            "each waits for the other: all ranks call collectives in the same order",
             **ranks,
             **sites,
             first=Words(first.word),
@@ -56,8 +56,8 @@ def _compare(first: Part, part: Part) -> None:
     for name, value in first.details.items():
         if part.details[name] != value:
             what = message(
-                "{word} with another {name} on each side: [[{value} |]]of {one} at {there}, "
-                "[[{second} |]]of {other} at {here}",
+                "{word} has [[{name} {value}|one {name}]] on {one} at {there}, and "
+                "[[{second}|another]] on {other} at {here}",
                 **ranks,
                 **sites,
                 word=Words(part.word),

@@ -104,7 +104,9 @@ class _Clock:
                     for side in step.sides:
                         if side not in self.arrived:
                             return [*awake, *self._wait("side", side, number)]
-                    self.now[number] = max(self.now[number], *map(self.arrived.get, step.sides))
+                    self.now[number] = max(
+                        self.now[number], *map(self.arrived.__getitem__, step.sides)
+                    )
                 case Started():
                     awake += self._start(step.track, self.now[number])
                 case Joined():

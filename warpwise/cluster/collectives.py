@@ -30,18 +30,13 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from warpwise.cluster.fabric import Side
+
 Reduce: TypeAlias = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Arrays: TypeAlias = list[np.ndarray]
 
 
-class Transfer(Protocol):
-    """One side of a message, once it was posted."""
-
-    @property
-    def got(self) -> np.ndarray: ...
-
-
-Rounds: TypeAlias = Generator[tuple[Transfer, ...], None, Arrays]
+Rounds: TypeAlias = Generator[tuple[Side, ...], None, Arrays]
 
 
 class Member(Protocol):
@@ -50,10 +45,10 @@ class Member(Protocol):
     number: int
     size: int
 
-    def send(self, array: np.ndarray, to: int) -> Transfer:
+    def send(self, array: np.ndarray, to: int) -> Side:
         """Post a copy of an array to a member."""
 
-    def receive(self, like: np.ndarray, sender: int) -> Transfer:
+    def receive(self, like: np.ndarray, sender: int) -> Side:
         """Post room for an array of this shape and type from a member."""
 
 

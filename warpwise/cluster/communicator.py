@@ -10,12 +10,12 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from warpwise.cluster import collectives, replicas
+from warpwise.cluster.arguments import listed, need_alike, parts_of
 from warpwise.cluster.buffers import InUse, as_received, values_of
 from warpwise.cluster.calls import Key, Part
 from warpwise.cluster.collectives import ALL_REDUCE, Reduce, Rounds
@@ -26,8 +26,8 @@ from warpwise.cluster.tasks import Task
 from warpwise.cluster.work import Work, of_collective, of_side
 from warpwise.cuda import RaceWarning
 from warpwise.cuda.redirected import Asked
-from warpwise.errors import ClusterError, MismatchError
-from warpwise.messages import Lengths, Rank, Size, Words, message
+from warpwise.errors import ClusterError
+from warpwise.messages import Lengths, Rank, Words, message
 from warpwise.model.bound import bound
 from warpwise.simt.launch import trace
 from warpwise.simt.machine.device_memory import device_values
@@ -61,8 +61,6 @@ class Group:
 
 class Communicator:
     """One rank of a cluster: ``dist`` in a program."""
-
-    ReduceOp = ReduceOp
 
     def __init__(self, run: Run, rank: int):
         self._run, self._rank = run, rank
@@ -203,8 +201,11 @@ class Communicator:
     ) -> Any:
         """Put into ``output`` the reduction of all ranks' ``input_list[rank]``."""
         site, word = self._begin(), "reduce_scatter"
-        pieces, out = self._list(input_list, word, site, group), values_of(output, word, site)
-        self._fits(out, pieces[self.get_rank(group)], word, site)
+        pieces, out = (
+            listed(input_list, self.get_world_size(group), word, site),
+            values_of(output, word, site),
+        )
+        need_alike(self._rank, out, pieces[self.get_rank(group)], word, site)
         return self._collect(
             word,
             site,
@@ -227,7 +228,7 @@ class Communicator:
         """Put into ``output`` this rank's part of the reduction of all ranks' ``input``.
 
         ``input`` has as many times the elements of ``output`` as there are ranks."""
-        pieces = self._parts(input, output, "reduce_scatter_tensor", group)
+        pieces = parts_of(input, output, self.get_world_size(group), "reduce_scatter_tensor")
         return self.reduce_scatter(output, pieces, op, group, async_op)
 
     def all_gather(
@@ -239,9 +240,9 @@ class Communicator:
     ) -> Any:
         """Put into ``tensor_list[r]`` the array of rank ``r``, for all ranks."""
         site, word = self._begin(), "all_gather"
-        room = self._list(tensor_list, word, site, group)
+        room = listed(tensor_list, self.get_world_size(group), word, site)
         values, mine = values_of(tensor, word, site), self.get_rank(group)
-        self._fits(values, room[mine], word, site)
+        need_alike(self._rank, values, room[mine], word, site)
 
         def rounds(me: Place, taken: list[np.ndarray]) -> Rounds:
             return collectives.all_gather(me, [*room[:mine], taken[0], *room[mine + 1 :]])
@@ -265,7 +266,9 @@ class Communicator:
         async_op: bool = False,
     ) -> Any:
         """Put all ranks' arrays into one, in the order of ranks."""
-        room = self._parts(output_tensor, input_tensor, "all_gather_into_tensor", group)
+        room = parts_of(
+            output_tensor, input_tensor, self.get_world_size(group), "all_gather_into_tensor"
+        )
         return self.all_gather(room, input_tensor, group, async_op)
 
     def all_to_all(
@@ -277,9 +280,12 @@ class Communicator:
     ) -> Any:
         """Send ``input_tensor_list[r]`` to rank ``r``, and receive from each in the other list."""
         site, word = self._begin(), "all_to_all"
-        pieces = self._list(input_tensor_list, word, site, group)
-        room, mine = self._list(output_tensor_list, word, site, group), self.get_rank(group)
-        self._fits(room[mine], pieces[mine], word, site)
+        pieces = listed(input_tensor_list, self.get_world_size(group), word, site)
+        room, mine = (
+            listed(output_tensor_list, self.get_world_size(group), word, site),
+            self.get_rank(group),
+        )
+        need_alike(self._rank, room[mine], pieces[mine], word, site)
         return self._collect(
             word,
             site,
@@ -356,7 +362,8 @@ class Communicator:
         site = self._begin()
         given = [device_values(one) for one in asked.arguments]
         arrays = [
-            one if there is None else there for one, there in zip(asked.arguments, given, strict=True)
+            one if there is None else there
+            for one, there in zip(asked.arguments, given, strict=True)
         ]
         found = [one for one in arrays if isinstance(one, np.ndarray)]
         for work in self._works:
@@ -399,53 +406,6 @@ class Communicator:
             )
             raise ClusterError(what)
         return ranks.index(rank)
-
-    def _list(
-        self, given: Sequence[Any], word: str, site: str, group: Group | None
-    ) -> list[np.ndarray]:
-        found, size = [values_of(one, word, site) for one in given], self.get_world_size(group)
-        if len(found) != size:
-            what = message(
-                "{word} at {site} takes a list with one array for each rank[[: {size}, not {given}]]",
-                word=Words(word),
-                site=Words(site),
-                size=Size(size),
-                given=Size(len(found)),
-            )
-            raise MismatchError(what)
-        return found
-
-    def _parts(self, whole: Any, part: Any, word: str, group: Group | None) -> list[np.ndarray]:
-        """Return an array as one part for each rank, each shaped as ``part``, in its memory."""
-        site = call_site()
-        values, one = values_of(whole, word, site), values_of(part, word, site)
-        size = self.get_world_size(group)
-        if values.size != size * one.size or not values.flags.c_contiguous:
-            what = message(
-                "{word} at {site} takes a contiguous array with one part of {part} for each rank"
-                "[[, not one of {whole}]]",
-                word=Words(word),
-                site=Words(site),
-                part=Lengths(one.shape),
-                whole=Lengths(values.shape),
-            )
-            raise MismatchError(what)
-        return list(values.reshape(size, *one.shape))
-
-    def _fits(self, mine: np.ndarray, piece: np.ndarray, word: str, site: str) -> None:
-        if (mine.shape, mine.dtype) != (piece.shape, piece.dtype):
-            what = message(
-                "{word} at {site}: {rank} has {mine} of {type} and, in the list, {piece} of {other} "
-                "for itself",
-                word=Words(word),
-                site=Words(site),
-                rank=Rank(self._rank),
-                mine=Lengths(mine.shape),
-                type=Words(mine.dtype),
-                piece=Lengths(piece.shape),
-                other=Words(piece.dtype),
-            )
-            raise MismatchError(what)
 
     def _collect(
         self,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warpwise import messages
 from warpwise.cluster.log import Message
 from warpwise.errors import MismatchError
 from warpwise.messages import Lengths, Rank, TypeName, Words, message
@@ -76,7 +77,7 @@ class Fabric:
         )
 
 
-def _unlike(sent: Side, received: Side) -> object:
+def _unlike(sent: Side, received: Side) -> messages.Message:
     return message(
         "{sender} sends {shape} of {dtype} at {there}, and {receiver} receives {room} of {other} "
         "at {here}",

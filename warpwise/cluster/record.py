@@ -100,7 +100,7 @@ class Record:
     @property
     def timeline(self) -> tuple[Work | Passage, ...]:
         """All works and messages, by the time at which they begin."""
-        found = (*self.times.works, *self.times.passages)
+        found: list[Work | Passage] = [*self.times.works, *self.times.passages]
         return tuple(sorted(found, key=lambda one: one.begin))
 
     @property
@@ -230,9 +230,7 @@ def _ranks(record: Record) -> str:
 def _links(record: Record) -> str:
     used = [use for use in record.links if use.messages]
     shown = sorted(used, key=lambda use: -use.nbytes)[:MOST_LINKS]
-    rows = [
-        (use.name, f"{use.nbytes:,}", f"{use.messages:,}", duration(use.busy)) for use in shown
-    ]
+    rows = [(use.name, f"{use.nbytes:,}", f"{use.messages:,}", duration(use.busy)) for use in shown]
     more = f"\nand {len(used) - len(shown)} more links" if len(used) > len(shown) else ""
     return _table(("link", "bytes", "messages", "busy"), rows) + more
 
@@ -277,5 +275,3 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
         ).rstrip()
         for line in lines
     )
-
-

@@ -50,8 +50,8 @@ class Boards:
         first = next(iter(board))
         if _kinds(pinned) != _kinds(board[first]):
             what = message(
-                "{check} has arrays of other names, shapes or types from {rank} at {here} than from "
-                "{first} at {there}",
+                "{check} has arrays of other names, shapes or types from {rank} at {here} than "
+                "from {first} at {there}",
                 check=Words(check),
                 rank=Rank(rank),
                 here=Words(pinned.site),

@@ -91,7 +91,7 @@ class Collective:
             if self.sides:
                 self.track.steps.append(Awaited(tuple(side.number for side in self.sides)))
             try:
-                self.sides = next(self.rounds)  # type: ignore[assignment]
+                self.sides = next(self.rounds)
                 self.steps += 1
             except StopIteration as end:
                 self.results, self.done, self.sides = end.value, True, ()

@@ -1,10 +1,10 @@
 """The programs of ranks as tasks that take turns: a rank runs until it waits.
 
-A program is a plain function, and each rank's runs on a stack of its own (``Coroutine``, a thread of
-which only one runs at a time): it may call what it likes, and any call of it may wait. Where Python
-has no threads, as in a browser, a program is a generator: it says ``yield dist.recv(...)``, and
-``yield from`` its own functions that wait. Both run everywhere else, with the same log. The caller
-alone chooses who is next, so a run does not depend on the system's scheduler."""
+A program is a plain function, and each rank's runs on a stack of its own (``Coroutine``, a thread
+of which only one runs at a time): it may call what it likes, and any call of it may wait. Where
+Python has no threads, as in a browser, a program is a generator: it says ``yield dist.recv(...)``,
+and ``yield from`` its own functions that wait. Both run everywhere else, with the same log. The
+caller alone chooses who is next, so a run does not depend on the system's scheduler."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from warpwise.simt.frontend.source import shown
 from warpwise.simt.machine.coroutines import Coroutine
 
 NO_THREADS = (
-    "this Python has no threads, as in a browser: there a program of a cluster is a generator, with "
-    "`yield` before each call that waits, such as `yield dist.recv(x, 0)`"
+    "this Python has no threads, as in a browser: there a program of a cluster is a generator, "
+    "with `yield` before each call that waits, such as `yield dist.recv(x, 0)`"
 )
 
 
@@ -35,10 +35,12 @@ class Awaitable(Protocol):
 class Task(Protocol):
     """A rank's program between turns."""
 
-    ended: bool
     result: Any
     blocked: list[Awaitable]  #: what it waits for
     site: str  #: where it waits
+
+    @property
+    def ended(self) -> bool: ...
 
     def resume(self) -> None:
         """Let it go on until it waits again or ends."""
@@ -132,7 +134,7 @@ class Yielding:
         return found
 
     def _place(self) -> str:
-        inner = self.generator
+        inner: Any = self.generator
         while isinstance(inner.gi_yieldfrom, Generator):
             inner = inner.gi_yieldfrom
         code = inner.gi_code

@@ -8,13 +8,21 @@ bandwidth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
-from warpwise.devices import H100, ICI_V5P, INFINIBAND_NDR, NVLINK, NVLINK_DOMAIN
-from warpwise.devices import Device, Interconnect, known
+from warpwise.devices import (
+    H100,
+    ICI_V5P,
+    INFINIBAND_NDR,
+    NVLINK,
+    NVLINK_DOMAIN,
+    Device,
+    Interconnect,
+    known,
+)
 from warpwise.errors import LaunchError
 
 
@@ -39,7 +47,7 @@ class Topology:
     name: str
     ranks: int
     links: tuple[Link, ...]
-    routes: dict[tuple[int, int], tuple[int, ...]] = field(repr=False)
+    routes: Mapping[tuple[int, int], tuple[int, ...]] = field(repr=False)
 
     @cached_property
     def ways(self) -> dict[tuple[int, int], tuple[float, float]]:
@@ -118,7 +126,7 @@ def torus(shape: Sequence[int], link: Interconnect = ICI_V5P) -> Topology:
     if not sizes or min(sizes) < 1:
         raise LaunchError(f"a torus has one positive length by axis, not {shape!r}")
     ranks, number = prod(sizes), dict[tuple[int, int], int]()
-    links = []
+    links: list[Link] = []
     for rank in range(ranks):
         for axis, size in enumerate(sizes):
             for step in (1, -1)[: size - 1]:
