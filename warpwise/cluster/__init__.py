@@ -6,8 +6,10 @@ copies, and each copy costs what the links on its way take, by the alpha-beta mo
 bytes by link, time, overlap and idle by rank, kernels' counters and one timeline; mistakes among
 ranks are errors that name the ranks and their lines."""
 
-from warpwise.cluster.communicator import Communicator, Group, ReduceOp
+from warpwise.cluster.communicator import Communicator
+from warpwise.cluster.groups import Group
 from warpwise.cluster.record import Record
+from warpwise.cluster.reductions import ReduceOp
 from warpwise.cluster.runner import run
 from warpwise.cluster.topology import Link, Topology, nodes, nvlink_island, switch, torus
 

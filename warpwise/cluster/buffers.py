@@ -2,7 +2,9 @@
 
 From the start of a transfer to the wait for it, an array belongs to the transfer. What will be
 received stands in it after the wait alone; before, it has values that show: NaN, or the least
-integer. So a program that looks too early sees it, and one that writes too early is found."""
+integer. So a program that looks too early sees it, and one that writes too early is found. The NaN
+is a signalling one, of which any arithmetic makes a quiet one (IEEE 754): ``x += 1`` is found
+too."""
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ class InUse:
 
     def __post_init__(self) -> None:
         for array in self.outputs:
-            array[...] = unset(array.dtype)
+            unset(array)
         self.arrays = [*self.inputs, *self.outputs]
         self.left = [array.tobytes() for array in self.arrays]
 
@@ -99,8 +101,20 @@ class InUse:
             array[...] = result
 
 
-def unset(dtype: np.dtype[Any]) -> Any:
-    """Return the value that stands where nothing was received as yet."""
-    if dtype.kind in "fc":
-        return np.nan
-    return np.iinfo(dtype).min if dtype.kind == "i" else 0
+def unset(array: np.ndarray) -> None:
+    """Fill an array with what stands where nothing was received as yet."""
+    dtype = array.dtype
+    if dtype.kind in "fc" and array.real.dtype.itemsize <= 8:
+        bits = array.real.dtype.itemsize * 8
+        for part in (array.real, array.imag) if dtype.kind == "c" else (array,):
+            part.view(f"u{bits // 8}")[...] = _SIGNALLING[bits]
+    elif dtype.kind in "fc":
+        array[...] = np.nan
+    elif dtype.kind == "b":
+        array[...] = False
+    else:
+        array[...] = np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
+
+
+#: By bits of a float: the exponent's all set, of the fraction's the second alone.
+_SIGNALLING = {16: 0x7D00, 32: 0x7FA0_0000, 64: 0x7FF4 << 48}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
-from warpwise.cluster.log import Awaited, Joined, Log, Message, Posted, Spent, Started
+from warpwise.cluster.log import Awaited, Joined, Log, Posted, SentMessage, Spent, Started
 from warpwise.cluster.topology import Topology
 
 
@@ -18,7 +18,7 @@ from warpwise.cluster.topology import Topology
 class Passage:
     """A message on its way, in seconds: ``begin``, when the links are free again, ``end``."""
 
-    message: Message
+    message: SentMessage
     begin: float
     left: float
     end: float

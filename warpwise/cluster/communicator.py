@@ -5,11 +5,8 @@ the simulator. Left out: groups' own point-to-point calls, objects, and receivin
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -18,45 +15,18 @@ from warpwise.cluster import collectives, replicas
 from warpwise.cluster.arguments import listed, need_alike, parts_of
 from warpwise.cluster.buffers import InUse, as_received, values_of
 from warpwise.cluster.calls import Key, Part
-from warpwise.cluster.collectives import ALL_REDUCE, Reduce, Rounds
+from warpwise.cluster.collectives import ALL_REDUCE, Rounds
+from warpwise.cluster.groups import Group, group_of
+from warpwise.cluster.launches import arrays_of, launched
 from warpwise.cluster.log import Spent, Started
+from warpwise.cluster.reductions import ReduceOp
 from warpwise.cluster.sites import call_site
 from warpwise.cluster.state import Collective, OpenTrack, Place, Run
 from warpwise.cluster.tasks import Task
 from warpwise.cluster.work import Work, of_collective, of_side
-from warpwise.cuda import RaceWarning
 from warpwise.cuda.redirected import Asked
 from warpwise.errors import ClusterError
-from warpwise.messages import Lengths, Rank, Words, message
-from warpwise.model.bound import bound
-from warpwise.simt.launch import trace
-from warpwise.simt.machine.device_memory import device_values
-
-
-class ReduceOp(Enum):
-    """How a reduction joins two values."""
-
-    SUM = "sum"
-    PRODUCT = "product"
-    MIN = "min"
-    MAX = "max"
-
-    @property
-    def join(self) -> Reduce:
-        found: dict[ReduceOp, Reduce] = {
-            ReduceOp.SUM: np.add,
-            ReduceOp.PRODUCT: np.multiply,
-            ReduceOp.MIN: np.minimum,
-            ReduceOp.MAX: np.maximum,
-        }
-        return found[self]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Some ranks that call collectives together, in the order of their numbers in the group."""
-
-    ranks: tuple[int, ...]
+from warpwise.messages import Rank, Words, message
 
 
 class Communicator:
@@ -79,25 +49,15 @@ class Communicator:
 
     def get_rank(self, group: Group | None = None) -> int:
         """Return this rank's number, in a group or of all."""
-        return self._members(group).index(self._rank)
+        return (group or self._world).number(self._rank)
 
     def get_world_size(self, group: Group | None = None) -> int:
         """Return how many ranks there are, in a group or in all."""
-        return len(self._members(group))
+        return len((group or self._world).ranks)
 
     def new_group(self, ranks: Sequence[int]) -> Group:
         """Return a group of ranks. Raises ClusterError unless they are some of all, each once."""
-        found = tuple(map(int, ranks))
-        if not found or len(set(found)) < len(found) or not set(found) <= set(self._world.ranks):
-            raise ClusterError(
-                message(
-                    "a group at {site} has ranks from 0 to {last}, each once[[, not {given}]]",
-                    site=Words(call_site()),
-                    last=Rank(self._run.ranks - 1),
-                    given=Lengths(found),
-                )
-            )
-        return Group(found)
+        return group_of(ranks, self._run.ranks)
 
     # --- from rank to rank ---
 
@@ -178,7 +138,7 @@ class Communicator:
         """Give all ranks the array of rank ``src``."""
         site = self._begin()
         values = values_of(tensor, "broadcast", site)
-        root = self._number_of(src, group, "broadcast", site)
+        root = (group or self._world).number(src)
         outputs = [] if src == self._rank else [as_received(values, "broadcast", site)]
         return self._collect(
             "broadcast",
@@ -351,61 +311,28 @@ class Communicator:
             work.in_use.check(site)
 
     def _wait(self, work: Work) -> Any:
-        return self._task.wait(work, work.in_use.site)
+        return self._await(work, work.in_use.site)
+
+    def _await(self, work: Work, site: str) -> Any:
+        return self._task.wait(work, site)
+
+    def _finished(self, work: Work, site: str) -> None:
+        """Note that the program has waited for a work, before that delivers."""
+        self._look(site)
+        self._works.remove(work)
+        self._track.steps.append(work.end)
 
     def _added(self, work: Work) -> Work:
         self._works.append(work)
         return work
 
     def _launch(self, asked: Asked) -> None:
-        """Take a launch of this rank: trace it, and log its counters and its least time."""
-        site = self._begin()
-        given = [device_values(one) for one in asked.arguments]
-        arrays = [
-            one if there is None else there
-            for one, there in zip(asked.arguments, given, strict=True)
-        ]
-        found = [one for one in arrays if isinstance(one, np.ndarray)]
+        """Take a launch of this rank."""
+        site, arrays = self._begin(), arrays_of(asked)
         for work in self._works:
-            work.in_use.check_read(found, asked.kernel.name, site)
-        run = trace(
-            asked.kernel,
-            asked.grid,
-            asked.block,
-            *asked.arguments,
-            record=(),
-            shared_bytes=asked.shared_bytes,
-            device=self._run.device,
-        )
-        for race in run.races:
-            warnings.warn(f"{run.kernel}: {race}", RaceWarning, stacklevel=4)
-        seconds = bound(run, self._run.device).seconds
-        self._track.steps.append(Spent(seconds, run.kernel, site, run.metrics))
+            work.in_use.check_read(arrays, asked.kernel.name, site)
+        self._track.steps.append(launched(asked, self._run.device, site))
         self._look(site)
-
-    def _members(self, group: Group | None) -> tuple[int, ...]:
-        ranks = (group or self._world).ranks
-        if self._rank not in ranks:
-            what = message(
-                "{rank} is in no group of ranks {ranks}, at {site}",
-                rank=Rank(self._rank),
-                ranks=Lengths(ranks),
-                site=Words(call_site()),
-            )
-            raise ClusterError(what)
-        return ranks
-
-    def _number_of(self, rank: int, group: Group | None, word: str, site: str) -> int:
-        ranks = self._members(group)
-        if rank not in ranks:
-            what = message(
-                "{word} at {site} is from {rank}, which is none of its ranks",
-                word=Words(word),
-                site=Words(site),
-                rank=Rank(rank),
-            )
-            raise ClusterError(what)
-        return ranks.index(rank)
 
     def _collect(
         self,
@@ -419,7 +346,8 @@ class Communicator:
         async_op: bool,
     ) -> Any:
         """Start a collective behind the group's last one of this rank, on a track of its own."""
-        ranks = self._members(group)
+        (group or self._world).need(self._rank)
+        ranks = (group or self._world).ranks
         key: Key = ranks, self._calls.get(ranks, 0)
         self._calls[ranks] = key[1] + 1
         self._run.register.add(key, Part(self._rank, word, site, details))

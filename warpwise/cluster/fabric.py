@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise import messages
-from warpwise.cluster.log import Message
+from warpwise.cluster.log import SentMessage
 from warpwise.errors import MismatchError
 from warpwise.messages import Lengths, Rank, TypeName, Words, message
 
@@ -44,7 +44,7 @@ class Fabric:
     """The sides that wait for their other, and the messages so far."""
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
+        self.messages: list[SentMessage] = []
         self.waiting: dict[Hashable, deque[Side]] = {}
         self.sides = 0
 
@@ -71,7 +71,7 @@ class Fabric:
         sent.done = received.done = True
         nbytes = sent.got.nbytes
         self.messages.append(
-            Message(
+            SentMessage(
                 sent.rank, sent.peer, nbytes, sent.number, received.number, sent.word, sent.site
             )
         )

@@ -54,7 +54,7 @@ Step: TypeAlias = Spent | Posted | Awaited | Started | Joined
 
 
 @dataclass(frozen=True)
-class Message:
+class SentMessage:
     """Bytes from one rank to another. ``sent``, ``received``: the numbers of its two sides.
 
     ``what``: the call that it belongs to, such as "all_reduce"; ``site``: the sender's."""
@@ -98,4 +98,4 @@ class Log:
 
     ranks: int
     tracks: tuple[Track, ...] = field(repr=False)
-    messages: tuple[Message, ...] = field(repr=False)
+    messages: tuple[SentMessage, ...] = field(repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,14 +13,19 @@ from warpwise.cluster.log import Awaited, Joined, Step
 from warpwise.cluster.sites import call_site
 from warpwise.cluster.state import Collective
 
-if TYPE_CHECKING:
-    from warpwise.cluster.communicator import Communicator
+
+class Owner(Protocol):
+    """The rank that has started a work."""
+
+    def _await(self, work: Work, site: str) -> Any: ...
+
+    def _finished(self, work: Work, site: str) -> None: ...
 
 
 class Work:
     """A transfer or a collective that goes on beside the program, until ``wait``."""
 
-    def __init__(self, owner: Communicator, of: Side | Collective, in_use: InUse, end: Step):
+    def __init__(self, owner: Owner, of: Side | Collective, in_use: InUse, end: Step):
         self.owner, self.of, self.in_use, self.end = owner, of, in_use, end
         self.waited = False
 
@@ -38,17 +43,15 @@ class Work:
         In a program that is a generator: ``yield work.wait()``, or ``yield work``."""
         if self.waited:
             return ()
-        return self.owner._task.wait(self, call_site())
+        return self.owner._await(self, call_site())
 
     def finish(self, site: str) -> None:
         """Deliver what was received. Raises BufferInUseError if an array was changed."""
         if self.waited:
             return
-        self.owner._look(site)
-        self.owner._works.remove(self)
+        self.owner._finished(self, site)
         self.waited = True
         self.in_use.deliver(self._results())
-        self.owner._track.steps.append(self.end)
 
     def _results(self) -> Sequence[np.ndarray]:
         if isinstance(self.of, Collective):
@@ -56,11 +59,11 @@ class Work:
         return () if self.of.sends else (self.of.got,)
 
 
-def of_side(owner: Communicator, side: Side, in_use: InUse) -> Work:
+def of_side(owner: Owner, side: Side, in_use: InUse) -> Work:
     """Return the work of one side of a message."""
     return Work(owner, side, in_use, Awaited((side.number,)))
 
 
-def of_collective(owner: Communicator, one: Collective, in_use: InUse, track: int) -> Work:
+def of_collective(owner: Owner, one: Collective, in_use: InUse, track: int) -> Work:
     """Return the work of a collective, whose track has this number."""
     return Work(owner, one, in_use, Joined(track))
