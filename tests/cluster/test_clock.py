@@ -39,6 +39,13 @@ def test_a_copy_over_nvlink_takes_latency_and_bytes(device):
     assert record.bytes_by_link == {"gpu 0 > switch": MB, "switch > gpu 3": MB}
 
 
+@pytest.mark.parametrize(("nbytes", "us"), [(MB, 51), (10 * MB, 86)])
+def test_eight_h100_reduce_a_megabyte_in_the_time_worked_out_by_hand(nbytes: int, us: float):
+    """14 steps of 3.4 us, and 7/4 of the bytes at 450 GB/s."""
+    record = cluster.run(lambda dist: dist.all_reduce(np.zeros(nbytes, np.uint8)), 8)
+    assert 1e6 * record.seconds == pytest.approx(us, abs=0.6)
+
+
 def test_between_nodes_a_copy_goes_over_the_network():
     topology = nodes(20)
     inside, across = (cluster.run(one_message(9, to, MB), 20, topology=topology) for to in (10, 3))

@@ -417,7 +417,8 @@ def test_what_is_received_is_not_written_before(dtype: str, columns: slice):
         else:
             work = dist.irecv(x, 0)
             if change:
-                x[1] += 1
+                with np.errstate(invalid="ignore"):
+                    x[1] += 1
             work.wait()
         return x
 
@@ -439,8 +440,7 @@ def test_a_transfer_that_nobody_waits_for():
     named(
         faulty,
         ClusterError,
-        "rank 0 ends and has not waited for its isend at <A>: .wait() on what it returns, or in a "
-        "generator `yield`",
+        "rank 0 ends and has not waited for its isend at <A>: .wait() on what it returns",
     )
 
 

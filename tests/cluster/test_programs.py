@@ -71,12 +71,13 @@ def test_a_plain_function_and_a_generator_make_the_same_log():
     assert (x == 1).all()
 
 
+def no_start(self):
+    raise RuntimeError("can't start new thread")
+
+
 @pytest.fixture
 def no_threads(monkeypatch):
-    def start(self):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(threading.Thread, "start", no_start)
 
 
 def test_generators_need_no_threads(no_threads):
@@ -84,9 +85,82 @@ def test_generators_need_no_threads(no_threads):
     assert record.results[2][0].tolist() == [8] * 5
 
 
-def test_a_plain_function_without_threads_is_told_what_to_write(no_threads):
-    with pytest.raises(ClusterError, match=r"no threads.*`yield` before each call that waits"):
-        cluster.run(stacked, 3, np.ones(5, np.float32))
+def test_a_plain_function_needs_no_threads(monkeypatch):
+    x = np.ones(5, np.float32)
+    one = cluster.run(stacked, 4, x)
+    monkeypatch.setattr(threading.Thread, "start", no_start)
+    other = cluster.run(stacked, 4, x)
+    assert one.log == other.log and one.times == other.times
+    for (a, b), (c, d) in zip(one.results, other.results, strict=True):
+        assert a.tobytes() == c.tobytes() and b.tobytes() == d.tobytes()
+
+
+class Trainer:
+    """A class of the reader's, with a helper of every kind that waits."""
+
+    def __init__(self, dist, scale=2):
+        self.dist, self.scale = dist, scale
+
+    def step(self, x, *, times=1):
+        for _ in range(times):
+            self.dist.all_reduce(x)
+        return [value * self.scale for value in x]
+
+
+def of_every_kind(dist):
+    """Wait in a method, a closure, a lambda, a condition, a with and a try."""
+    x = np.ones(2)
+
+    def reduced(y, op=cluster.ReduceOp.SUM):
+        dist.all_reduce(y, op=op)
+        return y.sum()
+
+    both = lambda a, b: reduced(a) + reduced(b)  # noqa: E731
+    first = Trainer(dist).step(x, times=2)
+    if reduced(np.ones(3)) == 3 * dist.get_world_size():
+        first.append(both(np.ones(1), b=np.ones(1)))
+    with np.errstate(all="ignore"):
+        first.append(f"{reduced(np.ones(1), op=cluster.ReduceOp.MAX):.0f}")
+    try:
+        reduced(np.ones(1))
+        raise KeyError
+    except KeyError:
+        first.append(Again(dist)(dist))
+    return first
+
+
+class Named:
+    def name(self):
+        return "named"
+
+
+class Again(Named):
+    def __init__(self, dist):
+        dist.barrier()
+
+    def name(self):
+        return super().name() + " again"
+
+    def __call__(self, dist):
+        dist.barrier()
+        return self.name()
+
+
+def test_functions_of_every_kind_wait_without_threads(monkeypatch):
+    one = cluster.run(of_every_kind, 2)
+    monkeypatch.setattr(threading.Thread, "start", no_start)
+    other = cluster.run(of_every_kind, 2)
+    assert one.results == other.results == ([8.0, 8.0, 4.0, "1", "named again"],) * 2
+    assert one.log == other.log
+
+
+def test_a_wait_in_a_comprehension_is_found_without_threads(no_threads):
+    def program(dist):
+        works = [dist.barrier(async_op=True) for _ in range(2)]
+        return [work.wait() for work in works]
+
+    with pytest.raises(ClusterError, match="no threads not within a lambda or a comprehension"):
+        cluster.run(program, 2)
 
 
 def test_a_generator_that_forgets_a_yield_is_found():

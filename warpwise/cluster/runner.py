@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from warpwise.cluster.collectives import ALL_REDUCE
 from warpwise.cluster.communicator import Communicator
 from warpwise.cluster.record import Record
+from warpwise.cluster.rewritten import call
 from warpwise.cluster.state import Run
 from warpwise.cluster.stuck import stuck
-from warpwise.cluster.tasks import task_of
+from warpwise.cluster.tasks import Rewritten, Stacked, Task, Yielding
 from warpwise.cluster.topology import Topology, usual
+from warpwise.cuda.redirected import Asked
 from warpwise.devices import H100, Device, known
 from warpwise.errors import ClusterError, LaunchError
 from warpwise.messages import Rank, Words, message
@@ -51,7 +54,7 @@ def run(
     try:
         for one in everyone:
             mine = functools.partial(program, one, *copy.deepcopy(args))
-            one._task = task_of(mine, one._launch)
+            one._task = _task_of(mine, one._launch)
         _take_turns(state, dict(enumerate(everyone)))
         state.boards.need_all()
     finally:
@@ -60,6 +63,16 @@ def run(
                 one._task.stop()
     results = tuple(one._task.result for one in everyone)
     return Record.of(state.log(), topology, results)
+
+
+def _task_of(program: functools.partial[Any], take: Callable[[Asked], None]) -> Task:
+    """Return the task of a program; ``take`` is handed its kernels' launches."""
+    if inspect.isgeneratorfunction(program.func):
+        return Yielding(program(), take)
+    try:
+        return Stacked(program, take)
+    except RuntimeError:  # the system gives no threads
+        return Rewritten(call(program), take)
 
 
 def _take_turns(state: Run, running: dict[int, Communicator]) -> None:
@@ -90,10 +103,10 @@ def _check_end(one: Communicator, rank: int) -> None:
     """Raise ClusterError if a program ended without a wait."""
     for work in one._works:
         what = message(
-            "{rank} ends and has not waited for its {word} at {site}: .wait() on what it returns, "
-            "or in a generator `yield`",
+            "{rank} ends and has not waited for its {word} at {site}: {advice}",
             rank=Rank(rank),
             word=Words(work.in_use.word),
             site=Words(work.in_use.site),
+            advice=Words(one._task.advice),
         )
         raise ClusterError(what)

@@ -2,25 +2,21 @@
 
 A program is a plain function, and each rank's runs on a stack of its own (``Coroutine``, a thread
 of which only one runs at a time): it may call what it likes, and any call of it may wait. Where
-Python has no threads, as in a browser, a program is a generator: it says ``yield dist.recv(...)``,
-and ``yield from`` its own functions that wait. Both run everywhere else, with the same log. The
-caller alone chooses who is next, so a run does not depend on the system's scheduler."""
+Python has no threads, as in a browser, it is rewritten as a generator (``rewritten``). A program
+may also be a generator itself: it says ``yield dist.recv(...)``, and ``yield from`` its own
+functions that wait. All leave the same log. The caller alone chooses who is next, so a run does not
+depend on the system's scheduler."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from warpwise.cuda.redirected import Asked, redirected
 from warpwise.errors import ClusterError, Location
 from warpwise.simt.frontend.source import shown
 from warpwise.simt.machine.coroutines import Coroutine
-
-NO_THREADS = (
-    "this Python has no threads, as in a browser: there a program of a cluster is a generator, "
-    "with `yield` before each call that waits, such as `yield dist.recv(x, 0)`"
-)
 
 
 class Awaitable(Protocol):
@@ -32,9 +28,17 @@ class Awaitable(Protocol):
     def finish(self, site: str) -> None: ...
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """What a call returns in a rewritten program, to be waited for before that goes on."""
+
+    work: Awaitable
+
+
 class Task(Protocol):
     """A rank's program between turns."""
 
+    advice: str  #: on a work that was not waited for
     result: Any
     blocked: list[Awaitable]  #: what it waits for
     site: str  #: where it waits
@@ -45,23 +49,17 @@ class Task(Protocol):
     def resume(self) -> None:
         """Let it go on until it waits again or ends."""
 
-    def wait(self, work: Awaitable, site: str) -> Awaitable | None:
+    def wait(self, work: Awaitable, site: str) -> object:
         """Wait within the program; a generator gets back what it has to yield."""
 
     def stop(self) -> None:
         """End it wherever it is."""
 
 
-def task_of(program: Callable[[], Any], take: Callable[[Asked], None]) -> Task:
-    """Return the task of a program; ``take`` is handed its kernels' launches.
-
-    Raises ClusterError for a plain function where Python has no threads."""
-    function = getattr(program, "func", program)
-    return (Yielding if inspect.isgeneratorfunction(function) else Stacked)(program, take)
-
-
 class Stacked:
-    """A plain function, on a stack of its own."""
+    """A plain function, on a stack of its own. Raises RuntimeError without threads."""
+
+    advice = ".wait() on what it returns"
 
     def __init__(self, program: Callable[[], Any], take: Callable[[Asked], None]):
         self.result: Any = None
@@ -73,10 +71,7 @@ class Stacked:
                 self.result = program()
 
         self.coroutine = Coroutine(run)
-        try:
-            self.coroutine.start()
-        except RuntimeError as error:
-            raise ClusterError(NO_THREADS) from error
+        self.coroutine.start()
 
     @property
     def ended(self) -> bool:
@@ -99,8 +94,10 @@ class Stacked:
 class Yielding:
     """A generator, which yields what it waits for: a work, or several."""
 
-    def __init__(self, program: Callable[[], Any], take: Callable[[Asked], None]):
-        self.generator: Generator[object, None, Any] = program()
+    advice = "`yield` it"
+
+    def __init__(self, generator: Generator[object, None, Any], take: Callable[[Asked], None]):
+        self.generator: Generator[object, None, Any] = generator
         self.take, self.ended, self.result = take, False, None
         self.blocked: list[Awaitable] = []
         self.site = ""
@@ -117,7 +114,7 @@ class Yielding:
             self.site = self._place()
             self.blocked = self._works(yielded)
 
-    def wait(self, work: Awaitable, site: str) -> Awaitable:
+    def wait(self, work: Awaitable, site: str) -> object:
         return work
 
     def stop(self) -> None:
@@ -141,3 +138,19 @@ class Yielding:
         return Location(
             shown(code.co_filename), inner.gi_frame.f_lineno, "", function=code.co_name
         ).place
+
+
+class Rewritten(Yielding):
+    """A plain function that was rewritten as a generator."""
+
+    advice = (
+        ".wait() on what it returns, and as this Python has no threads not within a lambda or a "
+        "comprehension"
+    )
+
+    def wait(self, work: Awaitable, site: str) -> object:
+        self.waits_at = site
+        return Waiting(work)
+
+    def _place(self) -> str:
+        return self.waits_at
