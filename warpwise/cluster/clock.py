@@ -2,8 +2,9 @@
 
 A message starts when both of its sides are ready and its bytes can pass every link on its way; the
 links are then taken for bytes / bandwidth, and it arrives a latency later. Both sides are done when
-it has arrived. Of messages that want one link, that which was ready first goes first, then by number. What a collective adds or copies on
-the rank itself costs nothing here, and a send or a kernel starts at once."""
+it has arrived. Of messages that want one link, that which was ready first goes first, then by
+number. What a collective adds or copies on the rank itself costs nothing here, and a send or a
+kernel starts at once."""
 
 from __future__ import annotations
 

@@ -23,40 +23,38 @@ MOST_LINKS = 16  #: in a text, those with most bytes
 
 @dataclass(frozen=True)
 class LinkUse:
-    """What went over a link: bytes, messages, and seconds in which it was taken."""
+    """What went over a link."""
 
     name: str
     nbytes: int
     messages: int
-    busy: float
+    busy: float  #: seconds in which it was taken
 
 
 @dataclass(frozen=True)
 class RankTimes:
-    """A rank's seconds. ``overlap``: of computing while something is sent or received; ``idle``:
-    while neither goes on."""
+    """How a rank spent the run, in seconds."""
 
     rank: int
-    compute: float
-    communication: float
-    overlap: float
-    idle: float
+    compute: float  #: in kernels, and other work of its own
+    communication: float  #: while something is sent or received, latencies included
+    overlap: float  #: of both at once
+    idle: float  #: while neither goes on
     bytes_sent: int
     bytes_received: int
 
 
 @dataclass(frozen=True)
 class Collected:
-    """One collective: its ranks, whole array in bytes, most rounds and bytes sent of a rank, and
-    when it began and ended, in seconds."""
+    """One collective, with the time from its first rank's begin to its last one's end."""
 
-    word: str
-    site: str
+    word: str  #: such as "all_reduce"
+    site: str  #: the line of its first rank
     ranks: tuple[int, ...]
-    nbytes: int
-    steps: int
-    most_bytes_sent: int
-    begin: float
+    nbytes: int  #: of the whole array of a rank
+    steps: int  #: rounds of messages, of the rank with most
+    most_bytes_sent: int  #: of a rank
+    begin: float  #: seconds
     end: float
 
     @property
@@ -66,12 +64,12 @@ class Collected:
 
 @dataclass(frozen=True, repr=False)
 class Record:
-    """One run of a cluster. Made by ``cluster.run``. ``results``: what each program returned."""
+    """One run of a cluster. Made by ``cluster.run``."""
 
     topology: Topology
-    log: Log
-    times: Times
-    results: tuple[Any, ...] = field(repr=False)
+    log: Log  #: what ranks did, in order and without times
+    times: Times  #: when all of it happened
+    results: tuple[Any, ...] = field(repr=False)  #: what each rank's program returned
 
     @staticmethod
     def of(log: Log, topology: Topology, results: tuple[Any, ...]) -> Record:

@@ -17,6 +17,9 @@ class ReduceOp(Enum):
     MIN = "min"
     MAX = "max"
 
+    def __repr__(self) -> str:
+        return f"ReduceOp.{self.name}"
+
     @property
     def join(self) -> Reduce:
         """The function of two arrays."""

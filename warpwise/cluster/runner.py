@@ -35,10 +35,11 @@ def run(
 ) -> Record:
     """Run ``program(dist, *args)`` for each rank, and return the record of all.
 
-    ``dist``: the rank's ``Communicator``, with ``torch.distributed``'s names. Each rank has copies
-    of ``args`` of its own. ``topology``: by default NVLink for up to eight ranks, and nodes of
-    eight beyond. ``device``: the GPU on whose peaks the kernels' times are worked out.
-    ``algorithm``: of ``all_reduce``, "ring", "tree" or "doubling".
+    ``program``: a function of the rank's ``Communicator``, which has ``torch.distributed``'s names,
+    and of ``args``. ``ranks``: how many. ``args``: each rank has copies of its own. ``topology``:
+    of so many ranks; without it NVLink for up to eight, and nodes of eight beyond. ``device``: the
+    GPU on whose peaks the kernels' times are worked out. ``algorithm``: of ``all_reduce``, "ring",
+    "tree" or "doubling".
 
     Raises LaunchError for arguments that cannot be, ClusterError and those below it for mistakes
     among the ranks, and what a program raises, with a note that names its rank."""

@@ -1,10 +1,10 @@
 """Topologies: the links between ranks, and the way of a message over them.
 
 A link goes one way, and carries one message's bytes at a time; the two ways of a cable are two
-links. A message takes the sum of the latencies on its way, and its bytes over the slowest link
-(the alpha-beta model; Hockney 1994). Figures of real links are in ``warpwise.devices``. Left out:
-the PCIe bus between a GPU and its network card, and switches that themselves run out of
-bandwidth."""
+links. A message takes the sum of the latencies on its way, and its bytes over the slowest link (the
+alpha-beta model; Hockney 1994, Parallel Computing 20). Figures of real links are in
+``warpwise.devices``. Left out: the PCIe bus between a GPU and its network card, and switches that
+themselves run out of bandwidth."""
 
 from __future__ import annotations
 
