@@ -28,16 +28,19 @@ def said(tmp_path_factory) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_its_programs_make_each_mistake_that_it_speaks_of(said: str):
     kinds = ("DeadlockError", "BufferInUseError", "ReplicaError")
     told = re.findall(r"^(\w+Error): .*page\.py:\d+", said, re.MULTILINE)
     assert told == ["DeadlockError", *kinds] and all(hasattr(errors, kind) for kind in kinds)
 
 
+@pytest.mark.slow
 def test_its_table_is_that_of_the_collectives(said: str):
     assert "reduce_scatter   ring" in said and said.count("log p (a + S/W)") == 3
 
 
+@pytest.mark.slow
 def test_small_arrays_want_few_steps_and_large_ones_few_bytes(said: str):
     times = re.findall(r"([\d,]+) bytes +(ring|tree|doubling) +([\d.]+) us", said)
     fastest = {}

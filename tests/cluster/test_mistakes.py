@@ -437,11 +437,40 @@ def test_a_transfer_that_nobody_waits_for():
         else:
             dist.recv(x, 0)
 
+    with pytest.raises(ClusterError) as caught:
+        cluster.run(faulty, 2)
+    assert str(caught.value).startswith(
+        f"rank 0 ends and has not waited for its isend at {place(faulty, 'A')}: .wait() on what it"
+    )
+
+
+def test_an_array_that_ranks_share():
+    x = zeros()
+
+    def faulty(dist):
+        dist.all_reduce(x[1:])  # A
+
+    def right(dist, x):
+        dist.all_reduce(x[1:])
+
     named(
         faulty,
         ClusterError,
-        "rank 0 ends and has not waited for its isend at <A>: .wait() on what it returns",
+        "rank 0 passes to all_reduce at <A> the memory that rank 1 passes to all_reduce at <A>: "
+        "ranks share none, so make the array in the program, or pass it to run",
     )
+    cluster.run(right, 2, zeros())
+
+
+def test_an_array_that_ranks_only_send_can_be_one():
+    x = zeros() + 1
+
+    def program(dist):
+        room = [zeros() for _ in range(3)]
+        dist.all_gather(room, x)
+        return sum(room)
+
+    assert (cluster.run(program, 3).results[0] == 3).all()
 
 
 # --- gradients and replicas ---

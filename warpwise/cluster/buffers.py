@@ -63,7 +63,8 @@ class InUse:
     def __post_init__(self) -> None:
         for array in self.outputs:
             unset(array)
-        self.arrays = [*self.inputs, *self.outputs]
+        written = set(map(id, self.outputs))
+        self.arrays = [*self.outputs, *(one for one in self.inputs if id(one) not in written)]
         self.left = [array.tobytes() for array in self.arrays]
 
     def check(self, site: str) -> None:

@@ -19,6 +19,7 @@ from warpwise.cluster.collectives import ALL_REDUCE, Rounds
 from warpwise.cluster.groups import Group, group_of
 from warpwise.cluster.launches import arrays_of, launched
 from warpwise.cluster.log import Spent, Started
+from warpwise.cluster.owners import Use
 from warpwise.cluster.reductions import ReduceOp
 from warpwise.cluster.sites import call_site
 from warpwise.cluster.state import Collective, OpenTrack, Place, Run
@@ -101,7 +102,7 @@ class Communicator:
         self._track.site = site
         side = self._run.post(self._track, peer, values, sends, word, tag=tag)
         arrays = ([values], []) if sends else ([], [as_received(values, word, site)])
-        return self._added(of_side(self, side, InUse(self._rank, word, site, *arrays)))
+        return self._added(of_side(self, side, self._used(word, site, *arrays)))
 
     # --- collectives ---
 
@@ -310,6 +311,15 @@ class Communicator:
         for work in self._works:
             work.in_use.check(site)
 
+    def _used(
+        self, word: str, site: str, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
+    ) -> InUse:
+        """Give arrays to a transfer, until it is waited for."""
+        for writes, arrays in ((False, inputs), (True, outputs)):
+            for array in arrays:
+                self._run.owners.claim(array, Use(self._rank, writes, word, site))
+        return InUse(self._rank, word, site, inputs, outputs)
+
     def _wait(self, work: Work) -> Any:
         return self._await(work, work.in_use.site)
 
@@ -360,7 +370,7 @@ class Communicator:
         place = Place(self._run, track, key, word)
         one = Collective(key, word, track, rounds(place, taken), nbytes)
         self._queues.setdefault(ranks, deque()).append(one)
-        in_use = InUse(self._rank, word, site, *arrays)
+        in_use = self._used(word, site, *arrays)
         work = self._added(of_collective(self, one, in_use, number))
         return work if async_op else self._wait(work)
 

@@ -11,6 +11,7 @@ from warpwise.cluster.calls import Key, Register
 from warpwise.cluster.collectives import Rounds
 from warpwise.cluster.fabric import Fabric, Side
 from warpwise.cluster.log import Awaited, Call, Log, Posted, Step, Track
+from warpwise.cluster.owners import Owners
 from warpwise.cluster.replicas import Boards
 from warpwise.devices import Device
 
@@ -35,6 +36,7 @@ class Run:
     def __init__(self, ranks: int, device: Device, algorithm: str):
         self.ranks, self.device, self.algorithm = ranks, device, algorithm
         self.fabric, self.register, self.boards = Fabric(), Register(), Boards(ranks)
+        self.owners = Owners()
         self.tracks = [OpenTrack(rank) for rank in range(ranks)]
 
     def post(
