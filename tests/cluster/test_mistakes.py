@@ -73,6 +73,32 @@ def test_collectives_in_another_order():
     cluster.run(right, 2)
 
 
+def test_two_arrays_of_one_shape_in_another_order_are_noted():
+    def faulty(dist):
+        x, y = zeros(), zeros() + 1
+        if dist.get_rank() == 0:
+            dist.all_reduce(x)  # A
+            dist.all_reduce(y)
+        else:
+            dist.all_reduce(y)  # B
+            dist.all_reduce(x)
+        return x[0], y[0]
+
+    def right(dist):
+        x, y = zeros(), zeros() + 1
+        dist.all_reduce(x)
+        dist.all_reduce(y)
+
+    record = cluster.run(faulty, 2)
+    assert record.results == ((1, 1), (1, 1))  # and not 0 and 2
+    assert record.notes[0] == (
+        f"all_reduce of rank 0 at {place(faulty, 'A')} is one with that of rank 1 at "
+        f"{place(faulty, 'B')}: if they mean different arrays, these are mixed up"
+    )
+    assert len(record.notes) == 2 and record.notes[1] in record.text()
+    assert cluster.run(right, 2).notes == ()
+
+
 def test_a_collective_that_one_rank_leaves_out():
     def faulty(dist):
         x = zeros()

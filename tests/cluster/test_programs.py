@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 
 import numpy as np
@@ -261,6 +262,26 @@ def test_no_thread_is_left_behind_by_an_error():
     before = threading.active_count()
     with pytest.raises(ClusterError):
         cluster.run(lambda dist: dist.get_rank() or dist.barrier(), 8)
+    assert threading.active_count() == before
+
+
+@pytest.mark.threads
+@pytest.mark.unix("sends itself a signal")
+def test_an_endless_program_can_be_interrupted():
+    def interrupt():
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    def program(dist):
+        dist.barrier()
+        while True:
+            pass
+
+    before = threading.active_count()
+    timer = threading.Timer(0.2, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        cluster.run(program, 2)
+    timer.join()
     assert threading.active_count() == before
 
 

@@ -12,6 +12,10 @@ from warpwise.messages import Datum, Rank, Words, message
 Key: TypeAlias = tuple[tuple[int, ...], int]  #: the ranks of a group, and the number of its call
 
 
+#: Two arrays of one shape, in another order on another rank, are joined by these unnoticed.
+MIXING = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all"}
+
+
 @dataclass(frozen=True)
 class Part:
     """One rank's call of a collective. ``details``: what all ranks have to pass alike."""
@@ -27,17 +31,28 @@ class Register:
 
     def __init__(self) -> None:
         self.parts: dict[Key, dict[int, Part]] = {}
+        self.notes: dict[tuple[str, ...], str] = {}
 
     def add(self, key: Key, part: Part) -> None:
         """Note a call; raise DeadlockError or MismatchError if another rank's does not fit."""
         parts = self.parts.setdefault(key, {})
         if parts:
-            _compare(next(iter(parts.values())), part)
+            first = next(iter(parts.values()))
+            _compare(first, part)
+            if first.site != part.site and part.word in MIXING:
+                self.notes.setdefault((part.word, first.site, part.site), _mixed(first, part))
         parts[part.rank] = part
 
     def missing(self, key: Key) -> list[int]:
         """Return the ranks of a group that have not made a call as yet."""
         return [rank for rank in key[0] if rank not in self.parts[key]]
+
+
+def _mixed(first: Part, part: Part) -> str:
+    return (
+        f"{part.word} of rank {first.rank} at {first.site} is one with that of rank {part.rank} at "
+        f"{part.site}: if they mean different arrays, these are mixed up"
+    )
 
 
 def _compare(first: Part, part: Part) -> None:

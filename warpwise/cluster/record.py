@@ -70,10 +70,13 @@ class Record:
     log: Log  #: what ranks did, in order and without times
     times: Times  #: when all of it happened
     results: tuple[Any, ...] = field(repr=False)  #: what each rank's program returned
+    notes: tuple[str, ...] = ()  #: what may be a mistake: one collective from two lines
 
     @staticmethod
-    def of(log: Log, topology: Topology, results: tuple[Any, ...]) -> Record:
-        return Record(topology, log, timed(log, topology), results)
+    def of(
+        log: Log, topology: Topology, results: tuple[Any, ...], notes: tuple[str, ...] = ()
+    ) -> Record:
+        return Record(topology, log, timed(log, topology), results, notes)
 
     def on(self, topology: Topology) -> Record:
         """Return the record of the same run over another topology.
@@ -81,7 +84,7 @@ class Record:
         Raises LaunchError for one of another number of ranks."""
         if topology.ranks != self.log.ranks:
             raise LaunchError(f"{topology.name} joins {topology.ranks} ranks, not {self.log.ranks}")
-        return Record.of(self.log, topology, self.results)
+        return Record.of(self.log, topology, self.results, self.notes)
 
     def __repr__(self) -> str:
         sent = sum(message.nbytes for message in self.log.messages)
@@ -187,6 +190,7 @@ class Record:
         parts = [repr(self)[1:-1].partition(";")[0], _timeline(self), _ranks(self), _links(self)]
         parts += [_collectives(self)] if self.collectives else []
         parts += [_kernels(self)] if self.kernels else []
+        parts += ["\n".join(self.notes)] if self.notes else []
         return "\n\n".join(parts)
 
 

@@ -63,7 +63,7 @@ def run(
             if hasattr(one, "_task"):
                 one._task.stop()
     results = tuple(one._task.result for one in everyone)
-    return Record.of(state.log(), topology, results)
+    return Record.of(state.log(), topology, results, tuple(state.register.notes.values()))
 
 
 def _task_of(program: functools.partial[Any], take: Callable[[Asked], None]) -> Task:

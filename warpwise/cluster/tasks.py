@@ -70,6 +70,7 @@ class Stacked:
             with redirected(take):
                 self.result = program()
 
+        self.runs = False
         self.coroutine = Coroutine(run)
         self.coroutine.start()
 
@@ -78,7 +79,9 @@ class Stacked:
         return self.coroutine.ended
 
     def resume(self) -> None:
+        self.runs = True
         self.coroutine.resume()
+        self.runs = False
 
     def wait(self, work: Awaitable, site: str) -> None:
         self.blocked, self.site = [work], site
@@ -87,8 +90,11 @@ class Stacked:
         work.finish(site)
 
     def stop(self) -> None:
-        if not self.coroutine.gone:
-            self.coroutine.stop()
+        if self.coroutine.gone:
+            return
+        if self.runs:  # the caller was interrupted while it waited for this turn to end
+            self.coroutine.interrupt()
+        self.coroutine.stop()
 
 
 class Yielding:
