@@ -11,11 +11,14 @@ import __future__
 import ast
 import functools
 import inspect
-import sysconfig
+import os
 import textwrap
 from collections.abc import Callable, Generator
+from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
+
+import numpy as np
 
 from warpwise.cluster.sites import PACKAGE
 from warpwise.cluster.tasks import Awaitable, Waiting
@@ -23,7 +26,8 @@ from warpwise.cluster.tasks import Awaitable, Waiting
 CALL = "call_that_may_wait"
 #: They look at the frame that calls them.
 FRAMES = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
-NOT_OURS = (PACKAGE, *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")))
+#: Folders of this package, of Python's own modules, and of what is installed: left as they are.
+INSTALLED = (PACKAGE, str(Path(os.__file__).parent), str(Path(np.__file__).parents[1]))
 FLAGS = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
@@ -66,7 +70,7 @@ def rewritten(function: object) -> Callable[..., Works] | None:
     """Return a function as a generator function, or None for what is called as it is."""
     if not isinstance(function, FunctionType) or inspect.isgeneratorfunction(function):
         return None
-    if function.__code__.co_filename.startswith(NOT_OURS):
+    if function.__code__.co_filename.startswith(INSTALLED):
         return None
     code = _code(function.__code__)
     if code is None:

@@ -19,9 +19,7 @@ import warpwise
 SOURCE = Path(warpwise.__file__).parent
 NAME = f"warpwise-{warpwise.__version__}"
 #: Packages that a page may use any module of.
-WHOLE = tuple(
-    "cells cluster cuda kernels metrics model playground report simt views".split()
-)
+WHOLE = tuple("cells cluster cuda kernels metrics model playground report simt views".split())
 ROOTS = (
     "warpwise",
     "warpwise.show",
