@@ -5,8 +5,9 @@ Limits per compute capability: CUDA C++ Programming Guide, table
 are allocated: ``cuda_occupancy.h`` of the CUDA toolkit. Lanes per clock: CUDA C++ Best Practices
 Guide, "Throughput of Native Arithmetic Instructions". Peaks and bandwidths (dense rates): NVIDIA's
 datasheets and architecture whitepapers of the product named. Clocks and float64 rates are derived
-from these. NVIDIA specifies neither the latency of a memory nor the bandwidth of L2: ``MEASURED``
-has what others measured, for a few products."""
+from these. Links between GPUs: NVIDIA's datasheets, one way, with latencies from NCCL's
+``src/graph/tuning.cc``. NVIDIA specifies neither the latency of a memory nor the bandwidth of L2:
+``MEASURED`` has what others measured, for a few products."""
 
 from __future__ import annotations
 
