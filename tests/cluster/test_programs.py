@@ -200,6 +200,16 @@ def test_each_rank_has_memory_of_its_own():
     assert [result[0] for result in results] == [0, 1, 2] and (given["x"] == 0).all()
 
 
+def test_device_arrays_and_kernels_can_be_passed_to_a_run():
+    def program(dist, kernel, x):
+        kernel[1, 32](x)
+        return x.copy_to_host().tolist()
+
+    x = cuda.to_device(np.ones(3))
+    assert cluster.run(program, 2, double, x).results == ([2] * 3,) * 2
+    assert x.copy_to_host().tolist() == [1] * 3
+
+
 def test_device_arrays_are_sent_and_received():
     def program(dist):
         x = cuda.to_device(np.full(4, 1 + dist.get_rank(), np.float32))

@@ -57,29 +57,31 @@ class Communicator:
         return len((group or self._world).ranks)
 
     def new_group(self, ranks: Sequence[int]) -> Group:
-        """Return a group of ranks. Raises ClusterError unless they are some of all, each once."""
+        """Return a group of ranks, by their numbers; nothing is sent.
+
+        Raises ClusterError unless they are some of all, each once."""
         return group_of(ranks, self._run.ranks)
 
     # --- from rank to rank ---
 
-    def send(self, tensor: Any, dst: int, tag: int = 0) -> Any:
+    def send(self, tensor: Any, dst: int, *, tag: int = 0) -> Any:
         """Send an array to a rank, and wait until that has received it.
 
         As ``isend``, with the wait. A generator says ``yield dist.send(...)``."""
         return self._wait(self._post("send", tensor, dst, tag))
 
-    def recv(self, tensor: Any, src: int, tag: int = 0) -> Any:
+    def recv(self, tensor: Any, src: int, *, tag: int = 0) -> Any:
         """Receive into an array from a rank, and wait for it. A generator yields it."""
         return self._wait(self._post("recv", tensor, src, tag))
 
-    def isend(self, tensor: Any, dst: int, tag: int = 0) -> Work:
+    def isend(self, tensor: Any, dst: int, *, tag: int = 0) -> Work:
         """Start to send an array to a rank; it is not to be changed before ``wait()``.
 
         Raises ClusterError for a rank that there is not, or this one, and MismatchError if the
         receiver's array has another shape or type."""
         return self._post("isend", tensor, dst, tag)
 
-    def irecv(self, tensor: Any, src: int, tag: int = 0) -> Work:
+    def irecv(self, tensor: Any, src: int, *, tag: int = 0) -> Work:
         """Start to receive into an array from a rank; it is not to be used before ``wait()``."""
         return self._post("irecv", tensor, src, tag)
 
@@ -90,8 +92,8 @@ class Communicator:
         if not 0 <= peer < self._run.ranks or peer == self._rank:
             raise ClusterError(
                 message(
-                    "{word} at {site} is between {rank} and {peer}: another one of 0 to {last} "
-                    "is needed",
+                    "{word} at {site} is between {rank} and {peer}: it needs two ranks, of those "
+                    "up to {last}",
                     word=Words(word),
                     site=Words(site),
                     rank=Rank(self._rank),
@@ -99,8 +101,7 @@ class Communicator:
                     last=Rank(self._run.ranks - 1),
                 )
             )
-        self._track.site = site
-        side = self._run.post(self._track, peer, values, sends, word, tag=tag)
+        side = self._run.post(self._track, peer, values, sends, (word, site), tag=tag)
         arrays = ([values], []) if sends else ([], [as_received(values, word, site)])
         return self._added(of_side(self, side, self._used(word, site, *arrays)))
 

@@ -12,7 +12,7 @@ from warpwise.messages import Lengths, Rank, Words, message
 
 @dataclass(frozen=True)
 class Group:
-    """Some ranks, in the order of their numbers in the group."""
+    """Some ranks, in order; their places here are their numbers in the group."""
 
     ranks: tuple[int, ...]
 
@@ -35,7 +35,7 @@ class Group:
 
 def group_of(ranks: Sequence[int], world: int) -> Group:
     """Return a group of some of ``world`` ranks. Raises ClusterError unless each is there once."""
-    found = tuple(map(int, ranks))
+    found = tuple(sorted(map(int, ranks)))
     if not found or len(set(found)) < len(found) or not set(found) <= set(range(world)):
         what = message(
             "a group at {site} has ranks from 0 to {last}, each once[[, not {given}]]",

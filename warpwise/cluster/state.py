@@ -45,15 +45,17 @@ class Run:
         peer: int,
         array: np.ndarray,
         sends: bool,
-        word: str,
+        call: tuple[str, str],
         channel: object = None,
         tag: int = 0,
     ) -> Side:
-        """Post one side of a message on a track; a sender's bytes are copied."""
+        """Post one side of a message on a track; a sender's bytes are copied.
+
+        ``call``: the word and the line that it belongs to."""
         values = array.copy() if sends else None
         number, self.fabric.sides = self.fabric.sides, self.fabric.sides + 1
         shape, dtype = array.shape, array.dtype
-        side = Side(number, track.rank, peer, sends, word, track.site, shape, dtype, tag, values)
+        side = Side(number, track.rank, peer, sends, *call, shape, dtype, tag, values)
         track.steps.append(Posted(number))
         self.fabric.post(side, (channel, tag))
         return side
@@ -68,14 +70,14 @@ class Place:
     """A rank's place in a group, for one collective: see ``collectives.Member``."""
 
     def __init__(self, run: Run, track: OpenTrack, key: Key, word: str):
-        self.run, self.track, self.key, self.word = run, track, key, word
+        self.run, self.track, self.key, self.call = run, track, key, (word, track.site)
         self.number, self.size = key[0].index(track.rank), len(key[0])
 
     def send(self, array: np.ndarray, to: int) -> Side:
-        return self.run.post(self.track, self.key[0][to], array, True, self.word, self.key)
+        return self.run.post(self.track, self.key[0][to], array, True, self.call, self.key)
 
     def receive(self, like: np.ndarray, sender: int) -> Side:
-        return self.run.post(self.track, self.key[0][sender], like, False, self.word, self.key)
+        return self.run.post(self.track, self.key[0][sender], like, False, self.call, self.key)
 
 
 class Collective:
