@@ -35,7 +35,7 @@ def reduced(ranks: int, size: int, algorithm: str = "ring", op=ReduceOp.SUM, dty
     return own, run(program, ranks, algorithm=algorithm)
 
 
-@pytest.mark.parametrize("ranks", range(2, 65))
+@pytest.mark.parametrize("ranks", [*range(2, 33), 40, 47, 48, 56, 63, 64])
 def test_a_ring_all_reduce_counts_and_takes_what_the_formulas_say(ranks: int):
     size = 4 * ranks
     own, record = reduced(ranks, size)

@@ -356,6 +356,45 @@ def test_an_array_that_is_changed_while_it_is_reduced():
     cluster.run(right, 2)
 
 
+def test_an_array_that_two_collectives_reduce_at_once():
+    def faulty(dist):
+        x = zeros(4, 4)
+        works = [
+            dist.all_reduce(x, async_op=True),  # A
+            dist.all_reduce(x[1:], async_op=True),  # B
+        ]
+        for work in works:
+            work.wait()
+
+    def right(dist):
+        x = zeros(4, 4)
+        works = [dist.all_reduce(x[:, part], async_op=True) for part in (slice(2), slice(2, 4))]
+        for work in works:
+            work.wait()
+
+    named(
+        faulty,
+        BufferInUseError,
+        "rank 0 passes to all_reduce at <B> an array that its all_reduce at <A> works on until "
+        "the wait for it",
+    )
+    cluster.run(right, 2)
+
+
+def test_an_array_that_is_sent_to_two_ranks_at_once():
+    def program(dist):
+        x = zeros() + dist.get_rank()
+        if dist.get_rank() == 0:
+            works = [dist.isend(x, 1), dist.isend(x[1:], 2)]
+            for work in works:
+                work.wait()
+        else:
+            dist.recv(x[dist.get_rank() - 1 :], 0)
+        return x.tolist()
+
+    assert cluster.run(program, 3).results == ([0] * 4, [0] * 4, [2, 0, 0, 0])
+
+
 @cuda.jit
 def double(x, y):
     i = cuda.grid(1)

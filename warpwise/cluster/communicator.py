@@ -13,7 +13,7 @@ import numpy as np
 
 from warpwise.cluster import collectives, replicas
 from warpwise.cluster.arguments import listed, need_alike, parts_of
-from warpwise.cluster.buffers import InUse, as_received, values_of
+from warpwise.cluster.buffers import InUse, as_received, overlap, values_of
 from warpwise.cluster.calls import Key, Part
 from warpwise.cluster.collectives import ALL_REDUCE, Rounds
 from warpwise.cluster.groups import Group, group_of
@@ -289,11 +289,7 @@ class Communicator:
         site, word = self._begin(), "check_gradients"
         after, before = replicas.copies(reduced, word, site), replicas.copies(local, word, site)
         lines = {
-            name: [
-                at
-                for out, at in self._reduced
-                if np.may_share_memory(out, values_of(array, word, site))
-            ]
+            name: [at for out, at in self._reduced if overlap(out, values_of(array, word, site))]
             for name, array in reduced.items()
         }
         self._reduced.clear()
@@ -316,6 +312,8 @@ class Communicator:
         self, word: str, site: str, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
     ) -> InUse:
         """Give arrays to a transfer, until it is waited for."""
+        for work in self._works:
+            work.in_use.check_passed(inputs, outputs, word, site)
         for writes, arrays in ((False, inputs), (True, outputs)):
             for array in arrays:
                 self._run.owners.claim(array, Use(self._rank, writes, word, site))
