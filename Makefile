@@ -85,7 +85,7 @@ numba: $(READY) ## run numba-cuda's own tests on the simulator and on Numba's, w
 	$(BIN)/python tools/numba_suite.py
 
 wasm: $(READY) ## run the simulator's tests under Pyodide, as in a browser, and count them beside this Python's
-	PYTHONPATH=tests $(BIN)/python -m support.pyodide -q $(addprefix tests/,simt core cuda report model views)
+	PYTHONPATH=tests $(BIN)/python -m support.pyodide -q $(addprefix tests/,simt cluster core cuda report model views)
 
 gpu: export PYTHONPATH := .
 gpu: ## on a machine with an NVIDIA GPU: run every solution and test kernel on it, and measure all suites

@@ -5,8 +5,9 @@ Limits per compute capability: CUDA C++ Programming Guide, table
 are allocated: ``cuda_occupancy.h`` of the CUDA toolkit. Lanes per clock: CUDA C++ Best Practices
 Guide, "Throughput of Native Arithmetic Instructions". Peaks and bandwidths (dense rates): NVIDIA's
 datasheets and architecture whitepapers of the product named. Clocks and float64 rates are derived
-from these. NVIDIA specifies neither the latency of a memory nor the bandwidth of L2: ``MEASURED``
-has what others measured, for a few products."""
+from these. Links between GPUs: NVIDIA's datasheets, one way, with latencies from NCCL's
+``src/graph/tuning.cc``. NVIDIA specifies neither the latency of a memory nor the bandwidth of L2:
+``MEASURED`` has what others measured, for a few products."""
 
 from __future__ import annotations
 
@@ -133,6 +134,42 @@ H100 = Device("H100 SXM", (9, 0), 132, 67, 989, 3350, 50 * MB)
 H200 = Device("H200 SXM", (9, 0), 132, 67, 989, 4800, 50 * MB)
 B200 = Device("B200", (10, 0), 148, 75, 2250, 8000, 126 * MB)  # L2: Blackwell Tuning Guide
 DEVICES = (T4, V100, A100_40, A100, RTX_3090, L4, RTX_4090, H100_PCIE, H100, H200, B200)
+
+
+@dataclass(frozen=True)
+class Interconnect:
+    """A kind of link between GPUs or TPUs, by one way of it.
+
+    ``latency_us``: from the start of a message to its first byte, in microseconds."""
+
+    name: str
+    gb_per_s: float
+    latency_us: float
+    source: str
+
+
+_NCCL = "latency: that of a hop in a ring, protocol Simple, in NCCL's src/graph/tuning.cc"
+
+
+def _nvlink(gb_per_s: float) -> Interconnect:
+    return Interconnect("NVLink", gb_per_s, 3.4, f"NVIDIA's datasheet, half of both ways; {_NCCL}")
+
+
+#: By the name of the product: all NVLinks of one GPU together. Eight such GPUs are a domain.
+NVLINK = {
+    V100.name: _nvlink(150),
+    A100_40.name: _nvlink(300),
+    A100.name: _nvlink(300),
+    H100.name: _nvlink(450),
+    H200.name: _nvlink(450),
+    B200.name: _nvlink(900),
+}
+NVLINK_DOMAIN = 8  #: GPUs of a DGX or HGX board
+#: One card for each GPU, as in a DGX H100 (400 Gbit/s).
+INFINIBAND_NDR = Interconnect("InfiniBand NDR", 50, 14, f"4x NDR, 400 Gbit/s; {_NCCL}")
+ICI_V5P = Interconnect(
+    "ICI of TPU v5p", 90, 1, "Austin et al., How To Scale Your Model: a link one way, and a hop"
+)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,11 @@ WarpwiseError
 ├── LaunchError                 a launch that a GPU would refuse, or a wrong argument
 │   ├── LaunchTypeError         an argument of a type that a launch cannot take
 │   └── LaunchStateError        a use that does not go with how a kernel was made
+├── ClusterError                a mistake among the ranks of a cluster; names ranks and lines
+│   ├── DeadlockError           ranks that wait for what no rank does any more
+│   ├── MismatchError           shapes, types or arguments that differ between ranks
+│   ├── BufferInUseError        an array that is used while a transfer works on it
+│   └── ReplicaError            gradients or parameters that ranks should share, and do not
 ├── TraceError                  a trace that cannot be read, or lacks events asked for
 ├── LabError                    no such lab, exercise or notebook
 ├── ToolchainError              no CUDA compiler here, or a kernel that it refuses
@@ -235,6 +240,38 @@ class LaunchStateError(LaunchError, RuntimeError):
     """A use that does not go with how a kernel was made, such as specializing it twice.
 
     It is a RuntimeError as well, which Numba raises there."""
+
+
+class ClusterError(WarpwiseError):
+    """A mistake among the ranks of a simulated cluster, see ``warpwise.cluster``.
+
+    What it says is a message, or a text without private values: ranks and shapes are private."""
+
+    def __init__(self, what: str | Message) -> None:
+        self.message = as_message(what)
+        super().__init__(self.message.open())
+
+    @property
+    def told(self) -> Message:
+        return self.message
+
+
+class DeadlockError(ClusterError):
+    """Ranks that wait for what no rank does any more: on a cluster the job would hang.
+
+    Such as collectives that ranks call in different order, or a receive that nobody sends to."""
+
+
+class MismatchError(ClusterError):
+    """Two ranks whose parts of one transfer differ: in shape, type, root or reduction."""
+
+
+class BufferInUseError(ClusterError):
+    """An array that a rank uses between the start of a transfer of it and the wait for that."""
+
+
+class ReplicaError(ClusterError):
+    """A gradient that was not reduced, or twice; or a parameter that differs between ranks."""
 
 
 class TraceError(WarpwiseError):

@@ -286,6 +286,12 @@ class Block(Private):
     generic, prefix = "a block", "block"
 
 
+class Rank(Private):
+    """A rank of a cluster."""
+
+    generic, prefix = "a rank", "rank"
+
+
 class Address(Private):
     """A place in memory, in bytes."""
 

@@ -16,6 +16,7 @@ from warpwise.devices import (
     KB,
     MEASURED,
     MULTIPROCESSORS,
+    NVLINK,
     OF_DRIVER,
     RTX_4090,
     T4,
@@ -55,6 +56,16 @@ def test_the_clock_that_follows_from_the_peak_is_the_boost_clock(device):
 )
 def test_the_float64_peak_is_that_of_the_datasheet(device, tflops):
     assert device.fp64_tflops == pytest.approx(tflops, rel=0.03)
+
+
+#: NVLinks of a GPU and GB/s of one, one way, from the architectures' whitepapers.
+LINKS = {"V100": (6, 25), "A100": (12, 25), "H100": (18, 25), "H200": (18, 25), "B200": (18, 50)}
+
+
+@pytest.mark.parametrize("name", NVLINK)
+def test_nvlinks_rate_is_that_of_its_links(name):
+    links, gb_per_s = LINKS[find(name).name.split()[0]]
+    assert NVLINK[name].gb_per_s == links * gb_per_s and NVLINK[name].source
 
 
 @pytest.mark.parametrize("cc", MULTIPROCESSORS)

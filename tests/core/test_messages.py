@@ -75,6 +75,7 @@ KINDS = [
     (messages.LaneNumbers("lanes 0-4"), "lanes 0-4", "the lanes of the mask"),
     (Thread((1, 0, 0)), "thread (1, 0, 0)", "a thread"),
     (messages.Block((1, 0, 0)), "block (1, 0, 0)", "a block"),
+    (messages.Rank(3), "rank 3", "a rank"),
     (Address(260), "address 0x104", "an address that does not fit"),
     (LaneMask(255), "255", "the mask"),
     (Chosen("one way"), "one way", ""),

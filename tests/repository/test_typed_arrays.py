@@ -11,7 +11,7 @@ from support.paths import ROOT
 
 #: NumPy's function -> the place of its parameter ``dtype``; None if it has to be named.
 MAKERS = {"array": 1, "zeros": 1, "ones": 1, "empty": 1, "full": 2, "arange": None}
-PLACES = ("simt", "metrics", "races.py", "traces.py", "trace_file.py", "views", "report")
+PLACES = ("simt", "cluster", "metrics", "races.py", "traces.py", "trace_file.py", "views", "report")
 
 
 def untyped(text: str) -> Iterator[int]:

@@ -19,7 +19,7 @@ import warpwise
 SOURCE = Path(warpwise.__file__).parent
 NAME = f"warpwise-{warpwise.__version__}"
 #: Packages that a page may use any module of.
-WHOLE = ("cells", "cuda", "kernels", "metrics", "model", "playground", "report", "simt", "views")
+WHOLE = tuple("cells cluster cuda kernels metrics model playground report simt views".split())
 ROOTS = (
     "warpwise",
     "warpwise.show",

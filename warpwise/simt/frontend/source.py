@@ -77,7 +77,7 @@ def from_function(function: FunctionType, device: bool, make: type[Made]) -> Mad
         what = f"{function.__name__} is not a function defined with def"
         raise UnsupportedError(what, try_this="write the kernel with def")
     see, names = functools.partial(_visible, function), functools.partial(_all_visible, function)
-    kernel: Made = make(tree, see, _shown(inspect.getfile(function)), lines, device, names)
+    kernel: Made = make(tree, see, shown(inspect.getfile(function)), lines, device, names)
     kernel.function, kernel.origin = function, function.__code__.co_filename
     kernel.lookup = functools.partial(_visible_or_own, see, kernel)
     return kernel
@@ -109,7 +109,7 @@ def _read(function: FunctionType) -> tuple[ast.FunctionDef, dict[int, str]] | No
     return tree, {first + i: line.rstrip("\n") for i, line in enumerate(text)}
 
 
-def _shown(file: str) -> str:
+def shown(file: str) -> str:
     """Name a file as a learner knows it: the file of a notebook cell is ``CELL``."""
     name = file.replace("\\", "/").rsplit("/", 1)
     return CELL if "ipykernel_" in file or name[-1].startswith("<ipython") else name[-1]

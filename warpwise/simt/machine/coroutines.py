@@ -59,6 +59,13 @@ class Coroutine:
             self._own.release()
         self._thread.join()
 
+    def interrupt(self) -> None:
+        """Raise ``Stopped`` in it, between two of Python's steps: for one that may never pause."""
+        import ctypes
+
+        ident = ctypes.c_ulong(self._thread.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stopped))
+
     @property
     def gone(self) -> bool:
         return not self._thread.is_alive()
