@@ -385,7 +385,7 @@ def _powers(label: str, numbers: np.ndarray) -> Launch:
 
 
 def two_groups(rng: np.random.Generator) -> Iterator[Launch]:
-    steps = int(rng.choice([4, 6, 7, 8]))
+    steps = int(rng.choice([4, 6, 8, 9]))
     for n, m in ((128, 32), (256, 16), (128, 48), (384, 32), (128, 16 * steps)):
         q, k = (rng.uniform(-1, 1, (rows, 32)).astype(np.float16) for rows in (n, m))
         k = (k * np.linspace(0.5, 2, m)[:, None]).astype(np.float16)  # so that maxima grow
