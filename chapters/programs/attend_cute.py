@@ -1,8 +1,8 @@
 """Attention in CuTe DSL, forward, for one head: softmax(Q K^T scale) V in powers of 2.
 
 ``q``, ``k``, ``v``, ``o``: n x D in bfloat16, n a multiple of ROWS and KEYS; ``scale`` includes
-log2(e). Four warps own 16 queries each. A launch needs a GPU; a compiler has taken it, and it was
-not run."""
+log2(e). Four warps own 16 queries each. A launch needs a GPU; without one, its PTX was run in an
+interpreter."""
 
 from operator import add
 
