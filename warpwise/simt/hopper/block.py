@@ -124,6 +124,7 @@ class Units(Observer):
         detail: str = "",
         moved: Box | None = None,
         flops: int = 0,
+        operands: tuple[Lanes, Lanes] | None = None,
     ) -> None:
         """Tell the observers of a word, and let the warp's ticks go on.
 
@@ -143,6 +144,7 @@ class Units(Observer):
             counted,
             moved,
             flops,
+            operands,
         )
         for observe in self.batch.hooks.asynchronous:
             observe(event)
