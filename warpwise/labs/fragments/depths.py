@@ -22,9 +22,10 @@ OTHER_STEP = (
     "along K, or is it read from another stage?"
 )
 NOT_ONCE = (
-    "each trip multiplies the next part of K once: look at the step in the index that loads, at "
-    "the stage in the index that reads, and at how far each loop goes"
+    "each product takes the next part of K, once: look at the step in the index that loads, at the "
+    "stage and the place that are read, and at how far each loop goes"
 )
+MOST_RUNS = 2  #: of neighbours that are named
 
 
 @dataclass(frozen=True)
@@ -102,16 +103,17 @@ def _not_once(products: list[tuple[_Along, Site]]) -> Seen | None:
     if times.min() == times.max():
         return None
     often, never = np.flatnonzero(times > 1).tolist(), np.flatnonzero(times == 0).tolist()
-    parts = [f"{_runs(often)} are multiplied more than once"] if often else []
-    parts += [f"{_runs(never)} {'never' if often else 'are never multiplied'}"] if never else []
-    told = f"of {times.size} columns of A and rows of B, {', and '.join(parts)}"
+    parts = [f"{_runs(often)} more than once"] if often else []
+    parts += [f"{_runs(never)} never"] if never else []
+    told = f"of the {times.size} columns of A and rows of B are multiplied: {', '.join(parts)}"
     again = (site for along, site in products if (times[along.depths] != 1).any())
     return Seen(told, NOT_ONCE, next(again, products[0][1]))
 
 
 def _runs(numbers: list[int]) -> str:
-    """Name whole numbers in their order: "0 to 15, 32"."""
-    return ", ".join(f"{a} to {b}" if a < b else str(a) for a, b in _ends(numbers))
+    """Name whole numbers in their order: "0 to 15, 32 and so on"."""
+    runs = [f"{a} to {b}" if a < b else str(a) for a, b in _ends(numbers)]
+    return ", ".join(runs[:MOST_RUNS]) + (" and so on" if len(runs) > MOST_RUNS else "")
 
 
 def _ends(numbers: list[int]) -> Iterator[tuple[int, int]]:
