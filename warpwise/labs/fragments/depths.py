@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.labs.fragments.naming import whole
-from warpwise.labs.fragments.provenance import Multiplied, Origin
+from warpwise.labs.fragments.provenance import MOST_PRODUCTS, Multiplied, Origin
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import Lanes
 
@@ -62,6 +62,8 @@ def seen_of(products: Sequence[Multiplied]) -> Seen | None:
             if (of_a.depths != of_b.depths).any():
                 return _unlike(one, of_a, of_b)
             met[of_a.array, of_a.line, of_b.array, of_b.line].append((of_a, one.site))
+    if sum(len(one.a) for one in products) > MOST_PRODUCTS:
+        return None  # there may be more of them, which were not looked at
     return next((found for every in met.values() if (found := _not_once(every))), None)
 
 
