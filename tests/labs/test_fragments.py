@@ -124,6 +124,7 @@ def test_no_argument_is_changed():
 
 # --- swizzles ---
 
+
 @cuda.jit
 def swizzled_twice(a, b, out, written, read):
     """Multiply 16 x 64 by 64 x 8: a row of A has 8 chunks, moved where they are stored and read."""

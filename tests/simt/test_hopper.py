@@ -353,7 +353,11 @@ sums = cuda.local.array(32, np.float32)
 """
 WEAK = "before that had ended; the wait on line 33 lets the newest group go on"
 BLAMED = {
-    "parity": ("(full, s % 2, s // 2 % 2)", "(full, s % 2, s // 2 % 2 ^ 1)", "came through at once"),
+    "parity": (
+        "(full, s % 2, s // 2 % 2)",
+        "(full, s % 2, s // 2 % 2 ^ 1)",
+        "came through at once",
+    ),
     "old phase": ("(full, s % 2, s // 2 % 2)", "(full, s % 2, s % 2)", "0 of 1 threads"),
     "stage": ("tiles[s % 2], 64", "tiles[1 - s % 2], 64", "is for full[0], and this is filled for"),
     "moved": ("of + 2, of + 2", "of + 32, of + 32", "begins in a tile that has come, and reaches"),

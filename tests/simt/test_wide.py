@@ -146,7 +146,7 @@ def test_what_a_gpu_would_stop_at_or_get_wrong_is_refused(line):
     assert said in str(error.value) and line in str(error.value)
 
 
-MAKES = "s = cuda.shared.array({}, np.{}{})\n    s[4 * t], s[4 * t + 1], s[4 * t + 2], s[4 * t + 3] = 1, 2, 3, 4"
+MAKES = "s = cuda.shared.array({}, np.{}{})\n    for k in range(4):\n        s[4 * t + k] = k"
 BY_CHANCE = {
     MAKES.format(128, "float32", ""): "s is sure to begin at a multiple of 4 bytes alone",
     MAKES.format(128, "float32", ", alignment=8"): "at a multiple of 8 bytes alone",

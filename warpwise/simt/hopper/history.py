@@ -123,7 +123,9 @@ class History:
         phase = f"phase {wait.phase} of {wait.barrier.open()}"
         when, site = self.arrivals[wait.address, wait.phase].get(reader, (-1, None))
         if site is None:
-            return Cause(f"warp {reader} did not arrive in {phase}, which was waited for", EACH_ONCE)
+            return Cause(
+                f"warp {reader} did not arrive in {phase}, which was waited for", EACH_ONCE
+            )
         arrived = f"warp {reader} arrived in {phase}, on {site.there}"
         if when < began:
             return Cause(f"{arrived}, before it read that", TOO_EARLY)

@@ -211,7 +211,9 @@ class Shadow:
         """Say why a tile is read whose copy has not come, of several ``writes`` that are read."""
         come = [one for one in writes if one.copy and self._has_come(one, use.warp)]
         if use.words == PRODUCT and come:
-            return Cause("the product begins in a tile that has come, and reaches into another", TOO_FAR)
+            return Cause(
+                "the product begins in a tile that has come, and reaches into another", TOO_FAR
+            )
         return self.history.of_early_read(use.warp, copy.address, copy.phase, copy.barrier)
 
     def _has_come(self, write: Write, warp: int) -> bool:

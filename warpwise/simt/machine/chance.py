@@ -20,8 +20,8 @@ def need_alignment(root: Memory, needed: int, use: str, mask: Mask, site: Site) 
     if root.sure_multiple % needed == 0:
         return
     what = message(
-        "{array} is sure to begin at a multiple of {has} bytes alone, and {use}, which takes one of "
-        "{needed}: here it fits by chance, and a GPU stops where it does not",
+        "{array} is sure to begin at a multiple of {has} bytes alone, and {use}, which takes one "
+        "of {needed}: here it fits by chance, and a GPU stops where it does not",
         array=Name(root.name),
         has=Constant(root.sure_multiple),
         use=Words(use),
