@@ -371,10 +371,11 @@ BLAMED = {
 }
 
 
-def ring(old: str = "", new: str = "") -> None:
+def ring(old: str = "", new: str = "", without: str = "") -> None:
+    """Run the ring with one change, and without a line."""
     x = np.random.default_rng(7).standard_normal((64, 224)).astype(np.float16)
     assert not old or RING.count(old) == 1
-    body = ARRAYS + (RING.replace(old, new) if old else RING)
+    body = ARRAYS + (RING.replace(without, "").replace(old, new) if old else RING)
     run(body, 160, x_map=hopper.tensor_map(x, (64, 32), 64))
 
 
@@ -387,6 +388,36 @@ def test_what_is_wrong_in_a_ring_is_named(name: str):
     old, new, words = BLAMED[name]
     with pytest.raises(KernelError, match=re.escape(words)):
         ring(old, new)
+
+
+def test_one_wgmma_fence_is_enough_where_no_thread_uses_the_accumulators_between_products():
+    """PTX ISA, "wgmma.fence": products of the same shape follow one another without it."""
+    fence = "        hopper.wgmma_fence()\n"
+    ring("if t < 128:\n", "if t < 128:\n    hopper.wgmma_fence()\n", fence)
+
+
+STORED_TWICE = """a = cuda.shared.array((64, 16), np.float16, alignment=1024)
+sums = cuda.local.array(32, np.float32)
+for k in range(2):
+    for j in range(8):
+        a[t // 2, t % 2 * 8 + j] = x[j]
+    {fence}
+    cuda.syncthreads()
+    of = hopper.wgmma_descriptor(a, 32)
+    hopper.wgmma_fence()
+    hopper.wgmma_mma_async(sums, of, of, k > 0)
+    hopper.wgmma_commit_group()
+    hopper.wgmma_wait_group(0)
+    cuda.syncthreads()
+"""
+
+
+def test_what_threads_store_needs_a_fence_of_the_async_proxy_before_each_product():
+    x = np.ones(8, np.float16)
+    run(STORED_TWICE.format(fence="hopper.fence_proxy_async()"), 128, x=x)
+    once = STORED_TWICE.format(fence="if k == 0:\n        hopper.fence_proxy_async()")
+    with pytest.raises(AsyncCopyError, match="the async proxy, and no fence lies between"):
+        run(once, 128, x=x)
 
 
 @pytest.mark.parametrize("alignment", [1, 64, 256])
