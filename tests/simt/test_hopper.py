@@ -383,6 +383,19 @@ def test_a_ring_of_stages_is_right():
     ring()
 
 
+def test_a_stage_whose_copy_to_global_memory_goes_on_is_told_to_wait_for_that():
+    """It is not of a group of products, so the words to add are those of copies."""
+    stores = RING.replace("mma_async(sums, of, of, s > 0)", "fence()")
+    stores = re.sub(r".*mma_async.*\n|.*wgmma_(commit|wait).*\n", "", stores)
+    store = "        if t == 0:\n            hopper.tma_store(x_map, (0, 0), tiles[s % 2])\n"
+    body = ARRAYS + stores.replace(
+        "        hopper.mbarrier_arrive(", f"{store}        hopper.mbarrier_arrive("
+    )
+    x = hopper.tensor_map(np.zeros((64, 224), np.float16), (64, 32), 64)
+    with pytest.raises(AsyncCopyError, match=r"Try: hopper.tma_store_commit_group\(\)"):
+        run(body, 160, x_map=x)
+
+
 @pytest.mark.parametrize("name", BLAMED)
 def test_what_is_wrong_in_a_ring_is_named(name: str):
     old, new, words = BLAMED[name]

@@ -7,6 +7,7 @@ phase or another stage, a group that still goes on, an arrival that came too ear
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from warpwise.messages import Element
@@ -15,7 +16,8 @@ from warpwise.simt.machine.site import Site
 
 OTHER_PARITY = (
     "the other parity: phase p of an mbarrier has parity p % 2, so its first use waits with 0, its "
-    "second with 1; only a producer's first wait, for a stage that is empty anyway, has parity 1"
+    "second with 1; only a producer's first wait, for a stage that is empty anyway, has parity 1; "
+    "and a reader waits for the mbarrier that counts the copy"
 )
 OTHER_STAGE = (
     "read the stage whose mbarrier was waited for: look at the stage of the tile, and at how far a "
@@ -25,8 +27,9 @@ TOO_FAR = (
     "move the descriptor less: it counts units of 16 bytes, so that 16 float16 further along K it "
     "is larger by 2"
 )
-COMMIT = "hopper.wgmma_commit_group() behind the products, and before the wait for their group"
-WAIT_FOR_IT = "hopper.wgmma_wait_group(0) before the arrival that gives the stage back"
+COMMIT = "hopper.{kind}_commit_group() behind what reads it, and before the wait for that group"
+WAIT_FOR_IT = "hopper.{kind}_wait_group(0) before the arrival that gives the stage back"
+KINDS = ("wgmma", "tma_store")  #: of groups, as they are made
 TOO_EARLY = (
     "read a stage before the arrival that gives it back: does it read the stage that it waited "
     "for, and arrive at the mbarrier of that stage?"
@@ -104,13 +107,15 @@ class History:
 
     def of_going_on(self, warp: int, chunk: int) -> Cause | None:
         """Say why what a warp has issued still reads a chunk."""
-        for groups in (group[warp] for group in self.groups):
+        for kind, groups in self._groups_of(warp):
             for one in groups.under_way:
                 if chunk not in one.chunks:
                     continue
                 if any(one is other for other in groups.open):
-                    return Cause("no commit has put it into a group, so no wait is for it", COMMIT)
-                return Cause(_too_weak(groups) or "no wait has come for its group", WAIT_FOR_IT)
+                    why = "no commit has put it into a group, so no wait is for it"
+                    return Cause(why, COMMIT.format(kind=kind))
+                why = _too_weak(groups) or "no wait has come for its group"
+                return Cause(why, WAIT_FOR_IT.format(kind=kind))
         return None
 
     def of_late_read(self, filler: int, reader: int, began: int, ended: int) -> Cause | None:
@@ -130,9 +135,14 @@ class History:
         if when < began:
             return Cause(f"{arrived}, before it read that", TOO_EARLY)
         if when < ended:
-            weak = next(filter(None, (_too_weak(group[reader]) for group in self.groups)), "")
-            return Cause(f"{arrived}, before that had ended; {weak}".rstrip("; "), WAIT_FOR_IT)
+            weak = [(k, said) for k, g in self._groups_of(reader) if (said := _too_weak(g))]
+            kind, lets = weak[0] if weak else (KINDS[0], "its wait comes later")
+            why = f"{arrived}, before that had ended; {lets}"
+            return Cause(why, WAIT_FOR_IT.format(kind=kind))
         return None
+
+    def _groups_of(self, warp: int) -> Iterator[tuple[str, Groups]]:
+        return zip(KINDS, (groups[warp] for groups in self.groups), strict=True)
 
 
 def _too_weak(groups: Groups) -> str:
