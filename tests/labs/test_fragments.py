@@ -183,7 +183,8 @@ def steps_of_k(a, b, out, of_a, of_b, steps):
         i, j = of_a * s + q, of_b * s + q
         a0, a1, a2, a3 = a[g, i], a[g + 8, i], a[g, i + 4], a[g + 8, i + 4]
         c0, c1, c2, c3 = mma_bf16(a0, a1, a2, a3, b[g, j], b[g, j + 4], c0, c1, c2, c3)
-    out[g, 2 * q] = c0
+    out[g, 2 * q], out[g, 2 * q + 1] = c0, c1
+    out[g + 8, 2 * q], out[g + 8, 2 * q + 1] = c2, c3
 
 
 DEPTHS = {
@@ -339,6 +340,21 @@ def test_what_to_try_is_how_registers_are_laid_out():
     out = np.zeros((16, 8), np.float32)
     found = misplaced(as_kernel(columns_that_are_off), 1, 32, [a, b, out])
     assert "a0 is row g, columns 2q and 2q + 1" in found.causes[0]
+
+
+def test_of_depths_that_do_not_meet_no_change_of_the_text_is_looked_for(monkeypatch):
+    """The mistake itself is seen, so a student gets it at once."""
+
+    def repaired(*given):
+        raise AssertionError
+
+    monkeypatch.setattr("warpwise.labs.repairs.repair", repaired)
+    a, b = words(16, 64).reshape(16, 32), words(8, 64).reshape(8, 32)
+    args = (a, b, Out((16, 8)), 8, 0, 4)
+    launch = Launch("one tile", 1, 32, args, (np.full((16, 8), 3, np.float32),))
+    verdict = judge_launch(steps_of_k, launch)
+    assert "columns 16 to 31 of A by rows 0 to 15 of B" in verdict.detail
+    assert verdict.advice.startswith("a column of A goes with the row of B of the same number")
 
 
 def test_a_wrong_result_of_fragments_in_order_is_told_something_else():

@@ -74,7 +74,7 @@ def misplaced(
         if isinstance(brought, Brought) and (found := _out_of_order(brought)):
             return _told(brought, *found)
     seen = seen_of(products)
-    return Misplaced(seen.told, (seen.cause,), _line(seen.site)) if seen else None
+    return Misplaced(seen.told, (seen.cause,), True, _line(seen.site)) if seen else None
 
 
 def _out_of_order(brought: Brought) -> tuple[str, int] | None:
@@ -109,10 +109,10 @@ def _told(brought: Brought, name: str, warp: int) -> Misplaced:
     if due is not None and (due[lane, register] >= 0).all():
         seen += f": {naming.held(brought.origin, due[lane, register], pitch)}"
     if orders and orders[0] in SWIZZLED:
-        return Misplaced(seen, (orders[0].cause,), _line(brought.site))
+        return Misplaced(seen, (orders[0].cause,), True, _line(brought.site))
     first = [order.cause for order in orders]
     causes = (*first, *(text.format(layout=layout) for text in ANY))[:2]
-    return Misplaced(seen, causes, _line(brought.site))
+    return Misplaced(seen, causes, False, _line(brought.site))
 
 
 def _line(site: Site) -> int:
