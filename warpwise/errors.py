@@ -164,7 +164,8 @@ class BarrierError(KernelError):
 class MisalignedError(KernelError):
     """An access to an address that is no multiple of the element's size, where a GPU faults.
 
-    Elements have 2, 4, 8 or 16 bytes."""
+    Elements have 2, 4, 8 or 16 bytes. So is one of 16 bytes, or a tile of TMA and wgmma, in a
+    shared array whose alignment is smaller: there it is a multiple by chance alone."""
 
 
 class WarpMaskError(KernelError):

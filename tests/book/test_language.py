@@ -136,7 +136,7 @@ WRITES_WORDS = """
 @cuda.jit
 def k(flat, out):
     i = cuda.threadIdx.x
-    words = cuda.shared.array(128, np.uint32)
+    words = cuda.shared.array(128, np.uint32, alignment=16)
     for part in range(4):
         words[i + 32 * part] = flat[i + 32 * part]
     cuda.syncthreads()

@@ -175,6 +175,9 @@ BODIES = {
         then="cp_async_commit()\n    if n % 2:\n        cp_async_commit()\n    cp_async_wait(2)"
     ),
     "16 bytes out of place": "a, b, c, d = load4(x, 4 * (t % 20) + 1 + n % 3)",
+    "16 bytes in place by chance": (
+        "s = cuda.shared.array(256, float32)\na, b, c, d = load4(s, 4 * (t % 20 + n % 3))"
+    ),
     "16 bytes with gaps": "a, b, c, d = load4(x[::2], 4 * (n % 3))",
     "a part of a warp's product": (
         "f = float32(1)\nif lane < 2 + n % 20:\n    mma_tf32(f, f, f, f, f, f, f, f, f, f)"

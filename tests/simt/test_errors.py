@@ -121,6 +121,31 @@ def test_what_of_an_array_is_written_and_the_guard_of_its_stores_are_told():
     )
 
 
+ROWS = """s = cuda.shared.array(640, float32)
+if t < 16:
+    for c in range(8):
+        s[{stored} * t + c] = x[i]
+cuda.syncthreads()
+if t < {lanes}:
+    out[i] = s[{read} * t + 7]"""
+APART = {
+    (10, 8, 16): "lanes read 8 elements apart, and what is written lies in runs of 8 elements that "
+    "begin 10 apart: is a row as long where it is stored as where it is read?",
+    (8, 10, 16): "lanes read 10 elements apart, and what is written lies as one run of 128 "
+    "elements",
+    (10, 10, 20): "",  # rows of which too few are stored
+    (8, 8, 20): "",
+}
+
+
+@pytest.mark.parametrize("rows", APART)
+def test_rows_that_are_read_at_another_pitch_than_they_are_stored_at_are_told(rows):
+    stored, read, lanes = rows
+    told = str(caught(UnwrittenReadError, ROWS.format(stored=stored, read=read, lanes=lanes)))
+    assert APART[rows] in told and bool(APART[rows]) == ("elements apart" in told)
+    assert bool(APART[rows]) != ("are written by then" in told)
+
+
 OUT_OF_BOUNDS = {
     "out[i] = x[i - 129]": ("index -129 is outside x", (0, 0, 0), (0, 0, 0)),
     "out[i] = x[500]": ("index 500 is outside x", (0, 0, 0), (0, 0, 0)),
@@ -194,6 +219,44 @@ def test_an_index_out_of_bounds_has_a_likely_cause(body):
 )
 def test_an_index_out_of_bounds_without_a_likely_cause_gets_a_guard(body):
     assert caught(OutOfBoundsError, body).try_this.startswith("guard the access")
+
+
+WORDS = """
+import numpy as np
+from warpwise import cuda
+from warpwise.kernels.tensor_core import mma_bf16
+@cuda.jit
+def k(a):
+    lane, zero = cuda.laneid, np.float32(0)
+    word = a[{}]
+    c = mma_bf16(word, word, word, word, word, word, zero, zero, zero, zero)
+"""
+COUNTED = {
+    "lane // 4, lane % 4 + 8": "does lane % 4 + 8 count numbers? An index counts words, of two "
+    "neighbours each, and axis 1 of a has 8 words for 16 numbers; if that is not it, guard",
+    "lane // 4, 2 * (lane % 4) + 8": "does 2 * (lane % 4) + 8 count numbers?",
+    "lane // 4 + 8, lane // 4 + 2": "does lane // 4 + 2 count numbers?",
+    "lane % 4, lane // 2": "are two indices swapped? a[lane // 2, lane % 4]",
+    "lane // 4, lane % 4 + 16": "guard the access",  # further than there are numbers
+    "lane // 4 + 16, lane % 4 + 8": "guard the access",  # outside on another axis as well
+}
+
+
+@pytest.mark.parametrize("index", COUNTED)
+def test_an_index_of_words_that_counts_numbers_is_asked_about(index):
+    with pytest.raises(OutOfBoundsError) as error:
+        trace(kernels_in(WORDS.format(index))["k"], 1, 32, np.zeros((16, 8), np.uint32))
+    told = error.value.try_this
+    assert COUNTED[index] in told
+    assert ("count numbers" in told) == told.startswith("does ")
+
+
+def test_words_are_not_asked_about_where_no_tensor_core_takes_them():
+    text = WORDS.format("lane // 4, lane % 4 + 8").replace("c = mma_bf16(word", "c = max(word")
+    text = text.replace(", word, word, word, word, word, zero, zero, zero, zero)", ", word)")
+    with pytest.raises(OutOfBoundsError) as error:
+        trace(kernels_in(text)["k"], 1, 32, np.zeros((16, 8), np.uint32))
+    assert "count numbers" not in error.value.try_this
 
 
 def out_of_bounds(body: str, blocks, threads, shape) -> str:

@@ -15,6 +15,7 @@ from warpwise.errors import (
     BarrierError,
     EndlessError,
     KernelError,
+    MisalignedError,
     UnsupportedError,
 )
 from warpwise.simt import kernels_in
@@ -319,6 +320,129 @@ def test_without_a_swizzle_the_descriptor_goes_by_core_matrices_of_16_bytes():
     names = "K, N, SUMS, SWIZZLE, FIRST = 16, 8, 4, 0, 0"
     run(body, 128, names=names, a_map=maps[0], b_map=maps[1], out=out)
     assert np.allclose(out, a.astype(np.float64) @ b.astype(np.float64).T, atol=1e-3)
+
+
+# --- which wait, group or arrival was the wrong one ---
+
+RING = """if t == 0:
+    for i in range(2):
+        hopper.mbarrier_init(full, i, 1)
+        hopper.mbarrier_init(empty, i, 128)
+cuda.syncthreads()
+if t == 128:
+    for s in range(7):
+        while not hopper.mbarrier_try_wait(empty, s % 2, s // 2 % 2 ^ 1):
+            pass
+        hopper.mbarrier_arrive_expect_tx(full, s % 2, 64 * 64)
+        hopper.tma_load(tiles[s % 2], x_map, (0, 32 * s), full, s % 2)
+if t < 128:
+    for s in range(7):
+        while not hopper.mbarrier_try_wait(full, s % 2, s // 2 % 2):
+            pass
+        of = hopper.wgmma_descriptor(tiles[s % 2], 64)
+        hopper.wgmma_fence()
+        hopper.wgmma_mma_async(sums, of, of, s > 0)
+        hopper.wgmma_mma_async(sums, of + 2, of + 2, True)
+        hopper.wgmma_commit_group()
+        hopper.wgmma_wait_group(0)
+        hopper.mbarrier_arrive(empty, s % 2)
+"""
+ARRAYS = """tiles = cuda.shared.array((2, 64, 32), np.float16, alignment=512)
+full, empty = cuda.shared.array(2, np.uint64), cuda.shared.array(2, np.uint64)
+sums = cuda.local.array(32, np.float32)
+"""
+WEAK = "before that had ended; the wait on line 33 lets the newest group go on"
+BLAMED = {
+    "parity": (
+        "(full, s % 2, s // 2 % 2)",
+        "(full, s % 2, s // 2 % 2 ^ 1)",
+        "came through at once",
+    ),
+    "old phase": ("(full, s % 2, s // 2 % 2)", "(full, s % 2, s % 2)", "0 of 1 threads"),
+    "stage": ("tiles[s % 2], 64", "tiles[1 - s % 2], 64", "is for full[0], and this is filled for"),
+    "moved": ("of + 2, of + 2", "of + 32, of + 32", "begins in a tile that has come, and reaches"),
+    "commit": ("        hopper.wgmma_commit_group()\n", "", "no commit has put it into a group"),
+    "wait": ("        hopper.wgmma_wait_group(0)\n", "", "no wait has come for its group"),
+    "weak wait": ("wgmma_wait_group(0)", "wgmma_wait_group(1)", WEAK),
+    "given back": ("tiles[s % 2], 64", "tiles[0], 64", "before it read that"),
+    "other stage": ("(empty, s % 2)\n", "(empty, 0)\n", "did not arrive in phase 0 of empty[0]"),
+    "else": ("if t < 128:", "else:", "threads of this same warp"),
+    "one more": ("if t < 128:", "if t < 129:", "threads of this same warp"),
+}
+
+
+def ring(old: str = "", new: str = "", without: str = "") -> None:
+    """Run the ring with one change, and without a line."""
+    x = np.random.default_rng(7).standard_normal((64, 224)).astype(np.float16)
+    assert not old or RING.count(old) == 1
+    body = ARRAYS + (RING.replace(without, "").replace(old, new) if old else RING)
+    run(body, 160, x_map=hopper.tensor_map(x, (64, 32), 64))
+
+
+def test_a_ring_of_stages_is_right():
+    ring()
+
+
+def test_a_stage_whose_copy_to_global_memory_goes_on_is_told_to_wait_for_that():
+    """It is not of a group of products, so the words to add are those of copies."""
+    stores = RING.replace("mma_async(sums, of, of, s > 0)", "fence()")
+    stores = re.sub(r".*mma_async.*\n|.*wgmma_(commit|wait).*\n", "", stores)
+    store = "        if t == 0:\n            hopper.tma_store(x_map, (0, 0), tiles[s % 2])\n"
+    body = ARRAYS + stores.replace(
+        "        hopper.mbarrier_arrive(", f"{store}        hopper.mbarrier_arrive("
+    )
+    x = hopper.tensor_map(np.zeros((64, 224), np.float16), (64, 32), 64)
+    with pytest.raises(AsyncCopyError, match=r"Try: hopper.tma_store_commit_group\(\)"):
+        run(body, 160, x_map=x)
+
+
+@pytest.mark.parametrize("name", BLAMED)
+def test_what_is_wrong_in_a_ring_is_named(name: str):
+    old, new, words = BLAMED[name]
+    with pytest.raises(KernelError, match=re.escape(words)):
+        ring(old, new)
+
+
+def test_one_wgmma_fence_is_enough_where_no_thread_uses_the_accumulators_between_products():
+    """PTX ISA, "wgmma.fence": products of the same shape follow one another without it."""
+    fence = "        hopper.wgmma_fence()\n"
+    ring("if t < 128:\n", "if t < 128:\n    hopper.wgmma_fence()\n", fence)
+
+
+STORED_TWICE = """a = cuda.shared.array((64, 16), np.float16, alignment=1024)
+sums = cuda.local.array(32, np.float32)
+for k in range(2):
+    for j in range(8):
+        a[t // 2, t % 2 * 8 + j] = x[j]
+    {fence}
+    cuda.syncthreads()
+    of = hopper.wgmma_descriptor(a, 32)
+    hopper.wgmma_fence()
+    hopper.wgmma_mma_async(sums, of, of, k > 0)
+    hopper.wgmma_commit_group()
+    hopper.wgmma_wait_group(0)
+    cuda.syncthreads()
+"""
+
+
+def test_what_threads_store_needs_a_fence_of_the_async_proxy_before_each_product():
+    x = np.ones(8, np.float16)
+    run(STORED_TWICE.format(fence="hopper.fence_proxy_async()"), 128, x=x)
+    once = STORED_TWICE.format(fence="if k == 0:\n        hopper.fence_proxy_async()")
+    with pytest.raises(AsyncCopyError, match="the async proxy, and no fence lies between"):
+        run(once, 128, x=x)
+
+
+@pytest.mark.parametrize("alignment", [1, 64, 256])
+def test_a_tile_that_fits_its_swizzle_by_chance_is_refused(alignment: int):
+    body = (
+        "before = cuda.shared.array(480, np.uint8)\n"  # with the mbarriers 512 bytes
+        "a = cuda.shared.array((64, 32), np.float16{})\nd = hopper.wgmma_descriptor(a, 64)"
+    )
+    asked = f", alignment={alignment}" if alignment > 1 else ""
+    run(body.format(", alignment=512"), 128)
+    with pytest.raises(MisalignedError, match="which takes one of 512: here it fits by chance"):
+        run(body.format(asked), 128)
 
 
 # --- copies by threads, and what the async proxy sees of them ---

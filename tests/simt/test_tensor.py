@@ -69,7 +69,9 @@ def test_ldmatrix_loads_a_matrix_in_a_wavefront_where_its_rows_meet_in_no_bank(n
 
 def test_a_fragment_that_nobody_wrote_is_no_fragment():
     with pytest.raises(KernelError, match="nothing was written there"):
-        run("other = cuda.shared.array(128, np.uint32)\nc = ldmatrix_x4(other, 4 * t)")
+        run(
+            "other = cuda.shared.array(128, np.uint32, alignment=16)\nc = ldmatrix_x4(other, 4 * t)"
+        )
 
 
 REFUSED = {

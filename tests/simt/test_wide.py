@@ -146,6 +146,28 @@ def test_what_a_gpu_would_stop_at_or_get_wrong_is_refused(line):
     assert said in str(error.value) and line in str(error.value)
 
 
+MAKES = "s = cuda.shared.array({}, np.{}{})\n    for k in range(4):\n        s[4 * t + k] = k"
+BY_CHANCE = {
+    MAKES.format(128, "float32", ""): "s is sure to begin at a multiple of 4 bytes alone",
+    MAKES.format(128, "float32", ", alignment=8"): "at a multiple of 8 bytes alone",
+    MAKES.format(0, "float32", ""): "at a multiple of 4 bytes alone",
+    MAKES.format(128, "float32", ", alignment=32"): "",
+    MAKES.format(0, "float32", ", alignment=16"): "",
+}
+
+
+@pytest.mark.parametrize("makes", BY_CHANCE)
+def test_sixteen_bytes_of_a_shared_array_are_aligned_by_more_than_chance(makes):
+    """Whether they are does not depend on where the array happens to lie: here all begin at 0."""
+    kernel = kernels_in(f"{HEAD}    {makes}\n    a, b, c, d = load4(s, 4 * t)\n")["kernel"]
+    if not BY_CHANCE[makes]:
+        trace(kernel, 1, 32, numbers(128), shared_bytes=512 if "(0," in makes else 0)
+        return
+    with pytest.raises(MisalignedError, match=BY_CHANCE[makes]) as error:
+        trace(kernel, 1, 32, numbers(128), shared_bytes=512 if "(0," in makes else 0)
+    assert "Try: alignment=16 in the cuda.shared.array(...) that makes s" in str(error.value)
+
+
 def test_a_warp_that_waits_sees_a_wide_store():
     """A scheduled warp polls one element of what another one stores four at a time."""
 

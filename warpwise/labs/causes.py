@@ -181,6 +181,8 @@ def told(
     def guess() -> str:
         one, pattern = found()
         causes = pattern.causes if pattern else ()
+        if pattern and pattern.sure:
+            return _two(*causes)
         return _joined(one.unused, repaired(), causes) or usual or _by_hand(one)
 
     remedy = message("[[{guess}|{known}]]", guess=Later(guess), known=Words(known))

@@ -3,7 +3,8 @@
 The kernel runs twice more on arrays whose elements are labels. Elements that are only moved,
 through shared memory, ``ldmatrix`` or packing, arrive in the registers of a product as the labels
 that they are, so it is known which element each lane brings (``provenance``). A fragment is in
-order if its rows lie one step apart, and its columns (``orders``).
+order if its rows lie one step apart, and its columns (``orders``). Where all are, the products may
+still be of other depths of K than they should (``depths``), as may those of a warpgroup.
 
 A kernel may bring rows or depths in another order and be right, so this is told of wrong results
 alone, and of no two fragments whose depths are in the same other order. Left out: elements that are
@@ -15,11 +16,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpwise.labs.fragments.orders import explaining, in_order, same_depths, slots_of
-from warpwise.labs.fragments.provenance import Brought, Origin, products_of
+from warpwise.labs.fragments import naming
+from warpwise.labs.fragments.depths import seen_of
+from warpwise.labs.fragments.orders import (
+    SWIZZLED,
+    explaining,
+    in_order,
+    matrix,
+    one_sided,
+    pitch_of,
+    same_depths,
+    slots_of,
+)
+from warpwise.labs.fragments.provenance import Brought, products_of
 from warpwise.labs.patterns.failure import Pattern
-from warpwise.messages import Element, Name
 from warpwise.simt import Kernel
+from warpwise.simt.machine.site import Site
 from warpwise.simt.types import Lanes
 
 ANY = (
@@ -36,7 +48,9 @@ LAYOUTS = {
 
 @dataclass(frozen=True)
 class Misplaced(Pattern):
-    """A fragment in another order, by the line of its product; 0 if that is in another file."""
+    """A fragment that is not what it should be, by the line of its product.
+
+    The line is 0 if that is in another file."""
 
     line: int = 0
 
@@ -52,16 +66,28 @@ def misplaced(
     threads: int | tuple[int, ...],
     args: list[object],
 ) -> Misplaced | None:
-    """Return the first fragment of a launch that is in another order, None if all are in order.
+    """Return the first fragment of a launch that is in another order, or has other depths.
 
     ``args``: arrays and numbers; arrays of numbers are replaced by labels, and none is changed."""
-    for brought in products_of(kernel, blocks, threads, args):
-        of_a, of_b = brought.slots
-        wrong_a, wrong_b = ~in_order(of_a), ~in_order(of_b)
-        wrong = np.flatnonzero((wrong_a | wrong_b) & ~same_depths(of_a, of_b))
-        if wrong.size:
-            warp = int(wrong[0])
-            return _told(brought, "A" if wrong_a[warp] else "B", warp)
+    products = list(products_of(kernel, blocks, threads, args))
+    for brought in products:
+        if isinstance(brought, Brought) and (found := _out_of_order(brought)):
+            return _told(brought, *found)
+    seen = seen_of(products)
+    return Misplaced(seen.told, (seen.cause,), True, _line(seen.site)) if seen else None
+
+
+def _out_of_order(brought: Brought) -> tuple[str, int] | None:
+    """Return a matrix, and the warp that brings it in another order; None if there is none.
+
+    An order that both share is no mistake, unless it is that of a swizzle on one side."""
+    of_a, of_b = brought.slots
+    wrong_a, wrong_b = ~in_order(of_a), ~in_order(of_b)
+    shared = same_depths(of_a, of_b)
+    for warp in np.flatnonzero(wrong_a | wrong_b).tolist():
+        name, held = ("A", brought.a) if wrong_a[warp] else ("B", brought.b)
+        if not shared[warp] or one_sided(name, held[warp]):
+            return name, warp
     return None
 
 
@@ -70,20 +96,27 @@ def _told(brought: Brought, name: str, warp: int) -> Misplaced:
     held = (brought.a if name == "A" else brought.b)[warp]
     orders = explaining(name, held)
     due = orders[0].mended(held) if len(orders) == 1 else None
+    pitch = 0 if due is None else pitch_of(matrix(name, due)[0])
     lane, register = _first(name, held, due)
     layout = LAYOUTS[name, held.shape[-1]]
     place = slots_of(name, held.shape[-1])[lane, register]
     seen = (
         f"the product on {brought.site.there} has {name} in another order"
         f"{_either([order.told for order in orders])}: lane {lane} brings "
-        f"{_elements(brought.origin, held[lane, register])} in {name.lower()}{register}, where "
-        f"{_place(place)} of {name} belong{'s' if len(place) == 1 else ''}"
+        f"{naming.held(brought.origin, held[lane, register], pitch)} in {name.lower()}{register}, "
+        f"where {naming.place(place)} of {name} belong{'s' if len(place) == 1 else ''}"
     )
     if due is not None and (due[lane, register] >= 0).all():
-        seen += f": {_elements(brought.origin, due[lane, register])}"
+        seen += f": {naming.held(brought.origin, due[lane, register], pitch)}"
+    if orders and orders[0] in SWIZZLED:
+        return Misplaced(seen, (orders[0].cause,), True, _line(brought.site))
     first = [order.cause for order in orders]
-    line = 0 if brought.site.elsewhere else brought.site.line
-    return Misplaced(seen, (*first, *(text.format(layout=layout) for text in ANY))[:2], line)
+    causes = (*first, *(text.format(layout=layout) for text in ANY))[:2]
+    return Misplaced(seen, causes, False, _line(brought.site))
+
+
+def _line(site: Site) -> int:
+    return 0 if site.elsewhere else site.line
 
 
 def _either(told: list[str]) -> str:
@@ -111,29 +144,3 @@ def _expected(name: str, held: Lanes) -> Lanes:
 def _flat(slots: Lanes) -> list[list[int]]:
     found: list[list[int]] = slots.reshape(-1, 2).tolist()
     return found
-
-
-HALVES = ("", "the lower half of ", "the upper half of ")
-
-
-def _elements(origin: Origin, cells: Lanes) -> str:
-    """Name the elements that a register holds; a word of two numbers is named whole."""
-    places = [origin.of(cell) if cell >= 0 else None for cell in cells.tolist()]
-    first = places[0]
-    if len(places) == 2 and first and first[2] == 1 and places[1] == (*first[:2], 2):
-        return _named(*first[:2], 0)
-    return " and ".join(_named(*place) if place else "something else" for place in places)
-
-
-def _named(name: str, index: tuple[int, ...], half: int) -> str:
-    return HALVES[half] + Element(Name(name), index).open()
-
-
-def _place(slots: Lanes) -> str:
-    """Name the places of a matrix that a register stands for."""
-    first, last = slots[0].tolist(), slots[-1].tolist()
-    if first == last:
-        return f"row {first[0]}, column {first[1]}"
-    if first[0] == last[0]:
-        return f"row {first[0]}, columns {first[1]} and {last[1]}"
-    return f"rows {first[0]} and {last[0]} of column {first[1]}"

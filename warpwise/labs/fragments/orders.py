@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -42,6 +43,11 @@ def explaining(name: str, held: Lanes) -> list[Order]:
     return sorted(found, key=lambda one: _step_of_depths(name, one.mended(held)))
 
 
+def one_sided(name: str, held: Lanes) -> bool:
+    """Return True if one side alone swizzles what the lanes hold, or by another number of rows."""
+    return any(one.explains(name, held) for one in SWIZZLED if one.of == name)
+
+
 def _step_of_depths(name: str, held: Lanes) -> int:
     slots = matrix(name, held)[0]
     along = slots[0] if name == "A" else slots[:, 0]
@@ -51,6 +57,12 @@ def _step_of_depths(name: str, held: Lanes) -> int:
 def matrix(name: str, held: Lanes) -> Lanes:
     """Return slots, ``(1, rows, columns)``."""
     return MATRICES[name](held[None])
+
+
+def pitch_of(slots: Lanes) -> int:
+    """Return how far apart the rows, or the columns, of a matrix in order lie in memory."""
+    steps = slots[1, 0] - slots[0, 0], slots[0, 1] - slots[0, 0]
+    return max(abs(int(step)) for step in steps)
 
 
 def slots_of(name: str, parts: int) -> Lanes:
@@ -126,6 +138,44 @@ def _by_columns(held: Lanes) -> Lanes:
     return mended
 
 
+CHUNKS = 8  #: of 16 bytes, which cover the 32 banks
+
+
+def _swizzled(name: str, rows: int) -> Callable[[Lanes], Lanes]:
+    """Move chunk c of row r to ``c ^ (r & rows)``. Rows are those of A, or columns of B."""
+
+    def mended(held: Lanes) -> Lanes:
+        parts = held.shape[-1]
+        row = slots_of(name, parts)[..., int(name == "B")]
+        moved = np.where(held < 0, held, held ^ (row & rows) * (4 * parts))
+        slots = matrix(name, moved)[0]
+        pitch = slots[1, 0] - slots[0, 0] if name == "A" else slots[0, 1] - slots[0, 0]
+        return moved if pitch and pitch % (CHUNKS * 4 * parts) == 0 else held
+
+    return mended
+
+
+def _of_swizzle(name: str, one: int, other: int) -> Order:
+    """The order of a tile that is written by one swizzle, and read by another.
+
+    Rows modulo ``one`` move the chunks on one side, and rows modulo ``other`` on the other."""
+    of_one, of_other = f"c ^ r % {one}", "c" if other == 1 else f"c ^ r % {other}"
+    told = (
+        "as if chunk c of row r were read at its place without the swizzle"
+        if other == 1
+        else f"as if its chunk c of row r were written to one of {of_one} and {of_other}, and read "
+        "at the other"
+    )
+    cause = (
+        f"one side has chunk c of row r at {of_one} of its row, and the other at {of_other}: "
+        f"compare the place that the copies write with that which the lanes read"
+    )
+    return Order(name, told, _swizzled(name, (one - 1) ^ (other - 1)), cause)
+
+
+SWIZZLED = tuple(
+    _of_swizzle(name, *pair) for name in REGISTERS for pair in combinations((8, 4, 2, 1), 2)
+)
 ORDERS = (
     Order(
         "A",
@@ -159,4 +209,5 @@ ORDERS = (
         _by_columns,
         "four lanes, one after another, share a row of A or a column of B: g, q = l // 4, l % 4",
     ),
+    *SWIZZLED,
 )

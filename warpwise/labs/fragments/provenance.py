@@ -7,15 +7,17 @@ alone. A run with other labels has to agree, so that a computed number is not ta
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from warpwise import Observer, errors, trace
+from warpwise.hopper import TensorMap
 from warpwise.labs.fragments.orders import MATRICES
 from warpwise.simt import Kernel
+from warpwise.simt.machine.async_events import AsyncEvent
 from warpwise.simt.machine.members import arrived
 from warpwise.simt.machine.site import Site
 from warpwise.simt.machine.tensor import BF16, Product, halves_of
@@ -36,19 +38,23 @@ class Origin:
 
     arrays: tuple[tuple[int, str, tuple[int, ...], int], ...]
 
+    def array_of(self, cell: int) -> tuple[int, str, tuple[int, ...], int]:
+        """Return the array that an element is of."""
+        return next(a for a in reversed(self.arrays) if a[0] <= cell)
+
     def of(self, cell: int) -> tuple[str, tuple[int, ...], int]:
         """Return an element's array and index, and the half of a word that it is, or 0."""
-        first, name, shape, parts = next(a for a in reversed(self.arrays) if a[0] <= cell)
+        first, name, shape, parts = self.array_of(cell)
         place, part = divmod(cell - first, parts)
         index = tuple(int(i) for i in np.unravel_index(place, shape))
         return name, index, part + 1 if parts > 1 else 0
 
 
 @dataclass(frozen=True, eq=False)
-class Brought:
-    """A product: the number of the element in each register of A and B, -1 if it is not known.
+class Multiplied:
+    """A product: the number of the element in each place of A and B, -1 if it is not known.
 
-    ``a``: ``(warps, 32, 4, parts)``, ``b``: ``(warps, 32, 2, parts)``."""
+    ``a``: ``(warps, rows, depth)``, ``b``: ``(warps, depth, columns)``."""
 
     site: Site
     origin: Origin
@@ -58,22 +64,33 @@ class Brought:
     @property
     def slots(self) -> tuple[Lanes, Lanes]:
         """A and B as matrices."""
-        return MATRICES["A"](self.a), MATRICES["B"](self.b)
+        return self.a, self.b
 
-    def agreed(self, other: Brought) -> Brought:
+    def agreed(self, other: Self) -> Self:
         """Return what two runs have both found."""
         a, b = (
             np.where(mine == theirs, mine, -1)
             for mine, theirs in ((self.a, other.a), (self.b, other.b))
         )
-        return Brought(self.site, self.origin, a, b)
+        return replace(self, a=a, b=b)
+
+
+class Brought(Multiplied):
+    """A product of fragments, by register.
+
+    ``a``: ``(warps, 32, 4, parts)``, ``b``: ``(warps, 32, 2, parts)``."""
+
+    @property
+    def slots(self) -> tuple[Lanes, Lanes]:
+        """A and B as matrices."""
+        return MATRICES["A"](self.a), MATRICES["B"](self.b)
 
 
 class _Fragments(Observer):
     """Keeps the labels in the fragments of a launch's products."""
 
     def __init__(self, cells: Lanes, origin: Origin):
-        self.cells, self.origin, self.found, self.warps = cells, origin, list[Brought](), 0
+        self.cells, self.origin, self.found, self.warps = cells, origin, list[Multiplied](), 0
 
     def mma(self, product: Product) -> None:
         if self.warps > MOST_PRODUCTS:
@@ -84,6 +101,14 @@ class _Fragments(Observer):
         a, b = (self._cells(product.kind, part[here != 0]) for part in (product.a, product.b))
         self.warps += len(a)
         self.found.append(Brought(product.site, self.origin, a, b))
+
+    def asynchronous(self, event: AsyncEvent) -> None:
+        """Keep a warpgroup's product, of float16 in shared memory."""
+        if event.operands is None or self.warps > MOST_PRODUCTS:
+            return
+        a, b = (self.cells[part.view(np.uint16)] for part in event.operands)
+        self.warps += 1
+        self.found.append(Multiplied(event.site, self.origin, a[None], b.T[None]))
 
     def _cells(self, kind: str, registers: Lanes) -> Lanes:
         halves = halves_of(registers)
@@ -98,7 +123,7 @@ def products_of(
     blocks: int | tuple[int, ...],
     threads: int | tuple[int, ...],
     args: Sequence[Any],
-) -> Iterator[Brought]:
+) -> Iterator[Multiplied]:
     """Yield the products of a launch in their order; none if they depend on what is labelled."""
     runs = [_run(kernel, blocks, threads, args, seed) for seed in SEEDS]
     if len({tuple((one.site, one.a.shape) for one in run) for run in runs}) == 1:
@@ -111,7 +136,7 @@ def _run(
     threads: int | tuple[int, ...],
     args: Sequence[Any],
     seed: int,
-) -> list[Brought]:
+) -> list[Multiplied]:
     given, seen = _in_place_of(args, kernel.parameters, seed)
     quiet = partial(trace, record=(), sanitize=False, progress=False, max_steps=MAX_STEPS)
     try:
@@ -128,15 +153,17 @@ def _in_place_of(
     labels = np.random.default_rng(seed).permutation(LABELS)
     given, arrays, first = [], [], 0
     for name, arg in zip(names, args, strict=True):
-        is_array = isinstance(arg, np.ndarray)
-        parts = PARTS.get(arg.dtype.name, 0) if is_array else 0
-        end = first + parts * arg.size if parts else first
+        array = arg.array if isinstance(arg, TensorMap) else arg
+        is_array = isinstance(array, np.ndarray)
+        parts = PARTS.get(array.dtype.name, 0) if is_array else 0
+        end = first + parts * array.size if parts else first
         if first < end <= len(labels):
-            given.append(_labelled(arg, labels[first:end]))
-            arrays.append((first, name, arg.shape, parts))
+            array = _labelled(array, labels[first:end])
+            arrays.append((first, name, array.shape, parts))
             first = end
-        else:
-            given.append(arg.copy() if is_array else arg)
+        elif is_array:
+            array = array.copy()
+        given.append(arg._replace(array=array) if isinstance(arg, TensorMap) else array)
     cells = np.full(1 << 16, -1, np.int64)
     cells[labels[:first]] = np.arange(first, dtype=np.int64)
     return given, _Fragments(cells, Origin(tuple(arrays)))

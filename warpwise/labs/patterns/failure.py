@@ -38,10 +38,12 @@ class Pattern:
     """What the wrong elements of an output have in common.
 
     ``seen`` is a sentence on the numbers, and true. ``causes`` are what usually makes such numbers,
-    most likely first: they are where to look, not what is known."""
+    most likely first: they are where to look, not what is known. If the mistake itself is seen,
+    that is ``sure``, and no change of the text is looked for."""
 
     seen: str
     causes: tuple[str, ...]
+    sure: bool = False
 
 
 @dataclass(frozen=True, eq=False)

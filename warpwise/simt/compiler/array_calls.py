@@ -168,9 +168,10 @@ def element_type(c: Context, node: ast.expr) -> DType:
 def shared_array(c: Context, node: ast.Call) -> Code:
     dtype, given, name = _array_of(c, node)
     key, site = (c.kernel, node.lineno, node.col_offset), c.site(node)
+    alignment = _alignment(c, node)
     if given == (0,):
         t = ArrayType(dtype, 1, "shared")
-        return Code(lambda f, m: f.batch.arrays.dynamic(name, dtype, site), t)
+        return Code(lambda f, m: f.batch.arrays.dynamic(name, dtype, site, alignment), t)
     shape = _checked(c, node, given)
     if math.prod(shape) * dtype.itemsize > MOST_SHARED_BYTES:
         what = f"{name} of shape {shape} is larger than any GPU's shared memory"
@@ -178,7 +179,6 @@ def shared_array(c: Context, node: ast.Call) -> Code:
         c.refuse(node, what, f"at most {most:,} elements of {dtype}")
     t = ArrayType(dtype, len(shape), "shared")
     c.counts.arrays["shared", key] = math.prod(shape) * dtype.itemsize
-    alignment = _alignment(c, node)
     return Code(lambda f, m: f.batch.arrays.shared(key, name, dtype, shape, site, alignment), t)
 
 

@@ -13,6 +13,7 @@ from warpwise.errors import BarrierError, EndlessError, UnsupportedError, WarpMa
 from warpwise.messages import Count, Element, Message, Name, Size, Words, message
 from warpwise.metrics import WARP_SIZE
 from warpwise.model.swizzle import CHUNK
+from warpwise.simt.hopper.history import History
 from warpwise.simt.hopper.mbarriers import Mbarrier
 from warpwise.simt.hopper.order import Clocks
 from warpwise.simt.hopper.products import Products
@@ -59,7 +60,8 @@ class Units(Observer):
         self.batch, warps = batch, len(batch.resident)
         self.clocks, self.ticks = Clocks(warps), [0] * warps
         size = batch.state.device.sm.shared_bytes_per_block
-        self.shadow = Shadow(self.clocks, warps, size)
+        self.history = History()
+        self.shadow = Shadow(self.clocks, self.history, warps, size)
         self.barriers: dict[int, Mbarrier] = {}
         self.products = Products(warps, self.shadow)
         self.stores = Stores(warps, self.shadow)
@@ -124,6 +126,7 @@ class Units(Observer):
         detail: str = "",
         moved: Box | None = None,
         flops: int = 0,
+        operands: tuple[Lanes, Lanes] | None = None,
     ) -> None:
         """Tell the observers of a word, and let the warp's ticks go on.
 
@@ -143,6 +146,7 @@ class Units(Observer):
             counted,
             moved,
             flops,
+            operands,
         )
         for observe in self.batch.hooks.asynchronous:
             observe(event)
@@ -204,7 +208,14 @@ class Units(Observer):
             if one.barrier.address not in seen:
                 seen.add(one.barrier.address)
                 others.append(one.told(warp))
-        return lead.barrier.stuck(lead.mask, lead.site, others)
+        return lead.barrier.stuck(lead.mask, lead.site, others, self._waits_for_itself(lead))
+
+    def _waits_for_itself(self, one: Waiting) -> bool:
+        """Return True if threads wait for others of their own warp, as only other warps should."""
+        warp = next(w for w, waits in self.waiting.items() if waits is one)
+        others = self.history.waiters[one.barrier.address] - {warp}
+        alone = self.history.arrivers(one.barrier.address) == {warp}
+        return one.mask.threads < WARP_SIZE and alone and bool(others)
 
 
 def element_of(array: Array, address: int) -> Element:

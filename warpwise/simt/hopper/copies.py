@@ -10,9 +10,9 @@ import numpy as np
 from warpwise.errors import KernelTypeError
 from warpwise.messages import Name, TypeName, message
 from warpwise.simt.hopper.block import Units, need_one_thread
+from warpwise.simt.hopper.groups import Reading
 from warpwise.simt.hopper.layout import Tile, need_shape, tile_of, uniform
 from warpwise.simt.hopper.shadow import COPY, Arriving, Use
-from warpwise.simt.hopper.stores import Reading
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.async_events import Box, Filled
 from warpwise.simt.machine.memory import Array, GlobalArray

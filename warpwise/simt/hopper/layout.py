@@ -14,6 +14,7 @@ from warpwise.errors import KernelTypeError, MisalignedError, UnsupportedError
 from warpwise.messages import Constant, Lengths, Name, Size, message
 from warpwise.model.swizzle import CHUNK, swizzled
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.chance import need_alignment
 from warpwise.simt.machine.memory import Array, Memory, c_strides
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import Lanes, Value, as_array
@@ -66,8 +67,8 @@ def uniform(value: Value, mask: Mask, site: Site, what: str) -> int:
 def tile_of(array: Array, mask: Mask, site: Site, swizzle: int) -> Tile:
     """Return a shared array, or a part of one such as ``tiles[stage]``, as a tile.
 
-    Raises KernelTypeError unless its elements lie one after another, MisalignedError unless it
-    begins where the swizzle's pattern does."""
+    Raises KernelTypeError unless its elements lie one after another, MisalignedError unless it is
+    sure to begin where the swizzle's pattern does."""
     shape = tuple(uniform(size, mask, site, "a shape") for size in array.shape)
     address = uniform(array.address, mask, site, "the tile")
     width, where = array.dtype.itemsize, site.where_first(mask)
@@ -79,6 +80,7 @@ def tile_of(array: Array, mask: Mask, site: Site, swizzle: int) -> Tile:
         raise KernelTypeError(what, where, "a whole shared array, or one stage of it: tiles[stage]")
     if address % PATTERN[swizzle]:
         raise _misplaced(array, address, swizzle, site, mask)
+    need_alignment(array.root, PATTERN[swizzle], "a tile of its swizzle lies in it", mask, site)
     return Tile(array.root, address, shape, width)
 
 

@@ -24,11 +24,16 @@ _MORE_ARRIVALS = (
 )
 _FLIP = (
     "flip the parity each time the ring of stages begins anew: parity ^= 1, or k // STAGES % 2 in "
-    "trip k; a producer's first wait for an empty stage has parity 1"
+    "trip k; a producer's first wait for an empty stage has parity 1. Where the next stage is "
+    "meant, its index goes on: k % STAGES"
 )
 _BYTES = (
     "expect as many bytes as the copies of the phase bring: for each box the product of its "
     "lengths and the bytes of an element, where it leaves the array too"
+)
+_ITSELF = (
+    "keep the warp that copies out of this wait, with all its 32 threads: behind an if for the "
+    "thread that copies, an else lets in the others of its warp"
 )
 _ARRIVE = (
     "find the threads that should arrive, and what keeps them from it: a wait for the other "
@@ -107,21 +112,28 @@ class Mbarrier:
         """True if something of the phase has come, and something is missing."""
         return bool(self.arrived or self.expected or self.come)
 
-    def stuck(self, mask: Mask, site: Site, others: list[Message]) -> EndlessError:
-        """Return the error of a wait that nobody will end; ``others``: where other warps wait."""
+    def stuck(
+        self, mask: Mask, site: Site, others: list[Message], itself: bool = False
+    ) -> EndlessError:
+        """Return the error of a wait that nobody will end; ``others``: where other warps wait.
+
+        ``itself``: it is a part of the warp from which all arrivals have come."""
         what = message(
             "nobody will complete [[phase {phase}|a phase]] of {barrier}, for which this waits"
-            "[[: {missing}{others}]]",
+            "[[: {missing}{itself}{others}]]",
             phase=Size(self.phase),
             barrier=self.element,
             missing=self.missing(),
+            itself=Chosen(
+                ", and those of earlier phases were threads of this same warp" if itself else ""
+            ),
             others=Joined(tuple(others)),
         )
         lacks_bytes = self.come != self.expected
         any_of = f"{_ARRIVE}. Of copies: {_BYTES}"
         remedy = message(
             "[[{cause}|{any}]]",
-            cause=Chosen(_BYTES if lacks_bytes else _ARRIVE),
+            cause=Chosen(_ITSELF if itself else _BYTES if lacks_bytes else _ARRIVE),
             any=Words(any_of),
         )
         return EndlessError(what, site.where_first(mask), remedy)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from warpwise.errors import WarpMaskError
 from warpwise.messages import Name, Size, Words, message
+from warpwise.simt.hopper.groups import Groups, Reading
 from warpwise.simt.hopper.shadow import Shadow, Use
-from warpwise.simt.hopper.stores import Groups, Reading
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.machine.memory import Memory
 from warpwise.simt.machine.site import Site
@@ -32,6 +32,7 @@ class Products:
 
     def __init__(self, warps: int, shadow: Shadow):
         self.shadow, self.groups = shadow, [Groups() for _ in range(warps)]
+        shadow.history.groups.append(self.groups)
         self.fenced = [False] * warps
         self.unfenced: set[tuple[int, Memory]] = set()  #: used since the last fence of the warp
         self.known: set[tuple[int, Memory]] = set()  #: accumulators with a value
@@ -78,10 +79,10 @@ class Products:
         self.shadow.read_until_waited(use, product.chunks)
         self.groups[use.warp].open.append(product)
 
-    def wait(self, warp: int, newest: int) -> int:
+    def wait(self, warp: int, newest: int, site: Site) -> int:
         """Wait for all but the newest groups; return the tick of their end."""
         groups = self.groups[warp]
-        ended = groups.wait(newest)
+        ended = groups.wait(newest, site)
         others = [one.chunks for one in groups.under_way]
         self.shadow.read_ends(warp, [one.chunks for one in ended], others)
         return max((one.end for one in ended), default=0)

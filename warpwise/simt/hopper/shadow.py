@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpwise.errors import AsyncCopyError, Location, UnwrittenReadError
-from warpwise.messages import Element, Message, Name, Part, Size, Words, message
+from warpwise.messages import Chosen, Element, Message, Name, Part, Size, Words, message
 from warpwise.model.swizzle import CHUNK
+from warpwise.simt.hopper.history import TOO_FAR, Cause, History
 from warpwise.simt.hopper.order import Clocks
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.site import Site
@@ -53,26 +54,37 @@ class Use:
     array: str
     words: str = "read"
 
-    def unwritten(self) -> UnwrittenReadError:
+    def unwritten(self, cause: Cause | None) -> UnwrittenReadError:
         what = message(
-            "{array} is {used}, and nothing has been written or copied there",
+            "{array} is {used}, and nothing has been written or copied there[[{why}]]",
             array=Name(self.array),
             used=Words(self.words),
+            why=_why(cause),
         )
-        try_this = _WAIT if self.words == PRODUCT else _FENCE
-        return UnwrittenReadError(what, self.where, try_this)
+        usual = _WAIT if self.words == PRODUCT else _FENCE
+        return UnwrittenReadError(what, self.where, _remedy(cause, usual))
 
     @property
     def where(self) -> Location:
         return self.site.where_first(self.mask)
 
-    def error(self, what: Message, try_this: str) -> AsyncCopyError:
+    def error(self, what: Message, try_this: str | Message) -> AsyncCopyError:
         return AsyncCopyError(what, self.where, try_this)
 
     def parts(self, earlier: Site) -> dict[str, Part]:
         """Return the values of a message: the array, what is done to it, and an earlier line."""
         used = Words(self.words)
         return {"array": Name(self.array), "used": used, "line": Words(earlier.there)}
+
+
+def _why(cause: Cause | None) -> Chosen:
+    """Return the end of a sentence."""
+    return Chosen(f"; {cause.why}" if cause else "")
+
+
+def _remedy(cause: Cause | None, usual: str) -> Message:
+    found = cause.remedy if cause else usual
+    return message("[[{found}|{usual}]]", found=Chosen(found), usual=Words(usual))
 
 
 @dataclass(frozen=True)
@@ -102,13 +114,15 @@ class Write:
 class Shadow:
     """The chunks of one block's shared memory."""
 
-    def __init__(self, clocks: Clocks, warps: int, size: int):
+    def __init__(self, clocks: Clocks, history: History, warps: int, size: int):
         chunks = size // CHUNK + 1
+        self.history = history
         self.clocks, self.fences = clocks, [0] * warps
         self.writes: list[Write] = []
         self.writer = np.full(chunks, -1, np.int64)
         self.reads = np.zeros((chunks, warps), np.int64)  #: times of the last ones, 0 for none
         self.ended = np.zeros((chunks, warps), np.int64)  #: times at which copies and products did
+        self.began = np.zeros((chunks, warps), np.int64)  #: times at which the last reads did
         self.reader = np.zeros((chunks, warps), np.int64)
         self.sites: list[Site] = []
 
@@ -151,7 +165,7 @@ class Shadow:
         """A product, or a copy to global memory, reads these chunks until ``read_ends``."""
         self._need_arrived(use, chunks)
         if (self.writer[chunks] < 0).any():
-            raise use.unwritten()
+            raise use.unwritten(self.history.of_unwritten(use.warp))
         for write in self._writes(chunks):
             if write.copy is None:
                 self._need_visible(use, write)
@@ -178,17 +192,29 @@ class Shadow:
     # --- checks ---
 
     def _need_arrived(self, use: Use, chunks: Lanes) -> None:
-        for write in self._writes(chunks):
+        writes = self._writes(chunks)
+        for write in writes:
             if not self._has_come(write, use.warp):
                 assert write.copy is not None
+                cause = self._of_early_read(use, writes, write.copy)
                 what = message(
                     "{array} is {used} before the copy of {line} has come: no wait for "
-                    "[[phase {phase} of {barrier}|its mbarrier]] lies between",
+                    "[[phase {phase} of {barrier}|its mbarrier]] lies between[[{why}]]",
                     **use.parts(write.site),
                     phase=Size(write.copy.phase),
                     barrier=write.copy.barrier,
+                    why=_why(cause),
                 )
-                raise use.error(what, _WAIT)
+                raise use.error(what, _remedy(cause, _WAIT))
+
+    def _of_early_read(self, use: Use, writes: list[Write], copy: Arriving) -> Cause | None:
+        """Say why a tile is read whose copy has not come, of several ``writes`` that are read."""
+        come = [one for one in writes if one.copy and self._has_come(one, use.warp)]
+        if use.words == PRODUCT and come:
+            return Cause(
+                "the product begins in a tile that has come, and reaches into another", TOO_FAR
+            )
+        return self.history.of_early_read(use.warp, copy.address, copy.phase, copy.barrier)
 
     def _has_come(self, write: Write, warp: int) -> bool:
         copy = write.copy
@@ -215,10 +241,18 @@ class Shadow:
         if len(unordered):
             what = message(
                 "this copy overwrites {array} while {line} may still read it: nothing orders "
-                "that read before the copy",
+                "that read before the copy[[{why}]]",
                 **use.parts(self._site_of_read(chunks, unordered[0])),
+                why=_why(cause := self._of_late_read(use, chunks, unordered[0])),
             )
-            raise use.error(what, _RELEASE)
+            raise use.error(what, _remedy(cause, _RELEASE))
+
+    def _of_late_read(self, use: Use, chunks: Lanes, at: Lanes) -> Cause | None:
+        chunk, reader = int(chunks[at[0]]), int(at[1])
+        time = int(self.reads[chunk, reader])
+        if time == UNDER_WAY:
+            return self.history.of_going_on(reader, chunk)
+        return self.history.of_late_read(use.warp, reader, int(self.began[chunk, reader]), time)
 
     def _need_visible(self, use: Use, write: Write) -> None:
         if write.under_way:
@@ -257,6 +291,7 @@ class Shadow:
         if not self.sites or self.sites[-1] is not use.site:
             self.sites.append(use.site)
         self.reads[chunks, use.warp] = time
+        self.began[chunks, use.warp] = self.clocks.now[use.warp]
         self.reader[chunks, use.warp] = len(self.sites) - 1
 
     def _site_of_read(self, chunks: Lanes, at: Lanes) -> Site:

@@ -2,46 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from warpwise.errors import AsyncCopyError
 from warpwise.messages import Name, message
+from warpwise.simt.hopper.groups import Groups
 from warpwise.simt.hopper.shadow import Shadow
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import Lanes
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Something asynchronous that reads chunks of shared memory."""
-
-    site: Site
-    chunks: Lanes
-    array: str
-    end: int  #: tick
-
-
-class Groups:
-    """Groups of what is under way, of one warp: the last is open until a commit."""
-
-    def __init__(self) -> None:
-        self.open: list[Reading] = []
-        self.closed: list[list[Reading]] = []
-
-    def commit(self) -> None:
-        self.closed.append(self.open)
-        self.open = []
-
-    def wait(self, newest: int) -> list[Reading]:
-        """Take and return all groups but so many."""
-        count = max(len(self.closed) - newest, 0)
-        ended, self.closed = self.closed[:count], self.closed[count:]
-        return [one for group in ended for one in group]
-
-    @property
-    def under_way(self) -> list[Reading]:
-        return [one for group in (*self.closed, self.open) for one in group]
 
 
 class Stores:
@@ -49,11 +15,12 @@ class Stores:
 
     def __init__(self, warps: int, shadow: Shadow):
         self.shadow, self.groups = shadow, [Groups() for _ in range(warps)]
+        shadow.history.groups.append(self.groups)
 
-    def wait(self, warp: int, newest: int) -> int:
+    def wait(self, warp: int, newest: int, site: Site) -> int:
         """Wait for all but the newest groups; return the tick of their end."""
         groups = self.groups[warp]
-        ended = groups.wait(newest)
+        ended = groups.wait(newest, site)
         others = [one.chunks for one in groups.under_way]
         self.shadow.read_ends(warp, [one.chunks for one in ended], others)
         return max((one.end for one in ended), default=0)

@@ -87,7 +87,14 @@ def mma(
     _accumulate(root, product, adds, mask)
     flops = 2 * product.size * K  # of the warp's 16 rows
     units.tell(
-        "wgmma_mma_async", mask, site, end, filled=Filled(root), detail=root.name, flops=flops
+        "wgmma_mma_async",
+        mask,
+        site,
+        end,
+        filled=Filled(root),
+        detail=root.name,
+        flops=flops,
+        operands=(tile_a, tile_b),
     )
 
 

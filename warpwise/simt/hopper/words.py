@@ -5,6 +5,7 @@ from __future__ import annotations
 from warpwise.errors import BarrierError, KernelTypeError
 from warpwise.messages import Limit, Name, Size, Words, message
 from warpwise.simt.hopper.block import Units, element_of, need_one_thread, need_warpgroup
+from warpwise.simt.hopper.history import Waited
 from warpwise.simt.hopper.layout import uniform
 from warpwise.simt.hopper.mbarriers import Mbarrier
 from warpwise.simt.lanes.masks import Mask
@@ -54,6 +55,7 @@ def arrive(
         units.tell("mbarrier_expect_tx", mask, site, detail=detail)
         return
     units.tell("mbarrier_arrive", mask, site, arrived=phase, detail=detail)
+    units.history.arrived(units.warp, phase, int(units.clocks.now[units.warp]), site)
     who, told = mask.group.first_of(mask.grid()), units.clocks.told(units.warp)
     barrier.arrive(mask.threads, told, units.ticks[units.warp], who, site)
 
@@ -64,6 +66,7 @@ def try_wait(units: Units, array: Array, at: Value, parity: Value, mask: Mask, s
     phase = barrier.wanted(uniform(parity, mask, site, "the parity") & 1)
     barrier.need_another(phase, mask, site)
     units.wait(barrier, phase, mask, site)
+    units.history.waited(units.warp, Waited(barrier.address, phase, barrier.element, site))
     end, waited = 0, None
     if phase >= 0:  # else it passes at once: nobody has used the stage before
         waited = barrier.address, phase
@@ -98,7 +101,7 @@ def wgmma_commit(units: Units, mask: Mask, site: Site) -> None:
 
 def wgmma_wait(units: Units, newest: int, mask: Mask, site: Site) -> None:
     need_warpgroup(units, mask, site, "wgmma_wait_group")
-    _until(units, "wgmma_wait_group", units.products.wait(units.warp, newest), mask, site)
+    _until(units, "wgmma_wait_group", units.products.wait(units.warp, newest, site), mask, site)
 
 
 def store_commit(units: Units, mask: Mask, site: Site) -> None:
@@ -107,7 +110,7 @@ def store_commit(units: Units, mask: Mask, site: Site) -> None:
 
 
 def store_wait(units: Units, newest: int, mask: Mask, site: Site) -> None:
-    _until(units, "tma_store_wait_group", units.stores.wait(units.warp, newest), mask, site)
+    _until(units, "tma_store_wait_group", units.stores.wait(units.warp, newest, site), mask, site)
 
 
 def _until(units: Units, word: str, end: int, mask: Mask, site: Site) -> None:

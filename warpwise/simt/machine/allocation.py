@@ -45,7 +45,7 @@ class Arrays:
     ) -> SharedArray:
         if key not in self.shared_arrays:
             address = _aligned(self.shared_bytes, alignment)
-            array = SharedArray(name, dtype, shape, address, self.group)
+            array = SharedArray(name, dtype, shape, address, self.group, alignment)
             static, most = (
                 _aligned(self.static_bytes, alignment) + array.memory_bytes,
                 self.state.device.shared_bytes_per_block,
@@ -66,7 +66,9 @@ class Arrays:
             self.shared_arrays[key] = array
         return self.shared_arrays[key]
 
-    def dynamic(self, name: str, dtype: DType, site: Site) -> SharedArray | View:
+    def dynamic(
+        self, name: str, dtype: DType, site: Site, alignment: int = 1
+    ) -> SharedArray | View:
         """``cuda.shared.array(0, dtype)``: as many elements as the launch's dynamic bytes hold."""
         total = self.state.dynamic_bytes
         used = total // dtype.itemsize * dtype.itemsize
@@ -84,10 +86,12 @@ class Arrays:
         if _DYNAMIC not in self.shared_arrays:
             unit: DType = dtype if used == total else np.dtype(np.uint8)
             shape = (total // unit.itemsize,)
-            array = SharedArray(name, unit, shape, _aligned(self.shared_bytes), self.group)
+            address = _aligned(self.shared_bytes, alignment)
+            array = SharedArray(name, unit, shape, address, self.group)
             self._take(array, self.static_bytes, site)
             self.shared_arrays[_DYNAMIC] = array
         root = self.shared_arrays[_DYNAMIC]
+        root.sure_multiple = max(root.sure_multiple, alignment, dtype.alignment)
         if root.dtype == dtype:
             return root
         if dtype.names or root.dtype.names:

@@ -52,14 +52,14 @@ class Box:
         return int(np.unique(np.concatenate([end // SECTOR_BYTES for end in ends])).size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AsyncEvent:
     """A word of ``hopper`` that a warp has passed.
 
     ``warp``: its number in the block; ``begin``, ``end``: ticks; ``arrived``: the phase that it
     arrived for, ``waited``: that whose end it has seen, ``counted``: that which counts a copy's
     bytes; ``detail``: what a picture calls it; ``moved``: what a copy moves of global memory;
-    ``flops``: of a product."""
+    ``flops``: of a product, and ``operands``: A and B, ``(16, K)`` and ``(N, K)``."""
 
     word: str
     warp: int
@@ -74,6 +74,7 @@ class AsyncEvent:
     counted: Phase | None = None
     moved: Box | None = None
     flops: int = 0
+    operands: tuple[Lanes, Lanes] | None = None
 
     @property
     def phase(self) -> Phase | None:

@@ -16,9 +16,16 @@ class SharedArray(Memory):
     space = "shared"
 
     def __init__(
-        self, name: str, dtype: DType, shape: tuple[int, ...], address: int, group: LaneGroup
+        self,
+        name: str,
+        dtype: DType,
+        shape: tuple[int, ...],
+        address: int,
+        group: LaneGroup,
+        alignment: int = 1,
     ):
         super().__init__(name, dtype, shape, c_strides(shape), address)
+        self.sure_multiple = max(alignment, dtype.alignment)
         self.values = np.zeros((group.rows, self.size), dtype)
         self.memory_bytes = self.size * dtype.itemsize
         self.rows = group.block_rows * self.size

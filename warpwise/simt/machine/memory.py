@@ -160,9 +160,11 @@ class Memory:
     """The base of all arrays that own their memory.
 
     ``cell``: bytes of the smallest part of an element that can be written alone; ``memory_bytes``:
-    of all elements, those in the gaps of a strided argument included."""
+    of all elements, those in the gaps of a strided argument included; ``sure_multiple``: the bytes
+    of which shared memory says that its address is a multiple (see ``chance``)."""
 
     space = ""
+    sure_multiple = 1
     alignment = 1  #: these arrays begin at, and step by, whole elements
     is_whole = True
     memory_bytes = 0

@@ -37,10 +37,11 @@ def explained(
     kernel: Kernel,
 ) -> OutOfBoundsError:
     """Return the error of a request with the likely cause before its advice, if one is found."""
-    texts, blocks, one_more = _texts(site.text, array.name, len(indices)), "", ""
+    texts, blocks, one_more, words = _texts(site.text, array.name, len(indices)), "", "", ""
     cause = (
         (guarded := _other_guard(array, indices, texts, site, kernel, mask))
         or (blocks := _blocks(array, indices, mask, kernel))
+        or (words := _counts_numbers(array, indices, texts, mask, kernel))
         or _swapped(array, indices, texts, mask)
         or _long_loop(array, indices, texts, site, kernel)
         or (one_more := _one_too_large(array, indices, mask))
@@ -48,7 +49,7 @@ def explained(
     )
     if not cause:
         return error
-    sure = guarded or blocks or one_more or array.space == "shared"
+    sure = guarded or blocks or one_more or words or array.space == "shared"
     guard_first = not sure and _rounded_up(array, indices, mask)
     try_this = message(
         "[[{before}]]{guard}[[{after}]]",
@@ -153,6 +154,40 @@ def _blocks(array: Array, indices: list[Value], mask: Mask, kernel: Kernel) -> s
                     f"{size}, as many as the grid has blocks along {other}"
                 )
     return ""
+
+
+def _counts_numbers(
+    array: Array, indices: list[Value], texts: tuple[str, ...], mask: Mask, kernel: Kernel
+) -> str:
+    """Return that an index counts numbers, where each element is a word of two for tensor cores.
+
+    Not if two indices may be swapped, by which some lanes stay inside."""
+    if array.space != "global" or array.dtype != np.uint32 or not _multiplies_words(kernel):
+        return ""
+    index, size = indices[-1], array.shape[-1]
+    outside = zip(indices[:-1], array.shape, strict=False)
+    if not all(_inside(at, length, mask) for at, length in outside):
+        return ""
+    if isinstance(size, np.ndarray) or not _inside(index, 2 * size, mask):
+        return ""
+    some_inside = bool((np.less(index, size) & mask.grid()).any())
+    if some_inside and _swapped(array, indices, texts, mask):
+        return ""
+    asked = f"does {texts[-1]} count" if texts else "does this index count"
+    of = f"axis {array.ndim - 1} of {array.name}" if array.ndim > 1 else array.name
+    return (
+        f"{asked} numbers? An index counts words, of two neighbours each, and {of} has {size} "
+        f"words for {2 * size} numbers"
+    )
+
+
+def _multiplies_words(kernel: Kernel) -> bool:
+    return any(
+        ast.unparse(node.func).rpartition(".")[2] == "mma_bf16"
+        for function in (kernel, *called_by(kernel))
+        for node in ast.walk(function.tree)
+        if isinstance(node, ast.Call)
+    )
 
 
 def _small(array: Array, indices: list[Value], mask: Mask) -> str:

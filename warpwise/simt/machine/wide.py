@@ -13,6 +13,7 @@ from warpwise.errors import MisalignedError, UnsupportedError
 from warpwise.messages import Index, Name, message
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.array_views import View, start
+from warpwise.simt.machine.chance import need_alignment
 from warpwise.simt.machine.memory import Array
 from warpwise.simt.machine.observer import AccessKind, Request
 from warpwise.simt.machine.requests import Requests
@@ -71,7 +72,7 @@ def quads(
     """Return an array as elements of 16 bytes, one for each that they may begin at; and the index.
 
     Raises OutOfBoundsError for four elements that do not lie in the array, and MisalignedError for
-    those that do not begin at a multiple of 16 bytes."""
+    those that do not begin at a multiple of 16 bytes, or do so by chance."""
     index = index.astype(np.int64) if isinstance(index, np.ndarray) else int(index)
     if np.any(below := np.less(index, 0) & mask.grid()):
         raise memory.out_of_bounds(array, 0, as_array(index), below, mask, site)
@@ -80,6 +81,8 @@ def quads(
         what = message("{array} has gaps: 16 bytes of it are no four elements", array=name)
         raise UnsupportedError(what, site.where(), "pass a copy, whose elements lie side by side")
     _need_aligned(view, index, mask, site)
+    if view.root.space == "shared":
+        need_alignment(view.root, BYTES, "16 bytes of it are accessed at once", mask, site)
     for last in (index, index + (ITEMS - 1)):
         memory.offset(array, [last], mask, site)
     most = view.shape[0] - ITEMS + 1

@@ -26,7 +26,7 @@ from warpwise.simt.sanitizer.global_shadow import GlobalShadow, shadows_of
 from warpwise.simt.sanitizer.local_shadow import LocalShadow
 from warpwise.simt.sanitizer.order import Clock, Order
 from warpwise.simt.sanitizer.shared_shadow import Shadow
-from warpwise.simt.sanitizer.unwritten import part_written, unwritten
+from warpwise.simt.sanitizer.unwritten import apart, part_written, unwritten
 from warpwise.simt.types import Lanes, Value, as_array
 from warpwise.traces import Function, reached_from, unlinear
 
@@ -183,12 +183,14 @@ class Sanitizer(Observer):
         shadow = self._shadow(root, batch)
         first, span = _cells(request, shadow)
         if kind != "store" and (missing := shadow.unwritten(first, mask, span)) is not None:
-            thread, cell, written = missing
-            index = element_index(root, cell * shadow.unit)
+            index = element_index(root, missing.cell * shadow.unit)
             view = "" if array.name == root.name else array.name
-            known = written * shadow.unit // root.dtype.itemsize
-            part = part_written(self.launch.kernel, root, known)
-            raise unwritten(root, site.where(*self._who(thread)), index, view, part)
+            cells = max(root.dtype.itemsize // shadow.unit, 1)
+            known = missing.written[::cells]
+            part = apart(known, missing.lanes // cells) or part_written(
+                self.launch.kernel, root, int(known.sum())
+            )
+            raise unwritten(root, site.where(*self._who(missing.thread)), index, view, part)
         if kind == "atomic":
             order.atomic(mask, array.space)
         if not self._looking:

@@ -10,11 +10,12 @@ memory."""
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from warpwise.metrics import WARP_SIZE
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.site import Site
@@ -23,6 +24,19 @@ from warpwise.simt.sanitizer.order import Order
 from warpwise.simt.types import Lanes, Value, as_array
 
 MOST_READS = 128  # noted before they are looked up: each holds an array of offsets
+
+
+@dataclass(frozen=True, eq=False)
+class Unwritten:
+    """A read of what nobody wrote: the thread in the launch, and the first cell.
+
+    ``written``: the cells of the block that are; ``lanes``: the first cell that each of the warp's
+    lanes reads."""
+
+    thread: int
+    cell: int
+    written: Lanes
+    lanes: Lanes
 
 
 class Shadow:
@@ -39,9 +53,8 @@ class Shadow:
         self.reads: list[tuple[Value, Mask, int, int]] = []
         self.floor = 0  #: see ``Order.floor``
 
-    def unwritten(self, offset: Value, mask: Mask, span: int = 1) -> tuple[int, int, int] | None:
-        """Find an active lane that would read what nobody wrote: thread in the launch, cell, and
-        how many cells of its block are written."""
+    def unwritten(self, offset: Value, mask: Mask, span: int = 1) -> Unwritten | None:
+        """Find an active lane that would read what nobody wrote."""
         if self.complete:
             return None
         places, threads = self._spread(offset, mask, span)
@@ -50,7 +63,9 @@ class Shadow:
             return None
         i = int(np.argmax(missing))
         row, cell = divmod(int(places[i]), self.cells)
-        return int(threads[i]), cell, int(self.written[row].sum())
+        first = i // span - threads[i] % WARP_SIZE  # of the lanes of its warp
+        lanes = places[max(first, 0) * span : (first + WARP_SIZE) * span : span] % self.cells
+        return Unwritten(int(threads[i]), cell, self.written[row], lanes)
 
     def access(
         self,

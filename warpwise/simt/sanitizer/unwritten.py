@@ -6,16 +6,23 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from warpwise.errors import Location, UnwrittenReadError
 from warpwise.messages import Chosen, Element, Name, Words, message
 from warpwise.simt.frontend.called import called_by
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.machine.memory import Array, Memory
+from warpwise.simt.types import Lanes
 
 SOME = "{written} of the {size} elements of {array} are written by then: {ask}? If not: "
 GUARDED = (
     "does `if {test}` on line {line} keep threads from storing the others, or do several threads "
     "store the same ones"
+)
+APART = (
+    "lanes read {pitch} elements apart, and what is written lies {how}: is a row as long where it "
+    "is stored as where it is read? If that is not it: "
 )
 EACH = "should each of the others have a thread, or a trip of a loop, that stores it"
 
@@ -26,6 +33,28 @@ def part_written(kernel: Kernel, array: Memory, written: int) -> str:
         return ""
     ask = next((GUARDED.format(test=t, line=n) for t, n in _guards(kernel, array.name)), EACH)
     return SOME.format(written=written, size=array.size, array=array.name, ask=ask)
+
+
+def apart(written: Lanes, read: Lanes) -> str:
+    """Say that rows are read at another pitch than they are written at; "" unless they are.
+
+    ``written``: whether each element of an array is; ``read``: the first one of each lane's."""
+    steps, times = np.unique(np.diff(read), return_counts=True)
+    if not steps.size or steps[at := int(times.argmax())] < 2 or 2 * times[at] < read.size:
+        return ""
+    pitch, ends = int(steps[at]), np.flatnonzero(np.diff(written, prepend=False, append=False))
+    begins, lengths = ends[::2], ends[1::2] - ends[::2]
+    if len(begins) == 1:
+        length = int(lengths[0])
+        if length <= pitch or length % pitch == 0:
+            return ""
+        how = f"as one run of {length} elements"
+    else:
+        gaps = set(np.diff(begins).tolist())
+        if len(gaps) > 1 or gaps == {pitch} or len({*lengths.tolist()}) > 1:
+            return ""
+        how = f"in runs of {lengths[0]} elements that begin {gaps.pop()} apart"
+    return APART.format(how=how, pitch=pitch)
 
 
 def _guards(kernel: Kernel, array: str) -> list[tuple[str, int]]:
@@ -53,7 +82,7 @@ def unwritten(
     """Return the error of a read where nothing was written.
 
     ``index``: of the element, if it is known; ``view``: what it was read through; ``part``: what
-    ``part_written`` says."""
+    ``apart`` or ``part_written`` says."""
     name = Name(array.name)
     element = name if index is None else Element(name, index)
     what = message(
