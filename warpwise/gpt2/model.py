@@ -4,8 +4,6 @@ Everything lies on the device: parameters, gradients and AdamW's means in one ar
 llm.c's order, and activations. The lists are made once, for one size of batch.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,7 +16,10 @@ from warpwise.gpt2 import kernels as k
 from warpwise.gpt2.config import Config
 
 Array: TypeAlias = Any  #: the device's: Numba's on a GPU, the simulator's elsewhere
-NORM_BLOCKS = 64
+Layer: TypeAlias = int | None
+PARTS = 64  # blocks that share the gradient's norm
+OF_LAYER = "ln1 1C  qkv 3C  atty 1C  middle 1C  ln2 1C  fch 4C  gelu 4C  end 1C"
+OF_ALL = "encoded 1C  branch 1C  lnf 1C  dres 1C  dbranch 1C  datty 1C  dqkv 3C  dfch 4C"
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Launch:
     threads: tuple[int, ...] | int
     args: tuple[Any, ...]
 
-    def run(self) -> None:
-        self.kernel[self.blocks, self.threads](*self.args)
+
+Launches: TypeAlias = list[Launch]
 
 
 @dataclass(frozen=True)
@@ -51,40 +52,35 @@ class GPT2:
     """A model in training: its arrays, and the launches over them.
 
     ``patch``: results on a side of a thread's patch in products of matrices. 1 suits the simulator,
-    to which many lanes matter more than reuse; 8 suits a GPU. Raises LaunchError for sizes that tiles do not
-    divide.
-    """
+    to which many lanes matter more than reuse; 8 suits a GPU. Raises LaunchError for sizes that
+    tiles do not divide."""
 
     def __init__(self, config: Config, parameters: np.ndarray, batch: int = 4, patch: int = 1):
         self.config, self.batch, self.patch, self.steps = config, batch, patch, 0
         self.rows = n = batch * config.positions
-        c, layers, width = config.channels, config.layers, config.padded
-        side = k.SIDE * patch
-        if any(size % side for size in (n, c, width)) or c % 32 or config.head_width % k.SIDE:
-            what = f"{n} rows, {c} channels, {width} tokens, heads of {config.head_width}"
-            raise LaunchError(f"tiles of {side} and heads of 16 do not divide {what}")
+        c, heads, side = config.channels, config.heads, k.SIDE * patch
+        self.tiles = config.positions // k.SIDE, heads, batch  # blocks of attention
+        tiled = (n, side), (c, side), (config.padded, side), (c, 32)
+        for size, tile in (*tiled, (config.head_width, k.SIDE), (config.positions, k.SIDE)):
+            if size % tile:
+                raise LaunchError(f"{size} of the model's sizes is no multiple of a tile's {tile}")
         self.flat = cuda.to_device(parameters.astype(np.float32))
-        self.flat_gradient, self.flat_mean, self.flat_square = (
-            cuda.to_device(np.zeros(config.parameters, np.float32)) for _ in range(3)
-        )
-        self.parameters, self.gradients = self._tensors(self.flat), self._tensors(self.flat_gradient)
+        zeros = (cuda.to_device(np.zeros(config.parameters, np.float32)) for _ in range(3))
+        self.flat_gradient, self.flat_mean, self.flat_square = zeros
+        self.parameters = config.tensors(self.flat)
+        self.gradients = config.tensors(self.flat_gradient)
         self.tokens, self.targets = (cuda.to_device(np.zeros(n, np.int32)) for _ in range(2))
-        of_layer = {"qkv": 3 * c, "lse": config.heads, "fch": 4 * c, "gelu": 4 * c}
-        of_layer |= dict.fromkeys(("ln1", "atty", "middle", "ln2", "end"), c)
-        of_layer |= dict.fromkeys(("mean1", "rstd1", "mean2", "rstd2"), 1)
-        self.kept = [{name: _rows(n, size) for name, size in of_layer.items()} for _ in range(layers)]
-        sizes = dict.fromkeys(("encoded", "branch", "lnf", "dres", "dbranch", "datty"), c)
-        sizes |= {"logits": width, "losses": 1, "dqkv": 3 * c, "dfch": 4 * c, "delta": config.heads}
-        sizes |= {"meanf": 1, "rstdf": 1}
-        self.acts = {name: _rows(n, size) for name, size in sizes.items()}
-        self.norm_blocks = min(n // k.ROWS, 256)
-        self.dweights, self.dbiases = (_rows(self.norm_blocks, c) for _ in range(2))
-        self.partials, self.norm = _rows(NORM_BLOCKS, 1), _rows(1, 1)
+        self.kept = [
+            _rows(n, c, OF_LAYER)
+            | {"lse": _zeros(n, heads)}
+            | {f"{what}{which}": _zeros(n) for what in ("mean", "rstd") for which in "12"}
+            for _ in range(config.layers)
+        ]
+        self.acts = _rows(n, c, OF_ALL) | {name: _zeros(n) for name in ("meanf", "rstdf", "losses")}
+        self.acts |= {"logits": _zeros(n, config.padded), "delta": _zeros(n, heads)}
+        self.sums = [_zeros(min(n // k.ROWS, 256), c) for _ in range(2)]
+        self.norms, self.norm = _zeros(PARTS), _zeros(1)
         self.forward, self.backward = self._forward(), self._backward()
-
-    def _tensors(self, flat: Array) -> dict[str, Array]:
-        places, shapes = self.config.places(), self.config.shapes
-        return {name: flat[at].reshape(*shapes[name]) for name, at in places.items()}
 
     def set_batch(self, tokens: np.ndarray, targets: np.ndarray) -> None:
         """Take tokens, (batch, positions), and what is to follow each."""
@@ -93,183 +89,145 @@ class GPT2:
         order = np.argsort(tokens.ravel(), kind="stable").astype(np.int32)
         _, starts = np.unique(tokens.ravel()[order], return_index=True)
         ends = np.append(starts, self.rows).astype(np.int32)
-        args = cuda.to_device(order), cuda.to_device(ends), self.tokens, self.acts["dres"]
+        arrays = self.tokens, self.acts["dres"], self.gradients["wte"]
+        args = cuda.to_device(order), cuda.to_device(ends), *arrays
         threads = min(self.config.channels, k.THREADS)
-        self.backward[-1] = Launch(
-            "wte", k.encoder_backward_tokens, len(starts), threads, (*args, self.gradients["wte"])
-        )
+        self.backward[-1] = Launch("wte", k.encoder_backward, len(starts), threads, args)
 
     # --- forward ---
 
-    def _forward(self) -> list[Launch]:
-        p, a, n, c = self.parameters, self.acts, self.rows, self.config.channels
-        blocks = -(-n * c // k.THREADS)
-        first = self.tokens, p["wte"], p["wpe"], a["encoded"]
-        found = [Launch("encoder", k.encoder, blocks, k.THREADS, first)]
-        residual, branch = a["encoded"], None
+    def _forward(self) -> Launches:
+        p, a = self.parameters, self.acts
+        blocks, args = -(-a["encoded"].size // k.THREADS), (self.tokens, p["wte"], p["wpe"])
+        found = [Launch("encoder", k.encoder, blocks, k.THREADS, (*args, a["encoded"]))]
+        x, more, end = a["encoded"], None, a["encoded"]
         for i, to in enumerate(self.kept):
-            into = residual if branch is None else self.kept[i - 1]["end"]
-            found.append(self._norm("ln1", i, residual, branch, into, to["ln1"]))
             found += [
-                self._product("qkv", to["ln1"], p["qkvw"][i], to["qkv"], p["qkvb"][i]),
+                self._norm("ln1", i, x, more, end, to["ln1"]),
+                self._linear("qkv", i, to["ln1"], to["qkv"]),
                 self._attention(to),
-                self._product("attproj", to["atty"], p["attprojw"][i], a["branch"], p["attprojb"][i]),
-                self._norm("ln2", i, into, a["branch"], to["middle"], to["ln2"]),
-                self._product(
-                    "fc", to["ln2"], p["fcw"][i], to["gelu"], p["fcb"][i], before=to["fch"]
-                ),
-                self._product("fcproj", to["gelu"], p["fcprojw"][i], a["branch"], p["fcprojb"][i]),
+                self._linear("attproj", i, to["atty"], a["branch"]),
+                self._norm("ln2", i, end, a["branch"], to["middle"], to["ln2"]),
+                self._linear("fc", i, to["ln2"], to["gelu"], to["fch"]),
+                self._linear("fcproj", i, to["gelu"], a["branch"]),
             ]
-            residual, branch = to["middle"], a["branch"]
-        found.append(self._norm("lnf", None, residual, branch, self.kept[-1]["end"], a["lnf"]))
-        return [*found, self._product("head", a["lnf"], p["wte"], a["logits"])]
+            x, more, end = to["middle"], a["branch"], to["end"]
+        found.append(self._norm("lnf", None, x, more, end, a["lnf"]))
+        kernel = k.product(self.patch, k.as_rows, k.as_rows, k.plain)
+        return [*found, self._matmul("head", kernel, a["lnf"], p["wte"], a["logits"])]
 
-    def _norm(
-        self, name: str, layer: int | None, x: Array, more: Array | None, total: Array, out: Array
-    ) -> Launch:
+    def _norm(self, name: str, i: Layer, x: Array, more: Array, total: Array, out: Array) -> Launch:
         """LayerNorm of x + more, which ``total`` keeps; or of x alone."""
-        weight, bias, mean, rstd = self._of_norm(name, layer)
+        weight, bias, mean, rstd = self._of_norm(name, i, self.parameters)
         kernel = k.layernorm(self.config.channels, more is not None)
         args = x, x if more is None else more, weight, bias, total, out, mean, rstd
         return Launch(name, kernel, self.rows // k.ROWS, 32 * k.ROWS, args)
 
-    def _of_norm(self, name: str, layer: int | None) -> tuple[Array, ...]:
-        p, kept = self.parameters, self.acts if layer is None else self.kept[layer]
-        weight, bias = p[f"{name}w"], p[f"{name}b"]
-        if layer is not None:
-            weight, bias = weight[layer], bias[layer]
-        flat = (kept[f"{what}{name[-1]}"].reshape(self.rows) for what in ("mean", "rstd"))
-        return weight, bias, *flat
+    def _of_norm(self, name: str, i: Layer, of: dict[str, Array]) -> tuple[Array, ...]:
+        """Return weight and bias, of parameters or of gradients, and means and deviations."""
+        kept = self.acts if i is None else self.kept[i]
+        both = (of[name + one] if i is None else of[name + one][i] for one in "wb")
+        return *both, kept[f"mean{name[-1]}"], kept[f"rstd{name[-1]}"]
 
-    def _product(
-        self,
-        name: str,
-        x: Array,
-        weight: Array,
-        out: Array,
-        bias: Array | None = None,
-        before: Array | None = None,
-    ) -> Launch:
-        """out = x weight^T + bias; with ``before``, which keeps that, out is its GELU."""
-        finish = k.plain if bias is None else k.with_bias
-        if before is not None:
-            finish = k.with_bias_and_gelu
+    def _linear(self, name: str, i: int, x: Array, out: Array, before: Array = None) -> Launch:
+        """out = x weight^T + bias, in layer i; with ``before``, which keeps that, its GELU."""
+        finish = k.with_bias if before is None else k.with_bias_and_gelu
         kernel = k.product(self.patch, k.as_rows, k.as_rows, finish)
-        return self._matmul(name, kernel, x, weight, out, bias, before, x.shape[1])
+        weight, bias = self.parameters[f"{name}w"][i], self.parameters[f"{name}b"][i]
+        return self._matmul(name, kernel, x, weight, out, bias, before)
 
-    def _matmul(
-        self, name: str, kernel: Any, a: Array, b: Array, out: Array, bias: Any, before: Any, d: int
-    ) -> Launch:
-        side = k.SIDE * self.patch
-        blocks = out.shape[1] // side, out.shape[0] // side
-        bias, before = (out if one is None else one for one in (bias, before))
-        return Launch(name, kernel, blocks, k.THREADS, (a, b, out, bias, before, d))
+    def _matmul(self, name: str, kernel: Any, a: Array, b: Array, out: Array, *more: Any) -> Launch:
+        """``more``: a bias, what GELU was taken of (or None), and the depth if it is a's height."""
+        side, (bias, before, depth) = k.SIDE * self.patch, (*more, None, None, None)[:3]
+        blocks, both = (out.shape[1] // side, out.shape[0] // side), (bias, before)
+        args = a, b, out, *(out if one is None else one for one in both), depth or a.shape[1]
+        return Launch(name, kernel, blocks, k.THREADS, args)
 
     def _attention(self, to: dict[str, Array]) -> Launch:
-        kernel, args = k.attention(self.config.head_width), (to["qkv"], to["atty"], to["lse"])
-        return Launch("attention", kernel, *self._tiles(), (*args, self.config.positions))
+        args = to["qkv"], to["atty"], to["lse"], self.config.positions
+        kernel = k.attention(self.config.head_width)
+        return Launch("attention", kernel, self.tiles, (k.SIDE, k.SIDE), args)
 
-    def _tiles(self) -> tuple[tuple[int, int, int], tuple[int, int]]:
-        c = self.config
-        return (c.positions // k.SIDE, c.heads, self.batch), (k.SIDE, k.SIDE)
+    # --- backward, on the activations of the forward pass ---
 
-    # --- backward, after the forward pass and on its activations ---
-
-    def _backward(self) -> list[Launch]:
-        p, g, a, n = self.parameters, self.gradients, self.acts, self.rows
-        losses = a["logits"], self.targets, a["losses"].reshape(n), self.config.vocabulary
-        found = [Launch("classifier", k.classifier, n, k.THREADS, losses)]
+    def _backward(self) -> Launches:
+        p, g, a = self.parameters, self.gradients, self.acts
+        args = a["logits"], self.targets, a["losses"], self.config.vocabulary
+        found = [Launch("classifier", k.classifier, self.rows, k.THREADS, args)]
         found += self._dx_dw("head", a["logits"], p["wte"], a["lnf"], a["dbranch"], g["wte"])
-        found += self._norm_backward("lnf", None, self.kept[-1]["end"], adds=False)
+        found += self._norm_backward("lnf", None, self.kept[-1]["end"])
         for i in reversed(range(self.config.layers)):
-            kept = self.kept[i]
-            found += self._linear("fcproj", i, a["dres"], kept["gelu"], a["dfch"], kept["fch"])
-            found += self._linear("fc", i, a["dfch"], kept["ln2"], a["dbranch"])
-            found += self._norm_backward("ln2", i, kept["middle"])
-            found += self._linear("attproj", i, a["dres"], kept["atty"], a["datty"])
-            found += self._attention_backward(kept)
-            found += self._linear("qkv", i, a["dqkv"], kept["ln1"], a["dbranch"])
-            x = self.kept[i - 1]["end"] if i else a["encoded"]
-            found += self._norm_backward("ln1", i, x)
-        blocks = -(-g["wpe"].size // k.THREADS)
-        args = a["dres"], g["wpe"]
-        found.append(Launch("wpe", k.encoder_backward_positions, blocks, k.THREADS, args))
-        return [*found, found[-1]]  # the last is that of the batch's tokens: see ``set_batch``
+            of = self.kept[i]
+            found += self._linear_backward("fcproj", i, a["dres"], of["gelu"], a["dfch"], of["fch"])
+            found += self._linear_backward("fc", i, a["dfch"], of["ln2"], a["dbranch"])
+            found += self._norm_backward("ln2", i, of["middle"])
+            found += self._linear_backward("attproj", i, a["dres"], of["atty"], a["datty"])
+            found += self._attention_backward(of)
+            found += self._linear_backward("qkv", i, a["dqkv"], of["ln1"], a["dbranch"])
+            found += self._norm_backward("ln1", i, self.kept[i - 1]["end"] if i else a["encoded"])
+        of_positions = a["dres"].reshape(self.batch, p["wpe"].size), g["wpe"].reshape(p["wpe"].size)
+        found.append(self._sums("wpe", *of_positions))
+        return [*found, found[-1]]  # the last is to be that of a batch's tokens: see ``set_batch``
 
-    def _linear(
-        self, name: str, i: int, dout: Array, x: Array, dx: Array, before: Array | None = None
-    ) -> list[Launch]:
-        """Return the gradients of bias, x (through GELU, of ``before``) and weight, in layer i."""
-        p, g = self.parameters, self.gradients
-        db = self._sums(f"{name} db", dout, g[f"{name}b"][i])
-        return [db, *self._dx_dw(name, dout, p[f"{name}w"][i], x, dx, g[f"{name}w"][i], before)]
+    def _linear_backward(self, name: str, i: int, dout: Array, *arrays: Array) -> Launches:
+        """Return the gradients of bias, x (and through GELU, of ``before``) and weight."""
+        x, dx, before = (*arrays, None)[:3]
+        db, dw = self.gradients[f"{name}b"][i], self.gradients[f"{name}w"][i]
+        weight = self.parameters[f"{name}w"][i]
+        both = self._dx_dw(name, dout, weight, x, dx, dw, before)
+        return [self._sums(f"{name} db", dout, db), *both]
 
-    def _dx_dw(
-        self,
-        name: str,
-        dout: Array,
-        weight: Array,
-        x: Array,
-        dx: Array,
-        dw: Array,
-        before: Array | None = None,
-    ) -> list[Launch]:
+    def _dx_dw(self, name: str, dout: Array, weight: Array, *arrays: Array) -> Launches:
+        x, dx, dw, before = (*arrays, None)[:4]
         finish = k.plain if before is None else k.with_slope_of_gelu
         of_x = k.product(self.patch, k.as_rows, k.as_columns, finish)
         of_w = k.product(self.patch, k.as_columns, k.as_columns, k.plain)
         return [
-            self._matmul(f"{name} dX", of_x, dout, weight, dx, None, before, dout.shape[1]),
+            self._matmul(f"{name} dX", of_x, dout, weight, dx, None, before),
             self._matmul(f"{name} dW", of_w, dout, x, dw, None, None, self.rows),
         ]
 
     def _sums(self, name: str, x: Array, to: Array) -> Launch:
         return Launch(name, k.column_sums, x.shape[1] // 32, k.THREADS, (x, to))
 
-    def _norm_backward(
-        self, name: str, layer: int | None, x: Array, adds: bool = True
-    ) -> list[Launch]:
-        weight, _, mean, rstd = self._of_norm(name, layer)
-        kernel, to = k.layernorm_backward(self.config.channels, adds), self.acts["dres"]
-        sums = self.dweights, self.dbiases
-        args = self.acts["dbranch"], x, weight, mean, rstd, to, *sums
-        dw, db = (self.gradients[f"{name}{what}"] for what in "wb")
-        if layer is not None:
-            dw, db = dw[layer], db[layer]
+    def _norm_backward(self, name: str, i: Layer, x: Array) -> Launches:
+        weight, _, mean, rstd = self._of_norm(name, i, self.parameters)
+        dw, db, *_ = self._of_norm(name, i, self.gradients)
+        kernel = k.layernorm_backward(self.config.channels, adds=i is not None)
+        args = self.acts["dbranch"], x, weight, mean, rstd, self.acts["dres"], *self.sums
         return [
-            Launch(f"{name} dX", kernel, self.norm_blocks, 32 * k.ROWS, args),
-            self._sums(f"{name} dW", self.dweights, dw),
-            self._sums(f"{name} db", self.dbiases, db),
+            Launch(f"{name} dX", kernel, self.sums[0].shape[0], 32 * k.ROWS, args),
+            self._sums(f"{name} dW", self.sums[0], dw),
+            self._sums(f"{name} db", self.sums[1], db),
         ]
 
-    def _attention_backward(self, kept: dict[str, Array]) -> list[Launch]:
-        a, width, (blocks, threads) = self.acts, self.config.head_width, self._tiles()
-        dots = self.rows * self.config.heads // k.SIDE
-        args = kept["qkv"], a["datty"], kept["lse"], a["delta"], a["dqkv"], self.config.positions
-        of_dots = a["datty"], kept["atty"], a["delta"]
+    def _attention_backward(self, of: dict[str, Array]) -> Launches:
+        a, width, threads = self.acts, self.config.head_width, (k.SIDE, k.SIDE)
+        args = of["qkv"], a["datty"], of["lse"], a["delta"], a["dqkv"], self.config.positions
+        of_delta, rows = (a["datty"], of["atty"], a["delta"]), a["delta"].size // k.SIDE
         return [
-            Launch("attention delta", k.row_dots(width), dots, threads, of_dots),
-            Launch("attention dK dV", k.attention_keys(width), blocks, threads, args),
-            Launch("attention dQ", k.attention_queries(width), blocks, threads, args),
+            Launch("attention delta", k.attention_delta(width), rows, threads, of_delta),
+            Launch("attention dK dV", k.attention_backward(width, True), self.tiles, threads, args),
+            Launch("attention dQ", k.attention_backward(width, False), self.tiles, threads, args),
         ]
 
     # --- update ---
 
-    def update(self, with_: AdamW) -> list[Launch]:
+    def update(self, by: AdamW) -> Launches:
         """Return the launches of the next update; each call counts a step."""
         self.steps += 1
-        partials, norm = self.partials.reshape(NORM_BLOCKS), self.norm.reshape(1)
         found = [
-            Launch("norm", k.squares, NORM_BLOCKS, k.THREADS, (self.flat_gradient, partials)),
-            Launch("norm", k.norm_of, 1, k.THREADS, (partials, norm)),
+            Launch("norm", k.norm, PARTS, k.THREADS, (self.flat_gradient, self.norms)),
+            Launch("norm", k.norm, 1, k.THREADS, (self.norms, self.norm)),
         ]
-        rate = with_.rate / (1 - with_.beta1**self.steps)
-        root = 1 / math.sqrt(1 - with_.beta2**self.steps)
-        numbers = with_.clip, 1 - with_.beta1, 1 - with_.beta2, rate, root, with_.epsilon
+        rate = by.rate / (1 - by.beta1**self.steps)
+        root = 1 / math.sqrt(1 - by.beta2**self.steps)
+        numbers = by.clip, 1 - by.beta1, 1 - by.beta2, rate, root, by.epsilon
+        flats = self.flat, self.flat_gradient, self.flat_mean, self.flat_square
         for name, at in self.config.places().items():
-            decay = with_.decay if self.parameters[name].ndim - (name[:2] not in ("wt", "wp")) > 1 else 0
-            flats = self.flat, self.flat_gradient, self.flat_mean, self.flat_square
-            kept = 1 - with_.rate * decay
-            args = *(one[at] for one in flats), norm, *map(np.float32, (*numbers, kept))
+            matrix = name in ("wte", "wpe") or (name[-1] == "w" and name[:2] != "ln")
+            kept = 1 - by.rate * by.decay if matrix else 1.0
+            args = *(one[at] for one in flats), self.norm, *map(np.float32, (*numbers, kept))
             blocks = -(-(at.stop - at.start) // k.THREADS)
             found.append(Launch(f"adamw {name}", k.adamw, blocks, k.THREADS, args))
         return found
@@ -279,5 +237,11 @@ class GPT2:
         return float(self.acts["losses"].copy_to_host().mean())
 
 
-def _rows(rows: int, columns: int) -> Array:
-    return cuda.to_device(np.zeros((rows, columns), np.float32))
+def _zeros(*shape: int) -> Array:
+    return cuda.to_device(np.zeros(shape, np.float32))
+
+
+def _rows(rows: int, channels: int, listed: str) -> dict[str, Array]:
+    """Return arrays by name, of ``rows`` and as many times the channels as listed."""
+    pairs = zip(*[iter(listed.split())] * 2, strict=True)
+    return {name: _zeros(rows, int(times[0]) * channels) for name, times in pairs}
