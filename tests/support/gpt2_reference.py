@@ -30,11 +30,11 @@ def layernorm_backward(dout, kept, weight):
 
 
 def gelu(x):
-    return 0.5 * x * (1 + np.tanh(ROOT * (x + CUBIC * x**3)))
+    return 0.5 * x * (1 + np.tanh(ROOT * (x + CUBIC * x * x * x)))
 
 
 def gelu_slope(x):
-    t = np.tanh(ROOT * (x + CUBIC * x**3))
+    t = np.tanh(ROOT * (x + CUBIC * x * x * x))
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * ROOT * (1 + 3 * CUBIC * x * x)
 
 
@@ -68,13 +68,11 @@ def attention_backward(config: Config, dout, kept):
     return np.concatenate(list(map(rows_of, parts)), axis=1)
 
 
-def loss_and_gradient(config: Config, flat, x, y):
-    """Return the mean loss of tokens ``x``, (batch, positions), the gradient, and the logits.
+def forward(config: Config, p, x):
+    """Return the logits of tokens ``x``, (batch, positions), and what the backward pass needs.
 
-    The gradient is one array, in the order of the parameters.
-    """
-    p, gradient = config.tensors(flat), np.zeros_like(flat)
-    d, (batch, length), kept = config.tensors(gradient), x.shape, []
+    ``p``: the parameters by name."""
+    (batch, length), kept = x.shape, []
     residual = p["wte"][x.ravel()] + np.tile(p["wpe"][:length], (batch, 1))
     for i in range(config.layers):
         ln1, k1 = layernorm(residual, p["ln1w"][i], p["ln1b"][i])
@@ -82,24 +80,44 @@ def loss_and_gradient(config: Config, flat, x, y):
         residual = residual + atty @ p["attprojw"][i].T + p["attprojb"][i]
         ln2, k2 = layernorm(residual, p["ln2w"][i], p["ln2b"][i])
         fch = ln2 @ p["fcw"][i].T + p["fcb"][i]
-        residual = residual + gelu(fch) @ p["fcprojw"][i].T + p["fcprojb"][i]
-        kept.append((ln1, k1, atty, ka, ln2, k2, fch))
+        act = gelu(fch)
+        residual = residual + act @ p["fcprojw"][i].T + p["fcprojb"][i]
+        kept.append((ln1, k1, atty, ka, ln2, k2, fch, act))
     lnf, kf = layernorm(residual, p["lnfw"], p["lnfb"])
-    logits = (lnf @ p["wte"].T)[:, : config.vocabulary]
-    rows, targets = np.arange(x.size, dtype=np.intp), y.ravel()
-    least = logits - logits.max(1, keepdims=True)
-    logs = np.log(np.exp(least).sum(1))
-    loss = (logs - least[rows, targets]).mean()
+    return (lnf @ p["wte"].T)[:, : config.vocabulary], (kept, lnf, kf)
 
-    dlogits = np.exp(least - logs[:, None])
-    dlogits[rows, targets] -= 1
+
+def losses_of(logits, y):
+    """Return each token's loss, and the logarithms of probabilities."""
+    least = logits - logits.max(1, keepdims=True)
+    logs = least - np.log(np.exp(least).sum(1, keepdims=True))
+    return -logs[np.arange(y.size, dtype=np.intp), y.ravel()], logs
+
+
+def loss_of(config: Config, flat, x, y):
+    """Return the mean loss alone."""
+    return losses_of(forward(config, config.tensors(flat), x)[0], y)[0].mean()
+
+
+def loss_and_gradient(config: Config, flat, x, y):
+    """Return the mean loss of tokens ``x``, (batch, positions), the gradient, and the logits.
+
+    The gradient is one array, in the order of the parameters.
+    """
+    p, gradient = config.tensors(flat), np.zeros_like(flat)
+    d, (batch, length) = config.tensors(gradient), x.shape
+    logits, (kept, lnf, kf) = forward(config, p, x)
+    losses, logs = losses_of(logits, y)
+
+    dlogits = np.exp(logs)
+    dlogits[np.arange(y.size, dtype=np.intp), y.ravel()] -= 1
     dlogits /= x.size
     d["wte"][: config.vocabulary] = dlogits.T @ lnf
     dlnf = dlogits @ p["wte"][: config.vocabulary]
     dres, d["lnfw"][:], d["lnfb"][:] = layernorm_backward(dlnf, kf, p["lnfw"])
     for i in reversed(range(config.layers)):
-        ln1, k1, atty, ka, ln2, k2, fch = kept[i]
-        d["fcprojb"][i], d["fcprojw"][i] = dres.sum(0), dres.T @ gelu(fch)
+        ln1, k1, atty, ka, ln2, k2, fch, act = kept[i]
+        d["fcprojb"][i], d["fcprojw"][i] = dres.sum(0), dres.T @ act
         dfch = dres @ p["fcprojw"][i] * gelu_slope(fch)
         d["fcb"][i], d["fcw"][i] = dfch.sum(0), dfch.T @ ln2
         more, d["ln2w"][i], d["ln2b"][i] = layernorm_backward(dfch @ p["fcw"][i], k2, p["ln2w"][i])
@@ -111,7 +129,7 @@ def loss_and_gradient(config: Config, flat, x, y):
         dres = dres + more
     np.add.at(d["wte"], x.ravel(), dres)
     d["wpe"][:length] = dres.reshape(batch, length, -1).sum(0)
-    return loss, gradient, logits
+    return losses.mean(), gradient, logits
 
 
 def adamw(parameters, gradient, mean, square, step, rate=3e-3, beta1=0.9, beta2=0.999):

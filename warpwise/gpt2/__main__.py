@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from warpwise.errors import LaunchError, WarpwiseError
 from warpwise.gpt2.checkpoint import read_model, write_model
@@ -14,8 +15,6 @@ from warpwise.gpt2.train import TEXT, batches, run, step, tracing, written
 from warpwise.stopwatch import by_kernel
 from warpwise.stopwatch.cards import known
 from warpwise.traces import Trace
-
-Option = typer.Option
 
 
 def main(

@@ -117,20 +117,21 @@ def layernorm_backward(width: int, adds: bool) -> Any:
         for i in range(own):
             dw[i] = db[i] = ZERO
         for row in range(cuda.blockIdx.x * ROWS + warp, x.shape[0], cuda.gridDim.x * ROWS):
-            of_d = of_product = ZERO
+            of_d, of_product, m, r = ZERO, ZERO, mean[row], rstd[row]
             for i in range(own):
                 c = lane + 32 * i
-                norm, d = (x[row, c] - mean[row]) * rstd[row], dout[row, c]
+                norm, d = (x[row, c] - m) * r, dout[row, c]
                 dw[i] += d * norm
                 db[i] += d
-                of_d += d * weight[c]
-                of_product += d * weight[c] * norm
+                d *= weight[c]
+                of_d += d
+                of_product += d * norm
             of_d = warp_sum(of_d) / np.float32(width)
             of_product = warp_sum(of_product) / np.float32(width)
             for i in range(own):
                 c = lane + 32 * i
-                norm = (x[row, c] - mean[row]) * rstd[row]
-                d = (dout[row, c] * weight[c] - of_d - norm * of_product) * rstd[row]
+                norm = (x[row, c] - m) * r
+                d = (dout[row, c] * weight[c] - of_d - norm * of_product) * r
                 dx[row, c] = dx[row, c] + d if adds else d
         for i in range(own):
             sums[warp, lane + 32 * i] = dw[i]
@@ -178,8 +179,9 @@ def with_bias(total, row, c, out, bias, before):
 
 @cuda.jit(device=True)
 def with_bias_and_gelu(total, row, c, out, bias, before):
-    before[row, c] = total + bias[c]  # for the slope
-    out[row, c] = gelu(total + bias[c])
+    total += bias[c]
+    before[row, c] = total  # for the slope
+    out[row, c] = gelu(total)
 
 
 @cuda.jit(device=True, fastmath=True)
@@ -395,8 +397,9 @@ def classifier(logits, targets, losses, vocabulary):
     t, row = cuda.threadIdx.x, cuda.blockIdx.x
     own, total = LOWEST, ZERO
     for c in range(t, vocabulary, THREADS):
-        above = max(own, logits[row, c])
-        total = total * math.exp(own - above) + math.exp(logits[row, c] - above)
+        z = logits[row, c]
+        above = max(own, z)
+        total = total * math.exp(own - above) + math.exp(z - above)
         own = above
     target, most = targets[row], block_max(own, maxima)
     total = block_sum(total * math.exp(own - most), sums)
@@ -430,8 +433,8 @@ def adamw(weight, gradient, mean, square, norm, clip, new1, new2, rate, root, sm
     ``kept`` is 1 less rate times decay."""
     i = cuda.grid(1)
     if i < weight.size:
-        g = gradient[i] * min(ONE, clip / norm[0])
-        m, s = mean[i] + new1 * (g - mean[i]), square[i] + new2 * (g * g - square[i])
+        g, m, s = gradient[i] * min(ONE, clip / norm[0]), mean[i], square[i]
+        m, s = m + new1 * (g - m), s + new2 * (g * g - s)
         mean[i] = m
         square[i] = s
         weight[i] = kept * weight[i] - rate * m / (math.sqrt(s) * root + small)
