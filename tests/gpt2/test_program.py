@@ -48,8 +48,7 @@ def test_a_small_model_is_loaded_trained_summed_up_and_saved(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--device", "Voodoo"), "no device"),
-        (("--text", "nowhere.txt"), "nowhere.txt"),
+        (("--device", "Voodoo"), "the stopwatch does not know 'Voodoo'"),
         (("--parts", "9"), "the text needs 1,153 bytes, and has 1,000"),
         (("--load", "README.md"), "README.md begins with"),
     ],

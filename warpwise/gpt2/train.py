@@ -52,17 +52,14 @@ def step(model: GPT2, tokens: Any, targets: Any, by: AdamW, run: Run = run) -> f
 
 
 def batches(text: bytes, model: GPT2, parts: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield tokens and what follows each, for ever: in turn so many batches of a text's beginning.
+    """Return tokens and what follows each, for ever: in turn so many batches of a text's beginning.
 
     Raises LaunchError for a shorter text."""
     size, shape = model.rows, (model.batch, model.config.positions)
     if len(text) < parts * size + 1:
         raise LaunchError(f"the text needs {parts * size + 1:,} bytes, and has {len(text):,}")
-    tokens = np.frombuffer(text, np.uint8)
-    for number in itertools.count():
-        first = number % parts * size
-        following = tokens[first + 1 : first + size + 1]
-        yield tokens[first : first + size].reshape(shape), following.reshape(shape)
+    x, y = (np.frombuffer(text, np.uint8)[i : parts * size + i].reshape(-1, *shape) for i in (0, 1))
+    return itertools.cycle(zip(x, y, strict=True))
 
 
 def written(model: GPT2, prompt: bytes, count: int, seed: int = 0, heat: float = 0.5) -> bytes:
