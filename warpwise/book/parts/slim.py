@@ -31,7 +31,7 @@ ROOTS = (
     ),
 )
 #: Packages that need more than NumPy; of them only roots are in the wheel.
-ABOVE = ("cli", "measure", "book", "doctor", "stopwatch", "toolchain", "grading")
+ABOVE = ("cli", "measure", "book", "doctor", "gpt2", "stopwatch", "toolchain", "grading")
 METADATA = (
     f"Metadata-Version: 2.1\nName: warpwise\nVersion: {warpwise.__version__}\n"
     "Summary: What pages of the book use of Warpwise\nLicense: MIT\nRequires-Dist: numpy\n"

@@ -1,0 +1,72 @@
+"""Kernels as Numba compiles them for a GPU, at the sizes of GPT-2: types, registers, spills.
+
+Those with many registers; the others are compiled by the stopwatch, in ``test_program``."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+from support.paths import ROOT
+
+pytestmark = pytest.mark.slow
+
+# In a process where nobody puts Numba's names for ours, as on a GPU. M, V: a matrix, numbers in a
+# row. Heads of 64, 768 channels, patches of 8 x 8.
+PROGRAM = """
+import pickle, sys
+from warpwise.gpt2 import kernels as k
+from warpwise.toolchain import compilation
+
+M, V, n = "float32[:, ::1]", "float32[::1]", "int64"
+rows, columns = k.as_rows, k.as_columns
+KERNELS = {
+    "layernorm of a sum": (k.layernorm(768, True), (M, M, V, V, M, M, V, V)),
+    "layernorm_backward": (k.layernorm_backward(768, True), (M, M, V, V, V, M, M, M)),
+    "product, bias, gelu": (k.product(8, rows, rows, k.with_bias_and_gelu), (M, M, M, V, M, n)),
+    "product dX": (k.product(8, rows, columns, k.with_slope_of_gelu), (M, M, M, M, M, n)),
+    "product dW": (k.product(8, columns, columns, k.plain), (M, M, M, M, M, n)),
+    "attention": (k.attention(64), (M, M, M, n)),
+    "attention dK dV": (k.attention_backward(64, True), (M, M, M, M, M, n)),
+    "attention dQ": (k.attention_backward(64, False), (M, M, M, M, M, n)),
+}
+compilation.for_numba = lambda kernel: kernel.function
+found = {
+    name: compilation.compile_kernel(kernel, ", ".join(types), (9, 0))
+    for name, (kernel, types) in KERNELS.items()
+}
+sys.stdout.buffer.write(pickle.dumps(found))
+"""
+#: Registers of a thread, at most: 2 blocks of 256 threads on an SM leave 128 for each, one 255.
+MOST = {"product dX": 176, "product dW": 176, "layernorm_backward": 160}
+DOUBLE = ("DADD", "DMUL", "DFMA", "F2F.F64", "MUFU.RCP64H")
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict:
+    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    return pickle.loads(done.stdout)
+
+
+def test_all_are_compiled_without_spills_local_memory_or_float64(compiled):
+    assert len(compiled) == 8
+    for name, code in compiled.items():
+        spilled = code.spill_load_bytes, code.spill_store_bytes, code.stack_bytes
+        assert spilled == (0, 0, 0), name
+        assert code.registers <= MOST.get(name, 128), (name, code.registers)
+        doubles = [i.text for i in code.machine_code if i.opcode.startswith(DOUBLE)]
+        assert doubles == [], name
+
+
+def test_a_product_s_loop_is_mostly_multiply_adds(compiled):
+    """A depth has 64 for 16 loads from shared memory: what the patch is for."""
+    for name in ("product, bias, gelu", "product dX", "product dW"):
+        opcodes = [i.opcode for i in compiled[name].machine_code]
+        loads = sum(one.startswith("LDS") for one in opcodes)
+        assert loads == 16 and sum(one.startswith("FFMA") for one in opcodes) >= 64, name

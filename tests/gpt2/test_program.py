@@ -1,0 +1,71 @@
+"""``python -m warpwise.gpt2``: what it prints, keeps and refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.paths import ROOT
+
+from warpwise.errors import LaunchError
+from warpwise.gpt2.__main__ import main
+from warpwise.gpt2.checkpoint import read_model, write_model
+from warpwise.gpt2.config import Config, initial
+
+TINY = Config(positions=16, vocabulary=256, layers=1, heads=2, channels=32, padded=256)
+
+
+def program(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100"}
+    command = [sys.executable, "-m", "warpwise.gpt2", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.slow
+def test_a_small_model_is_loaded_trained_summed_up_and_saved(tmp_path: Path, capsys):
+    before, after = tmp_path / "before.bin", tmp_path / "after.bin"
+    write_model(before, TINY, initial(TINY))
+    main(steps=2, write=3, device="A100 80", load=before, save=after)
+    said = capsys.readouterr().out
+    assert re.search(r"^before: b'F", said, re.MULTILINE)
+    losses = re.search(r"^losses: (\S+) (\S+)$", said, re.MULTILINE)
+    assert losses and 5.4 < float(losses[1]) < 5.7 and float(losses[2]) < float(losses[1])
+    assert "One step on A100 80, modelled by the stopwatch" in said
+    rows = {line.split()[0]: line.split() for line in said.splitlines() if "latency" in line}
+    assert {"matmul", "adamw", "attention_forward", "classifier"} < rows.keys()
+    assert rows["adamw"][1] == "16"
+    for column in (3, 5, 7):
+        assert sum(float(row[column]) for row in rows.values()) == pytest.approx(100, abs=1)
+    config, parameters = read_model(after)
+    assert config == TINY and not np.array_equal(parameters, initial(TINY))
+
+
+@pytest.mark.slow
+def test_a_mistake_is_one_line():
+    done = program("--device", "Voodoo")
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("warpwise.gpt2: the stopwatch does not know 'Voodoo'")
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_cannot_be_learnt_is_named_before_anything_is_done(tmp_path: Path, capsys):
+    with pytest.raises(LaunchError, match="the text needs 1,153 bytes, and has 1,000"):
+        main(parts=9)
+    with pytest.raises(LaunchError, match=r"README.md begins with .* not 20240326"):
+        main(load=ROOT / "README.md")
+    words = Config(positions=16, vocabulary=257, layers=1, heads=1, channels=32, padded=272)
+    write_model(tmp_path / "words.bin", words, initial(words))
+    with pytest.raises(LaunchError, match="knows 257 tokens: here they are bytes"):
+        main(load=tmp_path / "words.bin")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.slow
+def test_help_names_every_option():
+    said = set(re.findall(r"--(\w+)", program("--help").stdout))
+    assert {"steps", "parts", "rate", "write", "device", "text", "load", "save"} <= said

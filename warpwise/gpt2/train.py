@@ -1,0 +1,80 @@
+"""The loop: a batch of text, forward, backward, update; and text that a model makes up."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warpwise import trace
+from warpwise.cuda import backend
+from warpwise.errors import LaunchError
+from warpwise.gpt2.model import GPT2, AdamW, Launch
+from warpwise.simt import run_unwatched
+from warpwise.traces import Trace
+
+#: The beginning of "Coriolanus" by William Shakespeare, who died in 1616: free of rights.
+TEXT = Path(__file__).parent / "coriolanus.txt"
+Run = Callable[[Iterable[Launch]], None]
+
+
+def run(launches: Iterable[Launch]) -> None:
+    """Run launches for their results; in the simulator nothing is counted."""
+    for one in launches:
+        if backend() == "gpu":
+            one.kernel[one.blocks, one.threads](*one.args)
+        else:
+            run_unwatched(one.kernel, one.blocks, one.threads, *one.args)
+
+
+def tracing(into: list[Trace], recorded: bool = False, sanitize: bool = False) -> Run:
+    """Return what runs launches in the simulator and keeps their traces.
+
+    ``recorded``: with the first block's events, from which a time can be predicted. ``sanitize``:
+    races are looked for, which takes twice as long."""
+    record = (0,) if recorded else ()
+    how: dict[str, Any] = {"record": record, "sanitize": sanitize, "progress": False}
+
+    def traced(launches: Iterable[Launch]) -> None:
+        for one in launches:
+            into.append(trace(one.kernel, one.blocks, one.threads, *one.args, **how))
+
+    return traced
+
+
+def step(model: GPT2, tokens: Any, targets: Any, by: AdamW, run: Run = run) -> float:
+    """Train on one batch, tokens of (batch, positions), and return its loss before the update."""
+    model.set_batch(tokens, targets)
+    for launches in (model.forward, model.backward, model.update(by)):
+        run(launches)
+    return model.loss()
+
+
+def batches(text: bytes, model: GPT2, parts: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Return tokens and what follows each, for ever: in turn so many batches of a text's beginning.
+
+    Raises LaunchError for a shorter text."""
+    size, shape = model.rows, (model.batch, model.config.positions)
+    if len(text) < parts * size + 1:
+        raise LaunchError(f"the text needs {parts * size + 1:,} bytes, and has {len(text):,}")
+    x, y = (np.frombuffer(text, np.uint8)[i : parts * size + i].reshape(-1, *shape) for i in (0, 1))
+    return itertools.cycle(zip(x, y, strict=True))
+
+
+def written(model: GPT2, prompt: bytes, count: int, seed: int = 0, heat: float = 0.5) -> bytes:
+    """Return so many bytes that go on from a prompt, each drawn by its logits over ``heat``.
+
+    As in ``batches``, each row of positions begins with the byte that ended the one before."""
+    length, found, rng = model.config.positions, list(prompt), np.random.default_rng(seed)
+    alone = GPT2(model.config, model.flat.copy_to_host(), 1, model.patch)
+    for _ in range(count):
+        seen = found[(len(found) - 1) // length * length :]
+        window = np.zeros((1, length), np.int32)
+        window[0, : len(seen)] = seen
+        alone.set_batch(window, window)
+        run(alone.forward)
+        logits = alone.acts["logits"].copy_to_host()[len(seen) - 1, : model.config.vocabulary]
+        weights = np.exp((logits - logits.max()).astype(np.float64) / heat)
+        found.append(int(rng.choice(weights.size, p=weights / weights.sum())))
+    return bytes(found[len(prompt) :])

@@ -1,0 +1,81 @@
+"""Many launches kernel by kernel, as Nsight Systems sums up a profile: bytes, FLOPs and time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from warpwise.stopwatch.clock import time
+from warpwise.stopwatch.estimate import Estimate
+from warpwise.traces import Trace
+
+HEADS = ("kernel", "launches", "kB", "%", "MFLOP", "%", "us", "%", "bound by")
+NOTHING = 1e-12  #: in place of a sum that is 0, for shares
+
+
+@dataclass(frozen=True)
+class Row:
+    """All launches of one kernel: least bytes from and to DRAM, FLOPs, and modelled seconds."""
+
+    kernel: str
+    launches: int
+    bytes: int
+    flops: int
+    seconds: float
+    binds: str  #: what its longest launch is bound by
+
+
+def timed(
+    traces: Sequence[Trace], device: str, tick: Callable[[], None] = lambda: None
+) -> list[Estimate]:
+    """Return an estimate of each launch; those that are alike are timed once."""
+    found: dict[object, Estimate] = {}
+    estimates = []
+    for one in traces:
+        key = one.launched, one.grid, one.block, one.metrics
+        if key not in found:
+            found[key] = time(one, device)
+        estimates.append(found[key])
+        tick()
+    return estimates
+
+
+def rows(traces: Sequence[Trace], estimates: Sequence[Estimate]) -> list[Row]:
+    """Return a row for each kernel, that of the most time first."""
+    of_kernel = defaultdict(list)
+    for one, estimate in zip(traces, estimates, strict=True):
+        of_kernel[one.kernel].append((one.metrics, estimate))
+    made = []
+    for kernel, launches in of_kernel.items():
+        moved = sum(m.dram_bytes_moved[0] for m, _ in launches)
+        flops, seconds = sum(m.flops for m, _ in launches), sum(e.seconds for _, e in launches)
+        longest = max((e for _, e in launches), key=lambda e: e.seconds)
+        made.append(Row(kernel, len(launches), moved, flops, seconds, longest.binds))
+    return sorted(made, key=lambda row: -row.seconds)
+
+
+def table(found: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of the table, with all kernels' sums last."""
+    sums = [max(sum(getattr(r, n) for r in found), NOTHING) for n in ("bytes", "flops", "seconds")]
+    launches = sum(row.launches for row in found)
+    of_all = Row("all", launches, int(sums[0]), int(sums[1]), sums[2], "")
+    lines = [HEADS, *(_cells(row, sums) for row in (*found, of_all))]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        first, *middle, last = (c.rjust(w) for c, w in zip(line, widths, strict=True))
+        yield "  ".join([first.strip().ljust(widths[0]), *middle, last.strip()]).rstrip()
+
+
+def _cells(row: Row, sums: Sequence[float]) -> tuple[str, ...]:
+    parts = (row.bytes, sums[0], 1e3), (row.flops, sums[1], 1e6), (row.seconds, sums[2], 1e-6)
+    pairs = ((f"{own / unit:,.1f}", f"{100 * own / of_all:.1f}") for own, of_all, unit in parts)
+    return row.kernel, str(row.launches), *(cell for pair in pairs for cell in pair), row.binds
+
+
+def how(estimates: Sequence[Estimate]) -> str:
+    """Say what the times are: of the stopwatch, or bounds where there is no compiler."""
+    if all(isfinite(e.high) for e in estimates):
+        return "modelled by the stopwatch, each launch alone"
+    return "bounds from counters alone: the stopwatch needs the compiler, in the extra toolchain"
