@@ -27,6 +27,7 @@ REFUSED = {
     "15_tensor_cores.padded",
     "15_tensor_cores.pipeline",
     "15_tensor_cores.quantise",
+    "16_attention_today.powers",
     "arrays.by_numpy",
     "arrays.tuples",
     "atomics.first_come",
