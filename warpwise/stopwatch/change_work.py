@@ -199,29 +199,21 @@ def spread_evenly(case: Case) -> Iterator[Change]:
 def _uneven(case: Case) -> dict[int, float]:
     """Return lines that a warp passes much more often between two barriers than the average one,
     with all its lanes, and the average over the most passes."""
-    r, warps = case.trace.records, len(case.program.kinds_of_warps)
-    counts = defaultdict[int, np.ndarray](lambda: np.zeros(warps))
+    r = case.trace.records
+    first = np.flatnonzero(r.of_first_block)
+    kinds, lines, on = r.kind[first], r.line[first], warps_on(r.active[first])
+    whole = r.active[first].sum(axis=1) == WARP_SIZE * on.sum(axis=1)
+    issues = whole & (kinds == KINDS.index("issue"))
     found: dict[int, float] = {}
-    for i in np.flatnonzero(r.of_first_block).tolist():
-        kind, line = KINDS[r.kind[i]], int(r.line[i])
-        if kind == "issue" and _whole(r.active[i]):
-            counts[line] += warps_on(r.active[i : i + 1])[0]
-        elif kind == "barrier":
-            found |= _shares(counts)
-            counts.clear()
+    start = 0
+    for end in np.flatnonzero(kinds == KINDS.index("barrier")).tolist():
+        own = start + np.flatnonzero(issues[start:end])
+        for line in np.unique(lines[own]).tolist():
+            passes = on[own[lines[own] == line]].sum(axis=0)
+            if passes.max() >= UNEVEN * max(1.0, passes.mean()):
+                found[line] = float(passes.mean() / passes.max())
+        start = end
     return found
-
-
-def _whole(active: np.ndarray) -> bool:
-    return int(active.sum()) == WARP_SIZE * int(warps_on(active[None]).sum())
-
-
-def _shares(counts: dict[int, np.ndarray]) -> dict[int, float]:
-    return {
-        line: float(own.mean() / own.max())
-        for line, own in counts.items()
-        if own.max() >= UNEVEN and own.max() >= UNEVEN * own.mean()
-    }
 
 
 def two_by_two(case: Case) -> Iterator[Change]:
