@@ -183,15 +183,17 @@ def watch(
     warps = len(kinds_of)
     total = slots * warps
     own_of, block_of = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    current = np.zeros(total, np.int64)  # the instruction that a warp comes to
     for w in range(total):
         own_of[w], block_of[w] = kinds_of[w % warps], w // warps
+        current[w] = streams[own_of[w], 0]
     ready = np.zeros((total, REGISTERS))
     why = np.zeros((total, REGISTERS), np.int8)
     pc = np.zeros(total, np.int64)
     alive = np.zeros(total, np.bool_)
     waiting = np.zeros(total, np.bool_)
     next_at, mark = np.full(total, NEVER), np.zeros(total)  # NEVER: over, or before a barrier
-    operands = np.zeros(total)  # when those of its next instruction are there, and the reason
+    operands = np.zeros(total)  # when those of its instruction are there, and the last one's reason
     reason, last_of = np.zeros(total, np.int8), np.zeros(total, np.int64)
     arrived, left = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
     free = np.zeros((PARTS, 10))
@@ -226,8 +228,7 @@ def watch(
                 if next_at[w] > now:
                     later = min(later, next_at[w])
                     continue
-                own = own_of[w]
-                i = streams[own, pc[w]]
+                i = current[w]
                 at, cause = operands[w], last_of[w]
                 if at <= now:
                     at = now
@@ -277,11 +278,12 @@ def watch(
                 pc[w] += 1
                 last[part] = k
                 issued = True
+                own = own_of[w]
                 if pc[w] < lengths[own]:
-                    following = streams[own, pc[w]]
-                    operands[w], last_of[w] = _operands_at(ready, why, sources, following, w)
+                    current[w] = streams[own, pc[w]]
+                    operands[w], last_of[w] = _operands_at(ready, why, sources, current[w], w)
                 else:
-                    block = block_of[w]
+                    block, current[w] = block_of[w], streams[own, 0]
                     alive[w], next_at[w] = False, NEVER
                     left[block] -= 1
                     if left[block] == 0:
@@ -310,7 +312,7 @@ def watch(
     if did is not None:
         for w in range(total):  # who still waits when the last clock is over
             if alive[w]:
-                i = streams[own_of[w], pc[w]]
+                i = current[w]
                 next_at[w] = limit if waiting[w] else next_at[w]
                 _note(w, limit, i, mark, reason, next_at, stalls, did, seen, first)
     return ends, stalls, server
