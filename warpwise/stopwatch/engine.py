@@ -284,7 +284,7 @@ def watch(
                     operands[w], last_of[w] = _operands_at(ready, why, sources, current[w], w)
                 else:
                     block, current[w] = block_of[w], streams[own, 0]
-                    alive[w], next_at[w] = False, NEVER
+                    alive[w], waiting[w], next_at[w] = False, False, NEVER
                     left[block] -= 1
                     if left[block] == 0:
                         ends[done] = now
