@@ -93,8 +93,16 @@ def test_nothing_helps_a_stream_and_its_text_says_that_it_is_near_the_limit():
 
 @cuda.jit
 def column_sums(a, out, n):
-    """Sums of columns, with the type of ``n`` for its indices."""
-    i = n * 0 + type(n)(cuda.grid(1))
+    i = cuda.grid(1)
+    total = np.float32(0)
+    for k in range(64):
+        total += a[k * n + i]
+    out[i] = total
+
+
+@cuda.jit
+def column_sums_in_32_bits(a, out, n):
+    i = np.uint32(cuda.grid(1))
     k, total = i, np.float32(0)
     for _ in range(64):
         total += a[k]
@@ -106,8 +114,8 @@ def test_a_hint_on_indices_names_the_one_change_that_was_modelled():
     """Those of 64 bits are advised to be uint32; then there is nothing more to advise."""
     n, grid = 512, 8192
     wide, narrow = (
-        trace(column_sums, 2, 256, *zeros(64 * n, n), of(n), sanitize=False).time("H200", grid)
-        for of in (np.int64, np.uint32)
+        trace(kernel, 2, 256, *zeros(64 * n, n), size, sanitize=False).time("H200", grid)
+        for kernel, size in ((column_sums, n), (column_sums_in_32_bits, np.uint32(n)))
     )
     (hint,) = (hint for hint in wide.hints if "index arithmetic" in hint.change)
     assert hint.how.startswith("make indices np.uint32") and " or " not in hint.how
