@@ -112,7 +112,7 @@ def column_sums_in_32_bits(a, out, n):
 
 def test_a_hint_on_indices_names_the_one_change_that_was_modelled():
     """Those of 64 bits are advised to be uint32; then there is nothing more to advise."""
-    n, grid = 512, 8192
+    n, grid = 4096, 8192
     wide, narrow = (
         trace(kernel, 2, 256, *zeros(64 * n, n), size, sanitize=False).time("H200", grid)
         for kernel, size in ((column_sums, n), (column_sums_in_32_bits, np.uint32(n)))
