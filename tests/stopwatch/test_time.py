@@ -280,8 +280,22 @@ def test_operations_are_those_of_the_longer_loop():
 
 
 def test_a_loop_that_the_compiler_took_apart_cannot_be_longer():
-    found = time(trace(polynomial, 4, 256, *vectors(4 * 256)), "V100", 2**13, longer=4.0)
+    @cuda.jit
+    def straight(a, out):
+        i = cuda.grid(1)
+        p = a[i]
+        for _ in range(4):
+            p = p * p + a[i]
+        out[i] = p
+
+    found = time(trace(straight, 4, 256, *vectors(4 * 256)), "V100", 2**13, longer=4.0)
     assert found.doubtful and "no loop is left" in found.notes[0]
+
+
+def test_a_loop_of_which_few_rounds_are_left_can_be_longer():
+    made = trace(polynomial, 4, 256, *vectors(4 * 256))
+    once, more = (time(made, "V100", 2**13, longer=n) for n in (1.0, 4.0))
+    assert not more.doubtful and 3 < more.seconds / once.seconds < 4.2
 
 
 @pytest.mark.slow
