@@ -83,9 +83,62 @@ def test_what_was_mended_is_not_advised_again(name: str):
     assert not any(planted.hint in change for change in changes(mended.time(DEVICE, planted.grid)))
 
 
-def test_nothing_helps_a_stream():
-    made = trace(add, 64, 256, *zeros(*(64 * 256,) * 3))
-    assert made.time(DEVICE, grid=2**17).hints == ()
+def test_nothing_helps_a_stream_and_its_text_says_that_it_is_near_the_limit():
+    found = trace(add, 64, 256, *zeros(*(64 * 256,) * 3)).time(DEVICE, grid=2**17)
+    assert found.hints == ()
+    assert "near the limit: DRAM is busy for 100 % of the time" in found.text()
+    few = trace(add, 64, 256, *zeros(*(64 * 256,) * 3)).time(DEVICE, grid=2)
+    assert few.helps() and "limit" not in few.helps()
+
+
+@cuda.jit
+def column_sums(a, out, n):
+    i = cuda.grid(1)
+    total = np.float32(0)
+    for k in range(64):
+        total += a[k * n + i]
+    out[i] = total
+
+
+@cuda.jit
+def column_sums_in_32_bits(a, out, n):
+    i = np.uint32(cuda.grid(1))
+    k, total = i, np.float32(0)
+    for _ in range(64):
+        total += a[k]
+        k += n
+    out[i] = total
+
+
+def test_a_hint_on_indices_names_the_one_change_that_was_modelled():
+    """Those of 64 bits are advised to be uint32; then there is nothing more to advise."""
+    n, grid = 4096, 8192
+    wide, narrow = (
+        trace(kernel, 2, 256, *zeros(64 * n, n), size, sanitize=False).time("H200", grid)
+        for kernel, size in ((column_sums, n), (column_sums_in_32_bits, np.uint32(n)))
+    )
+    (hint,) = (hint for hint in wide.hints if "index arithmetic" in hint.change)
+    assert hint.how.startswith("make indices np.uint32") and " or " not in hint.how
+    assert narrow.seconds < hint.seconds < wide.seconds
+    assert not any("index arithmetic" in change for change in changes(narrow))
+
+
+@cuda.jit
+def doubled_and_counted(a, bins):
+    """Arithmetic in float64 on float32, and atomics, of which an estimate is doubtful."""
+    x = a[cuda.grid(1)]
+    for _ in range(64):
+        x = x * 0.5 + 0.25
+    cuda.atomic.add(bins, cuda.threadIdx.x, np.float32(x))
+
+
+def test_float64_that_binds_is_told_where_nothing_is_hinted():
+    made = trace(doubled_and_counted, 4, 256, *zeros(1024, 256), sanitize=False)
+    found = made.time("T4", grid=8192)
+    assert found.doubtful and found.binds == "float64 arithmetic"
+    assert "though no array is of float64: write np.float32(0.5) for 0.5" in found.text()
+    hinted = trace(doubles, 4, 256, *zeros(1024, 1024), sanitize=False).time("T4", grid=8192)
+    assert hinted.binds == found.binds and not hinted.notes
 
 
 def test_scattered_places_cannot_be_put_side_by_side():
@@ -211,3 +264,4 @@ def test_double_arithmetic_is_named_at_its_line():
     hint = made.time("T4", grid=prod((64, 64))).hints[0]
     assert hint.change == "float32 arithmetic instead of float64"
     assert len(hint.lines) == 1 and hint.lines[0].startswith("line ")
+    assert hint.how == "write np.float32(0.5) for 0.5"

@@ -9,6 +9,7 @@ import pytest
 import stopwatch
 from published.launches import twin_of
 from published.machine_code import CCS, stored
+from support.paths import ROOT
 
 from warpwise.stopwatch import find
 from warpwise.stopwatch.families import (
@@ -29,6 +30,7 @@ WRONG = {
     ("norm_shared", "32", "norm_shared_once", "1024"),
     ("norm_shared", "64", "norm_shared_once", "256"),
 }
+PAGE = ROOT / "chapters/stopwatch.md"
 KERNELS = sorted({row["kernel"] for row in ROWS})
 
 
@@ -97,6 +99,14 @@ def test_the_model_keeps_to_its_goals():
     wrong = stopwatch.misordered(ladders)
     named = {(a.kernel, str(a.size), b.kernel, str(b.size)) for a, b in wrong}
     assert named <= WRONG, "a pair that was in order is so no more"
+
+
+def test_the_page_names_the_pairs_in_the_wrong_order():
+    (said,) = (line for line in PAGE.read_text("utf-8").splitlines() if "The wrong order" in line)
+    wrong = stopwatch.misordered(list(points()))
+    assert len(wrong) == 3 and "three are predicted in the wrong order" in said
+    for pair in wrong:
+        assert all(f"`{p.kernel}`" in said and f"{int(p.size):,}" in said for p in pair)
 
 
 def test_errors_are_of_times_whatever_the_unit():

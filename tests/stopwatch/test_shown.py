@@ -72,7 +72,7 @@ def test_what_would_help_stands_above_and_among_the_bars():
     assert f"What would help: {first}; with half the loads" in found.text()
     html = found.show()._repr_html_()
     assert "with conflict-free stores, line 3" in html and "as it is" in html
-    without = replace(timed(), details=Details())
+    without = replace(timed(), details=Details(), pipes=timed().pipes[1:])  # not near a limit
     assert "What would help: nothing that was tried saves 5 %." in without.show().lead
     doubtful = replace(without, doubtful=True)
     assert "not worked out, for the estimate is doubtful" in doubtful.text()
@@ -85,3 +85,8 @@ def test_a_bound_has_its_reason_and_no_picture():
     html = shown._repr_html_()
     assert "no &lt;compiler&gt;" in html and "at least 1 ms" in html and "<svg" not in html
     assert "no <compiler>" in str(shown) and "at least 1 ms" in BOUND.text()
+
+
+def test_its_text_is_what_it_prints():
+    shown = timed().show()
+    assert shown.text() == str(shown) and timed().text() in shown.text()

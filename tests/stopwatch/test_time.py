@@ -280,8 +280,22 @@ def test_operations_are_those_of_the_longer_loop():
 
 
 def test_a_loop_that_the_compiler_took_apart_cannot_be_longer():
-    found = time(trace(polynomial, 4, 256, *vectors(4 * 256)), "V100", 2**13, longer=4.0)
+    @cuda.jit
+    def straight(a, out):
+        i = cuda.grid(1)
+        p = a[i]
+        for _ in range(4):
+            p = p * p + a[i]
+        out[i] = p
+
+    found = time(trace(straight, 4, 256, *vectors(4 * 256)), "V100", 2**13, longer=4.0)
     assert found.doubtful and "no loop is left" in found.notes[0]
+
+
+def test_a_loop_of_which_few_rounds_are_left_can_be_longer():
+    made = trace(polynomial, 4, 256, *vectors(4 * 256))
+    once, more = (time(made, "V100", 2**13, longer=n) for n in (1.0, 4.0))
+    assert not more.doubtful and 3 < more.seconds / once.seconds < 4.2
 
 
 @pytest.mark.slow
@@ -299,3 +313,39 @@ def test_a_long_loop_takes_the_same_time_whatever_part_of_it_was_traced():
     model = found.details.case.run.model
     hasty = replace(model, sm=replace(model.sm, kept=KEPT))
     assert hasty.run()[1] in ("", "register banks", "float32 arithmetic")
+
+
+@cuda.jit
+def filled_by_loops(a, b, c):
+    """A product by tiles of 64 x 8 and 8 x 64, which 64 threads fill in loops of their own."""
+    tile_a = cuda.shared.array((64, 8), np.float32)
+    tile_b = cuda.shared.array((8, 64), np.float32)
+    sums = cuda.local.array(8, np.float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    top, left = 64 * cuda.blockIdx.y, 64 * cuda.blockIdx.x
+    for i in range(8):
+        sums[i] = 0
+    for start in range(0, a.shape[1], 8):
+        for e in range(8 * y + x, 512, 64):
+            tile_a[e // 8, e % 8] = a[top + e // 8, start + e % 8]
+            tile_b[e // 64, e % 64] = b[start + e // 64, left + e % 64]
+        cuda.syncthreads()
+        for k in range(8):
+            for i in range(8):
+                sums[i] += tile_a[y + 8 * i, k] * tile_b[k, x]
+        cuda.syncthreads()
+    for i in range(8):
+        c[top + y + 8 * i, left + x] = sums[i]
+
+
+@pytest.mark.slow
+def test_a_loop_with_loops_within_is_longer_as_a_whole():
+    """From four rounds of it, and all of 32."""
+    side, seconds = 1024, []
+    for depth in (32, 256):
+        shapes = ((side, depth), (depth, side), (side, side))
+        arrays = [np.zeros(shape, np.float32) for shape in shapes]
+        grid = (side // 64, side // 64)
+        made = trace(filled_by_loops, grid, (8, 8), *arrays, sanitize=False, blocks_traced=2)
+        seconds.append(time(made, "RTX A6000", longer=256 / depth).seconds)
+    assert seconds[0] == pytest.approx(seconds[1], rel=0.1)

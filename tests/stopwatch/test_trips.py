@@ -223,3 +223,45 @@ def test_a_loop_within_a_short_one_is_not_what_a_walk_repeats():
     order = [0] + ([1] * 16 + [2] * 16) * 8 + [3]
     assert long_loop([order], [5, 300, 300, 5]) is None
     assert long_loop([order], [5, 3000, 3000, 5]) is not None  # too long to be run whole
+
+
+#: Eight loads before each barrier: by one alone, and by a loop of two at a time, or by either.
+BY_TWO_WAYS = """
+    MOV R1, RZ
+.L_x_1: @P0 BRA `(.L_x_2)
+    1| LDG.E R2, [R4.64]
+.L_x_2: @P1 BRA `(.L_x_4)
+.L_x_3: 1| LDG.E R2, [R4.64]
+    1| LDG.E R3, [R4.64+0x4]
+    MOV R5, R2
+    MOV R6, R3
+    @P2 BRA `(.L_x_3)
+.L_x_4: 4| BAR.SYNC.DEFER_BLOCKING 0x0
+    @P3 BRA `(.L_x_1)
+    EXIT
+"""
+
+
+def loads_between_barriers(between: dict) -> list[int]:
+    """Return how many loads a walk has before each of 16 barriers."""
+    made, lines = flow(BY_TWO_WAYS)
+    counts = {(LOAD, "global load"): 4.0 * 8 * 16, (MEET, "barrier"): 16.0}
+    trips = trips_of(made, work_of(made, lines), counts, between)
+    names = [made.ops[i].name for i in stream(made, trips, blocks_in_turn(made, trips))]
+    return [part.split().count("LDG") for part in " ".join(names).split("BAR")[:-1]]
+
+
+def test_a_loop_goes_round_no_more_often_than_is_counted_between_two_barriers():
+    """Without that, all its rounds could be before one of the barriers."""
+    assert max(loads_between_barriers({})) > 50
+    found = loads_between_barriers({(LOAD, "global load"): 4.0 * 8})
+    assert sum(found) == 8 * 16 and len(found) == 16 and max(found) <= 9
+
+
+def test_a_loop_that_is_to_be_longer_is_the_one_that_takes_most_of_the_walk():
+    """Four rounds of it, each with eight of another one within; or a short one before it."""
+    lengths = [10, 20, 30, 10, 5]
+    rounds = [1, *[2] * 8, 3] * 4
+    assert long_loop([[0, *rounds, 4]], lengths, always=True) == 1
+    assert long_loop([[0, *rounds, 4]], lengths) is None
+    assert long_loop([[*[0] * 3, *[2] * 40, 4]], lengths, always=True) == 2

@@ -26,7 +26,10 @@ REGULAR = 0.5  #: share of a warp's lanes that lie one stride from the lane befo
 
 
 NEIGHBOURS = "let neighbouring lanes use neighbouring elements: threadIdx.x counts along a row"
-THROUGH_TILE = "load and store along rows, and change rows for columns between: in the tile"
+THROUGH_TILE = (
+    "load and store along rows, and change rows for columns between: in a tile of 33 columns for "
+    "32, so that neither has bank conflicts"
+)
 
 
 def side_by_side(addresses: Sequence[int], width: int) -> list[int]:

@@ -14,7 +14,7 @@ from warpwise.stopwatch.evidence import warps_on
 from warpwise.stopwatch.sass import Op
 from warpwise.stopwatch.units import ARITHMETIC_CLOCKS
 from warpwise.stopwatch.walks import Walks, without
-from warpwise.traces import KINDS
+from warpwise.traces import KINDS, Trace
 
 INTEGERS = 0.4  #: share of a warp's instructions from which integers are in the way
 BUSY_ENOUGH = 0.3  #: share of the time from which a pipe's work is worth changing
@@ -27,7 +27,8 @@ REUSED = 8.0  #: loads from shared memory for each store there from which tiles 
 LOADS_PER_FMA = 0.75  #: numbers; below it a thread's own tile is large enough
 ONE_RESULT = 1.5  #: numbers for each product, above which a thread has one result
 FLOAT32 = "float32 arithmetic instead of float64"
-IN_FLOAT32 = "write np.float32(0.5) for 0.5, and make arrays of float32"
+BY_FLOAT32 = "write np.float32(0.5) for 0.5"
+IN_FLOAT32 = f"{BY_FLOAT32}, and make arrays of float32"
 _FUNCTIONS = {
     "EX2": "exp",
     "LG2": "log",
@@ -41,7 +42,10 @@ _FUNCTIONS = {
 
 
 def less_indexing(case: Case) -> Iterator[Change]:
-    """Yield half of the integer arithmetic, where floats are computed and it is in the way."""
+    """Yield half of the integer arithmetic, where floats are computed and it is in the way.
+
+    As with indices of 32 bits without a sign: a sum of 64 bits takes two instructions, the second
+    with what the first carries, and a negative index would count from the array's end."""
     issues = max(case.busy.get("issue slots", 0.0), case.busy.get("integer arithmetic", 0.0))
     numbers = [
         [i for i in block if case.times[i] and _is_integer(case.ops[i])]
@@ -52,12 +56,13 @@ def less_indexing(case: Case) -> Iterator[Change]:
     floats = case.trace.metrics.flops or all(
         info.dtype.startswith("float") for info in case.trace.arrays
     )
-    if issues < BUSY_ENOUGH * 2 or share < INTEGERS or not floats:
+    wide = any(carried in case.ops[i].text for i in every for carried in (".X", ".EX"))
+    if issues < BUSY_ENOUGH * 2 or share < INTEGERS or not floats or not wide:
         return
     gone = np.array([i for block in numbers for i in block[1::2]], int)
     weights = np.zeros(len(case.ops))
     weights[every] = case.times[every]
-    how = "let a thread have several elements, or make indices np.uint32"
+    how = "make indices np.uint32: one instruction in place of two, and no test for negative ones"
     model = case.changed(without(case.program, gone))
     yield Change("half the index arithmetic", case.lines(weights), model, how)
 
@@ -80,13 +85,19 @@ def in_float32(case: Case) -> Iterator[Change]:
     weights = np.zeros(n)
     weights[doubles] = table.clocks[doubles] * case.times[doubles]
     model = case.changed(without(case.program, np.array(conversions, int)), **columns)
-    yield Change(FLOAT32, case.lines(weights), model, IN_FLOAT32)
+    how = IN_FLOAT32 if of_float64(case.trace) else BY_FLOAT32
+    yield Change(FLOAT32, case.lines(weights), model, how)
+
+
+def of_float64(trace: Trace) -> bool:
+    """Return whether a kernel has an array of float64."""
+    return any(info.dtype == "float64" for info in trace.arrays)
 
 
 def _halved(case: Case) -> dict[str, np.ndarray]:
     """Return the costs of accesses of 8 bytes, if arrays are float64, as those of half the size."""
     wide = [i for i, op in enumerate(case.ops) if op.access in ("load", "store") and op.width == 8]
-    if not wide or not any(info.dtype == "float64" for info in case.trace.arrays):
+    if not wide or not of_float64(case.trace):
         return {}
     lsu, l2, dram = (a.copy() for a in (case.table.lsu, case.table.sectors, case.table.dram))
     lsu[wide] = np.maximum(1.0, lsu[wide] / 2)
@@ -199,29 +210,21 @@ def spread_evenly(case: Case) -> Iterator[Change]:
 def _uneven(case: Case) -> dict[int, float]:
     """Return lines that a warp passes much more often between two barriers than the average one,
     with all its lanes, and the average over the most passes."""
-    r, warps = case.trace.records, len(case.program.kinds_of_warps)
-    counts = defaultdict[int, np.ndarray](lambda: np.zeros(warps))
+    r = case.trace.records
+    first = np.flatnonzero(r.of_first_block)
+    kinds, lines, on = r.kind[first], r.line[first], warps_on(r.active[first])
+    whole = r.active[first].sum(axis=1) == WARP_SIZE * on.sum(axis=1)
+    issues = whole & (kinds == KINDS.index("issue"))
     found: dict[int, float] = {}
-    for i in np.flatnonzero(r.of_first_block).tolist():
-        kind, line = KINDS[r.kind[i]], int(r.line[i])
-        if kind == "issue" and _whole(r.active[i]):
-            counts[line] += warps_on(r.active[i : i + 1])[0]
-        elif kind == "barrier":
-            found |= _shares(counts)
-            counts.clear()
+    start = 0
+    for end in np.flatnonzero(kinds == KINDS.index("barrier")).tolist():
+        own = start + np.flatnonzero(issues[start:end])
+        for line in np.unique(lines[own]).tolist():
+            passes = on[own[lines[own] == line]].sum(axis=0)
+            if passes.max() >= UNEVEN * max(1.0, passes.mean()):
+                found[line] = float(passes.mean() / passes.max())
+        start = end
     return found
-
-
-def _whole(active: np.ndarray) -> bool:
-    return int(active.sum()) == WARP_SIZE * int(warps_on(active[None]).sum())
-
-
-def _shares(counts: dict[int, np.ndarray]) -> dict[int, float]:
-    return {
-        line: float(own.mean() / own.max())
-        for line, own in counts.items()
-        if own.max() >= UNEVEN and own.max() >= UNEVEN * own.mean()
-    }
 
 
 def two_by_two(case: Case) -> Iterator[Change]:

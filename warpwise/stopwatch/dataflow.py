@@ -4,7 +4,7 @@ Both are questions to the whole flow, by the usual equations of compilers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from warpwise.stopwatch.flow import Flow
 from warpwise.stopwatch.sass import BASES
@@ -28,13 +28,16 @@ def most_live(flow: Flow) -> int:
 
 def _before(flow: Flow, i: int, after: set[int]) -> set[int]:
     """Return the registers that are needed before an instruction, from those after it."""
-    op = flow.ops[i]
-    written = set() if op.guard else set(op.results)
-    return (after - written) | set(op.operands)
+    return (after - _written(flow, i)) | set(flow.ops[i].operands)
+
+
+def _written(flow: Flow, i: int) -> set[int]:
+    return set() if flow.ops[i].guard else set(flow.ops[i].results)
 
 
 def _live_after(flow: Flow) -> list[set[int]]:
     """Return the registers that are needed at the end of each block."""
+    read, written = zip(*(_of_block(flow, block) for block in flow.blocks), strict=True)
     before: list[set[int]] = [set() for _ in flow.blocks]
     after: list[set[int]] = [set() for _ in flow.blocks]
     ways = [(e.start, e.end) for e in flow.edges if e.start >= 0 and e.end >= 0 and not e.parted]
@@ -44,12 +47,19 @@ def _live_after(flow: Flow) -> list[set[int]]:
         for start, end in reversed(ways):
             after[start] |= before[end]
         for n in reversed(range(len(flow.blocks))):
-            needed = set(after[n])
-            for i in reversed(flow.blocks[n]):
-                needed = _before(flow, i, needed)
+            needed = read[n] | (after[n] - written[n])
             if needed != before[n]:
                 before[n], changed = needed, True
     return after
+
+
+def _of_block(flow: Flow, block: Sequence[int]) -> tuple[set[int], set[int]]:
+    """Return the registers that a block reads before it writes them, and those that it writes."""
+    read, written = set[int](), set[int]()
+    for i in reversed(block):
+        read = _before(flow, i, read)
+        written |= _written(flow, i)
+    return read, written
 
 
 def only_for_addresses(flow: Flow, loads: set[int]) -> set[int]:

@@ -35,6 +35,7 @@ READING_CLOCKS = 3.0
 QUEUE_CLOCKS = 24.0  #: work that waits before the load/store units; assumed
 MISSES_CLOCKS = 3000.0  #: work that waits before L2 or DRAM; assumed
 LOAD_CLOCKS = 2000.0  #: over which DRAM's load is a mean, on which its latency depends; assumed
+NEVER = 1e18  #: a clock after all others
 LIMIT = 5e7  #: clocks after which a run is given up
 
 
@@ -49,9 +50,9 @@ def compiled(function: Any) -> Any:
 
 
 @compiled
-def _operands_at(ready, why, sources, i, w, now):
+def _operands_at(ready, why, sources, i, w):
     """Return when a warp's operands are there, and the reason for the last of them."""
-    at, reason = now, WAIT
+    at, reason = 0.0, WAIT
     for q in range(sources.shape[1]):
         r = sources[i, q]
         if r < 0:
@@ -117,10 +118,10 @@ def _memory(now, i, server, lsu, sectors, dram, latency, rates):
 
 
 @compiled
-def _begin(block, warps, started, now, start, alive, pc, next_at, mark, reason, ready):
+def _begin(block, warps, now, start, alive, pc, next_at, operands, mark, reason, ready):
     """Put a new block into a place: its warps start after a while, with registers that are free."""
     for w in range(block * warps, (block + 1) * warps):
-        alive[w], pc[w], next_at[w] = True, 0, now + start
+        alive[w], pc[w], next_at[w], operands[w] = True, 0, now + start, 0.0
         mark[w], reason[w] = now, START
         for r in range(REGISTERS):
             ready[w, r] = 0.0
@@ -151,7 +152,7 @@ def _note(w, now, i, mark, reason, next_at, stalls, did, seen, first):
     ready = min(max(next_at[w], mark[w]), now)
     stalls[i, reason[w]] += ready - mark[w]
     stalls[i, NOT_SELECTED] += now - ready
-    if did.shape[1]:
+    if did is not None:
         _keep(did, seen, w, i, reason[w], mark[w], ready, first)
         _keep(did, seen, w, i, NOT_SELECTED, ready, now, first)
     mark[w] = now
@@ -159,8 +160,7 @@ def _note(w, now, i, mark, reason, next_at, stalls, did, seen, first):
 
 def simulate(*given: Any) -> Any:
     """Run blocks as ``watch`` does, and keep no clock of it."""
-    did, seen = np.zeros((0, 0), np.int8), np.zeros((0, 0), np.int32)
-    return watch(*given, did, seen, 0.0)
+    return watch(*given, None, None, 0.0)
 
 
 @compiled
@@ -179,29 +179,39 @@ def watch(
 
     ``did``, all ABSENT, and ``seen`` have a row for each warp and a column for each clock from
     ``first`` on: in them it writes why a warp waits, or ISSUES, and the instruction. The run ends
-    with the last of these clocks."""
+    with the last of these clocks. Both are None where no clock is kept."""
     warps = len(kinds_of)
     total = slots * warps
+    own_of, block_of = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    current = np.zeros(total, np.int64)  # the instruction that a warp comes to
+    for w in range(total):
+        own_of[w], block_of[w] = kinds_of[w % warps], w // warps
+        current[w] = streams[own_of[w], 0]
     ready = np.zeros((total, REGISTERS))
     why = np.zeros((total, REGISTERS), np.int8)
     pc = np.zeros(total, np.int64)
     alive = np.zeros(total, np.bool_)
     waiting = np.zeros(total, np.bool_)
-    next_at, mark = np.zeros(total), np.zeros(total)
-    reason = np.zeros(total, np.int8)
+    next_at, mark = np.full(total, NEVER), np.zeros(total)  # NEVER: over, or before a barrier
+    operands = np.zeros(total)  # when those of its instruction are there, and the last one's reason
+    reason, last_of = np.zeros(total, np.int8), np.zeros(total, np.int64)
     arrived, left = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
     free = np.zeros((PARTS, 10))
     for part in range(PARTS):  # the other float32 pipe, where there is one
-        free[part, 1] = 0.0 if second else 1e18
+        free[part, 1] = 0.0 if second else NEVER
     banks = np.zeros((PARTS, reads.shape[1]))  # when each has given what was asked of it
     server, last = np.zeros(5), np.zeros(PARTS, np.int64)
     wake = np.zeros(PARTS)
     ends = np.zeros(blocks)
     stalls = np.zeros((len(lsu), REASONS))
-    limit = first + did.shape[1] if did.shape[1] else LIMIT
+    limit = LIMIT
+    if did is not None:
+        limit = first + did.shape[1]
     started, done, now = 0, 0, 0.0
     for block in range(min(slots, blocks)):
-        _begin(block, warps, started, now, start + block, alive, pc, next_at, mark, reason, ready)
+        _begin(
+            block, warps, now, start + block, alive, pc, next_at, operands, mark, reason, ready
+        )  # fmt: skip
         left[block] = warps
         started += 1
     while done < blocks and now < limit:
@@ -209,21 +219,19 @@ def watch(
             if wake[part] > now:
                 continue
             count = (total - part + PARTS - 1) // PARTS
-            later = 1e18
-            issued = False
-            wake[part] = 1e18
-            for off in range(count):
-                k = (last[part] + off) % count
+            later, issued = NEVER, False
+            wake[part] = NEVER
+            k = last[part] - 1
+            for _ in range(count):
+                k = k + 1 if k + 1 < count else 0
                 w = part + PARTS * k
-                if not alive[w] or waiting[w]:
-                    continue
                 if next_at[w] > now:
                     later = min(later, next_at[w])
                     continue
-                own = kinds_of[w % warps]
-                i = streams[own, pc[w]]
-                at, cause = _operands_at(ready, why, sources, i, w, now)
+                i = current[w]
+                at, cause = operands[w], last_of[w]
                 if at <= now:
+                    at = now
                     what = kind[i]
                     if what <= SPECIAL or what >= TENSOR:
                         column, at = _pipe_at(what, part, free, now)
@@ -237,13 +245,12 @@ def watch(
                             at = max(at, server[1] - MISSES_CLOCKS, server[2] - MISSES_CLOCKS)
                     else:
                         column = what
+                _note(w, now, i, mark, reason, next_at, stalls, did, seen, first)
                 if at > now:
-                    _note(w, now, i, mark, reason, next_at, stalls, did, seen, first)
                     reason[w], next_at[w] = cause, at
                     later = min(later, at)
                     continue
-                _note(w, now, i, mark, reason, next_at, stalls, did, seen, first)
-                if did.shape[1]:
+                if did is not None:
                     _keep(did, seen, w, i, ISSUES, now, now + 1, first)
                 until = now + latencies[i]
                 next_at[w], reason[w] = now + 1.0, WAIT
@@ -252,8 +259,8 @@ def watch(
                 elif what == FP64:
                     free[0, FP64] = now + clocks[i]
                 elif what == BARRIER:
-                    block = w // warps
-                    waiting[w], reason[w] = True, AT_BARRIER
+                    block = block_of[w]
+                    waiting[w], reason[w], next_at[w] = True, AT_BARRIER, NEVER
                     arrived[block] += 1
                     if arrived[block] == left[block]:
                         arrived[block] = 0
@@ -271,9 +278,13 @@ def watch(
                 pc[w] += 1
                 last[part] = k
                 issued = True
-                if pc[w] >= lengths[own]:
-                    block = w // warps
-                    alive[w] = False
+                own = own_of[w]
+                if pc[w] < lengths[own]:
+                    current[w] = streams[own, pc[w]]
+                    operands[w], last_of[w] = _operands_at(ready, why, sources, current[w], w)
+                else:
+                    block, current[w] = block_of[w], streams[own, 0]
+                    alive[w], waiting[w], next_at[w] = False, False, NEVER
                     left[block] -= 1
                     if left[block] == 0:
                         ends[done] = now
@@ -282,18 +293,9 @@ def watch(
                             started += 1
                             left[block] = warps
                             _begin(
-                                block,
-                                warps,
-                                started,
-                                now,
-                                start,
-                                alive,
-                                pc,
-                                next_at,
-                                mark,
-                                reason,
-                                ready,
-                            )
+                                block, warps, now, start, alive, pc, next_at, operands, mark,
+                                reason, ready,
+                            )  # fmt: skip
                             for other in range(PARTS):
                                 wake[other] = min(wake[other], now + start)
                     elif arrived[block] > 0 and arrived[block] == left[block]:
@@ -307,9 +309,10 @@ def watch(
                 arrived[block] = 0
                 _open(block, warps, now, waiting, next_at, wake)
         now = max(np.ceil(min(soonest, now + 1e6)), now + 1.0)
-    for w in range(len(did)):  # who still waits when the last clock is over
-        if alive[w]:
-            i = streams[kinds_of[w % warps], pc[w]]
-            next_at[w] = limit if waiting[w] else next_at[w]
-            _note(w, limit, i, mark, reason, next_at, stalls, did, seen, first)
+    if did is not None:
+        for w in range(total):  # who still waits when the last clock is over
+            if alive[w]:
+                i = current[w]
+                next_at[w] = limit if waiting[w] else next_at[w]
+                _note(w, limit, i, mark, reason, next_at, stalls, did, seen, first)
     return ends, stalls, server

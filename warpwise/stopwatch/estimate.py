@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from warpwise.views.tabs import Tabs
 
 IMPOSSIBLE = 1.02  #: of a device's peak, from which a rate is; data sheets are rounded
+NEAR = 0.9  #: of the time in which DRAM is busy, from which there is little to win
 BUSY = 0.6  #: a resource that is busy for less of the time does not bind: latency does
 
 #: Why warps wait, in Nsight Compute's words ("Warp Stall Reasons"), by the engine's numbers.
@@ -189,8 +190,18 @@ class Estimate:
             return ""
         if self.doubtful:
             return "What would help: not worked out, for the estimate is doubtful"
-        said = "; ".join(map(str, self.hints[:most])) or "nothing that was tried saves 5 %"
+        said = (
+            "; ".join(map(str, self.hints[:most]))
+            or f"nothing that was tried saves 5 %{self._near}"
+        )
         return f"What would help: {said}"
+
+    @property
+    def _near(self) -> str:
+        """Whether a launch is at the limit of DRAM, in words that follow; "" if it is not."""
+        busy = {pipe.name: pipe.share for pipe in self.pipes}.get("DRAM", 0.0)
+        limit = f"DRAM is busy for {100 * busy:.0f} % of the time, and only fewer bytes take less"
+        return f", for this is near the limit: {limit}" if busy >= NEAR else ""
 
 
 def few(number: float, digits: int = 3) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from pathlib import PurePath
 
 import numpy as np
@@ -33,10 +34,13 @@ NEAR = 3  #: lines by which a compiler and the simulator may name an access diff
 
 @dataclass(frozen=True)
 class Warps:
-    """Warps of a block that did the same: how many, and what each counted."""
+    """Warps of a block that did the same: how many, and what each counted.
+
+    ``between``: the most of it between two barriers."""
 
     numbers: tuple[int, ...]
     counts: Counts
+    between: Counts = field(default_factory=dict)
 
 
 def units_of(op: Op) -> tuple[str, float]:
@@ -54,24 +58,35 @@ def warps_of(trace: Trace) -> tuple[Warps, ...]:
 
     A trace that kept no events, or not all, says only what a warp did on average."""
     warps = -(-int(np.prod(trace.block)) // WARP_SIZE)
+    rounds = _by_warp(trace, warps)
+    every = {channel for own in rounds for one in own for channel in one}
+    between = {channel: _at_once(channel, rounds, trace.truncated) for channel in every}
     if trace.truncated or not len(trace.records.kind):
-        return (Warps(tuple(range(warps)), _average(trace, warps)),)
-    counts = _by_warp(trace, warps)
+        return (Warps(tuple(range(warps)), _average(trace, warps), between),)
     alike: dict[tuple[tuple[Channel, float], ...], list[int]] = defaultdict(list)
-    for number, own in enumerate(counts):
-        alike[tuple(sorted(own.items()))].append(number)
-    every = {channel for own in counts for channel in own}
-    return tuple(
-        Warps(tuple(numbers), dict.fromkeys(every, 0.0) | dict(own))
-        for own, numbers in alike.items()
-    )
+    for number, own in enumerate(rounds):
+        counts = {channel: sum(one.get(channel, 0.0) for one in own) for channel in every}
+        alike[tuple(sorted(counts.items()))].append(number)
+    return tuple(Warps(tuple(numbers), dict(own), between) for own, numbers in alike.items())
 
 
-def _by_warp(trace: Trace, warps: int) -> list[dict[Channel, float]]:
+def _at_once(channel: Channel, rounds: Sequence[Sequence[Counts]], truncated: bool) -> float:
+    """Return the most that a warp counts between two barriers.
+
+    Where the last rounds were not kept, it is known of what was alike in those that were, and
+    infinite otherwise."""
+    amounts = [one.get(channel, 0.0) for own in rounds for one in (own[:-1] if truncated else own)]
+    known = [amount for amount in amounts if amount]
+    alike = len(known) > len(rounds) and min(known) == max(known)
+    return max(known, default=0.0) if alike or not truncated else inf
+
+
+def _by_warp(trace: Trace, warps: int) -> list[list[dict[Channel, float]]]:
+    """Return what each warp counts up to each barrier and after the last."""
     r = trace.records
     first = r.of_first_block
     active = [np.flatnonzero(row).tolist() for row in warps_on(r.active[first])]
-    found: list[dict[Channel, float]] = [defaultdict(float) for _ in range(warps)]
+    found: list[list[dict[Channel, float]]] = [[defaultdict(float)] for _ in range(warps)]
     kinds, lines, arrays = r.kind[first], r.line[first], r.array[first]
     widths = r.width[first].tolist()
     rates = {line: _flops_per_slot(m) for line, m in trace.by_line.items()}
@@ -87,7 +102,10 @@ def _by_warp(trace: Trace, warps: int) -> list[dict[Channel, float]]:
         space = trace.arrays[array].space if array >= 0 else ""
         for name, amount in _worth(KINDS[kind], line, space, width, slots, rates):
             for warp in on:
-                found[warp][line, name] += amount
+                found[warp][-1][line, name] += amount
+        if KINDS[kind] == "barrier":
+            for warp in on:
+                found[warp].append(defaultdict(float))
     return found
 
 

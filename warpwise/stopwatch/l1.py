@@ -9,6 +9,8 @@ from collections import defaultdict
 
 import numpy as np
 
+from warpwise.metrics import SECTOR_BYTES, WARP_SIZE
+from warpwise.stopwatch.accesses import LINE_BYTES
 from warpwise.stopwatch.engine import compiled
 from warpwise.traces import KINDS, Trace
 
@@ -51,7 +53,7 @@ def l1_miss_shares(trace: Trace, l1_bytes: int) -> dict[int, float]:
     r = trace.records
     found = np.flatnonzero((r.kind == KINDS.index("load")) & of_global(trace))[:MOST_RECORDS]
     lines, masks, owners = _touched(r.addresses[found], r.line[found])
-    sets = max(1, l1_bytes // (128 * WAYS))
+    sets = max(1, l1_bytes // (LINE_BYTES * WAYS))
     missed = misses(lines, masks, sets, WAYS) if len(lines) else lines
     total: dict[int, int] = defaultdict(int)
     lost: dict[int, int] = defaultdict(int)
@@ -70,12 +72,13 @@ def of_global(trace: Trace) -> np.ndarray:
 
 def _touched(addresses: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the lines that requests of warps touch in order, the sectors as bits, and whose."""
-    lines, masks, whose = [], [], []
-    for row, owner in zip(addresses, owners.tolist(), strict=True):
-        for start in range(0, len(row), 32):
-            sectors = np.unique(row[start : start + 32][row[start : start + 32] >= 0] // 32)
-            for line in np.unique(sectors // 4):
-                lines.append(line)
-                masks.append(sum(1 << int(s % 4) for s in sectors[sectors // 4 == line]))
-                whose.append(owner)
-    return np.array(lines, np.int64), np.array(masks, np.int64), np.array(whose, np.int64)
+    rows, lanes = np.nonzero(addresses >= 0)
+    touched = addresses[rows, lanes]
+    lines, bits = touched // LINE_BYTES, np.left_shift(1, touched // SECTOR_BYTES % 4)
+    warps = rows * -(-addresses.shape[1] // WARP_SIZE) + lanes // WARP_SIZE
+    order = np.lexsort((lines, warps))
+    lines, bits, warps, rows = lines[order], bits[order], warps[order], rows[order]
+    new = np.concatenate([[True], (np.diff(lines) != 0) | (np.diff(warps) != 0)])
+    starts = np.flatnonzero(new[: len(lines)])
+    masks = np.bitwise_or.reduceat(bits, starts) if len(starts) else bits
+    return lines[starts].astype(np.int64), masks.astype(np.int64), owners[rows[starts]]

@@ -170,5 +170,5 @@ def program_of(
     """Put a trace's counts and machine code together. ``rename``: see ``evidence.lines_of``."""
     flow, lines = flow_of(ops), lines_of(trace, ops, rename)
     warps, work = warps_of(trace), work_of(flow, lines)
-    trips = tuple(trips_of(flow, work, kind.counts) for kind in warps)
+    trips = tuple(trips_of(flow, work, kind.counts, kind.between) for kind in warps)
     return Program(flow, tuple(lines), warps, trips, registers, shared_bytes, longer)

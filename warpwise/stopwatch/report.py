@@ -10,9 +10,11 @@ import numpy as np
 from warpwise.stopwatch import engine
 from warpwise.stopwatch.cards import Card
 from warpwise.stopwatch.case import Case
+from warpwise.stopwatch.change_work import BY_FLOAT32, of_float64
 from warpwise.stopwatch.details import Deferred
 from warpwise.stopwatch.estimate import BUSY, CAUSES, IMPOSSIBLE, Estimate, Share, few
 from warpwise.stopwatch.families import UNKNOWN, nearest
+from warpwise.stopwatch.opcodes import PIPE_WORDS
 from warpwise.stopwatch.predict import ATOMICS, LAUNCH_SECONDS, Run
 from warpwise.stopwatch.program import Program
 from warpwise.stopwatch.resources import uses_of_sm
@@ -42,6 +44,8 @@ def estimate(
     flops, peak = _flops(trace, program, grid), _peak(trace, program, card)
     notes = _doubts(trace, program, grid, run) + _too_fast(flops, seconds, peak)
     doubt = bool(notes)
+    if doubt:  # then nothing is hinted
+        notes += _in_float64(trace, binds, busy.get(binds, 0.0))
     family = None if doubt else nearest(binds)
     error = family.within if family else UNKNOWN
     by_instruction = uses.get(binds, run.stalls[:, : engine.START].sum(axis=1))
@@ -130,6 +134,14 @@ def _by_cause(run: Run) -> dict[str, float]:
 def _largest(shares: dict[str, float]) -> tuple[Share, ...]:
     named = sorted(shares.items(), key=lambda item: -item[1])[:MOST_SHARES]
     return tuple(Share(name, float(part)) for name, part in named if part > 0.005)
+
+
+def _in_float64(trace: Trace, binds: str, busy: float) -> tuple[str, ...]:
+    """Return what to do about float64 arithmetic that binds, though no array is of float64."""
+    if binds != PIPE_WORDS["fp64"] or of_float64(trace):
+        return ()
+    share = f"{100 * busy:.0f} % of the time"
+    return (f"{binds} takes {share}, though no array is of float64: {BY_FLOAT32}",)
 
 
 def _doubts(

@@ -161,7 +161,7 @@ def columns(flow: Flow, lines: Sequence[int], costs: Costs, card: Card) -> Colum
         np.full((2 * n, RESULTS), -1, np.int16),
         np.full((2 * n, SOURCES), -1, np.int16),
         np.full(2 * n, ARITHMETIC_CLOCKS),
-        np.full(2 * n, card.core.arithmetic_latency),
+        np.full(2 * n, card.core.arithmetic_latency, np.float64),
         np.full(2 * n, engine.WAIT, np.int8),
         np.zeros(2 * n),
         np.full(2 * n, -1.0),

@@ -74,11 +74,13 @@ def work_of(flow: Flow, lines: Sequence[int]) -> _Work:
 _SEQUENCES = {"MUFU", "CALL", "FCHK", "F2F"}
 
 
-def trips_of(flow: Flow, work: _Work, counts: Counts) -> Trips:
-    """Return the walk's edges that explain a warp's counts best."""
+def trips_of(flow: Flow, work: _Work, counts: Counts, between: Counts | None = None) -> Trips:
+    """Return the walk's edges that explain a warp's counts best.
+
+    ``between``: the most of them between two barriers, which no loop without one can exceed."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    program = _Program(flow, work, counts)
+    program = _Program(flow, work, counts, between or {})
     solved = milp(
         program.prices(),
         constraints=[LinearConstraint(*program.rules())],
@@ -101,8 +103,9 @@ def _with_none(work: _Work, counts: Counts) -> Counts:
 class _Program:
     """The columns and rows of the linear program: edges, guarded accesses, what is missed."""
 
-    def __init__(self, flow: Flow, work: _Work, counts: Counts):
+    def __init__(self, flow: Flow, work: _Work, counts: Counts, between: Counts):
         self.flow, self.work, self.counts = flow, work, _with_none(work, counts)
+        self.between = between
         self.channels = sorted(c for c in self.counts if c in work.blocks or c in work.guarded)
         self.guards = sorted({g for c in self.channels for g in work.guarded.get(c, ())})
         self.edges = len(flow.edges)
@@ -166,15 +169,32 @@ class _Program:
         return row, 0.0, 0.0
 
     def _entered(self, first: int, last: int) -> tuple[dict[int, float], float, float]:
-        """Nobody goes round a loop who has not come into it."""
+        """Nobody goes round a loop who has not come into it, nor more often than a warp counts
+        work between two barriers."""
         row: dict[int, float] = {}
+        most = min(MOST_TRIPS, self.most_counted)
+        of_first, of_last = self._most_passes(first, last)
         for e, edge in enumerate(self.flow.edges):
             inside = first <= edge.end <= last
             if inside and not first <= edge.start <= last:
-                row[e] = min(MOST_TRIPS, self.most_counted)
+                row[e] = min(most, of_last, of_first - (edge.end == first))
             elif edge.back and edge.end == first and inside:
                 row[e] = -1.0
         return row, 0.0, np.inf
+
+    def _most_passes(self, first: int, last: int) -> tuple[float, float]:
+        """Return the most passes of a loop's first and last block each time that it is entered."""
+        inside = [i for block in self.flow.blocks[first : last + 1] for i in block]
+        if any(self.flow.ops[i].name == "BAR" for i in inside):
+            return np.inf, np.inf
+        return self._passes_between(first), self._passes_between(last)
+
+    def _passes_between(self, n: int) -> float:
+        """Return the most passes of a block between two barriers, by the work in it of which most
+        are possible: a compiler may name one line for another."""
+        amounts = {c: self.work.blocks.get(c, {}).get(n, 0.0) for c in self.channels}
+        limits = [self.between.get(c, np.inf) / a for c, a in amounts.items() if a]
+        return max((max(1.0, np.floor(n + EXACT)) for n in limits), default=np.inf)
 
     def _within(self, g: int, guard: Guarded) -> tuple[dict[int, float], float, float]:
         """Guarded accesses run at most as often as their block."""

@@ -17,6 +17,8 @@ from warpwise.stopwatch.trips import Guarded, Trips
 MOST_INSTRUCTIONS = 40_000  #: of a warp; longer walks are shortened, and the rest is extrapolated
 MOST_WHOLE = 400_000  #: of a warp whose loops do not repeat evenly, which is run whole up to there
 KEPT = (6, 12)  #: trips of the long loop that the two short walks make, at least
+FEWEST_PASSES = 3  #: of a loop that is to be longer, from which it repeats itself
+MOST_OF_A_WALK = 0.5  #: that the rounds of such a loop take
 SAME_LOOP = 1.5  #: passes of two blocks, one over the other, below which one loop has both
 
 
@@ -107,17 +109,20 @@ def long_loop(
 
     Of the blocks that all warps pass equally often, and more often than KEPT, the rarest; of those
     that are passed about as often, as a loop's last round may end in its middle, the longest.
-    ``always``: in short walks too."""
+    ``always``: in short walks too, of which a loop takes most, however few its rounds are: what it
+    has within it is longer by itself no more."""
     if not always and max(sum(lengths[b] for b in order) for order in orders) <= MOST_INSTRUCTIONS:
         return None
     counts = [Counter(order) for order in orders]
+    least = FEWEST_PASSES if always else KEPT[1] + 1
     shared = [
-        b for b, n in counts[0].items() if n > KEPT[1] and all(other[b] == n for other in counts)
+        b for b, n in counts[0].items() if n >= least and all(other[b] == n for other in counts)
     ]
     for rarest in sorted({counts[0][b] for b in shared}):
         same_loop = [b for b in shared if rarest <= counts[0][b] < SAME_LOOP * rarest]
         best = max(same_loop, key=lambda b: (lengths[b], -b))
-        if _even(orders[0], best, lengths):
+        even, share = _rounds(orders[0], best, lengths)
+        if even and (share > MOST_OF_A_WALK or not always):
             return best
     longest = max(sum(lengths[b] for b in order) for order in orders)
     if not always and longest <= MOST_WHOLE:
@@ -125,12 +130,15 @@ def long_loop(
     return min(shared, key=lambda b: (counts[0][b], b), default=None)
 
 
-def _even(order: Sequence[int], block: int, lengths: Sequence[int]) -> bool:
-    """Return whether it is about as far from each pass of a block to the next: not in a loop that
-    is entered several times, with other work between."""
+def _rounds(order: Sequence[int], block: int, lengths: Sequence[int]) -> tuple[bool, float]:
+    """Return whether it is about as far from each pass of a block to the next, which it is not in a
+    loop that is entered several times, with other work between; and the share of the walk that its
+    rounds take."""
     blocks = np.array(order)
-    far = np.diff(np.cumsum(np.array(lengths)[blocks])[blocks == block])
-    return bool(far.max() <= SAME_LOOP * np.median(far))
+    walked = np.cumsum(np.array(lengths)[blocks])
+    far = np.diff(walked[blocks == block])
+    usual = np.median(far)
+    return bool(far.max() <= SAME_LOOP * usual), float((len(far) + 1) * usual / walked[-1])
 
 
 def with_passes(order: Sequence[int], block: int, trips: int) -> list[int]:

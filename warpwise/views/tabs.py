@@ -42,6 +42,8 @@ class Tabs:
             f"{html.script_element('tabs')}"
         )
 
-    def __repr__(self) -> str:
-        """For a terminal: every panel's text under its title."""
+    def text(self) -> str:
+        """Return every panel's text under its title, as a terminal prints it."""
         return "\n\n".join([self.label, *(f"{panel.title}\n{panel.text}" for panel in self.panels)])
+
+    __repr__ = text
