@@ -220,9 +220,8 @@ def _narrower(c: Context, node: ast.Call, t: DType, dtype: DType) -> str:
     view = f".view({element})"
     if t == INT64:
         return f"np.int32({side}){view}: a sum of integers is an int64 in a kernel; or {same}"
-    if t == FLOAT64 and (begun := c.notes.all()):
-        note = begun[0]
-        return f"{note.try_this}, for {note.what}, on the line {note.text.strip()}; or {same}"
+    if t == FLOAT64 and (begins := c.notes.begin(c.variables.types_of)):
+        return f"{begins}, where float64 begins; or {same}"
     if t == FLOAT64:
         return f"np.float32({side}){view}, or a float32 in all that it is made of; or {same}"
     return same
