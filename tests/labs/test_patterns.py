@@ -50,6 +50,13 @@ def seen(got, want, **known) -> str:
     return "\n".join((found.seen, *found.causes[:2])) if found else ""
 
 
+@pytest.mark.filterwarnings("error")
+def test_bits_that_are_a_signalling_nan_make_no_warning():
+    bits = np.array([0x7F800001, 0x7F800002], np.int32)
+    got, _ = failure(bits.view(np.float32), np.ones(2, np.float32)).numbers
+    assert np.isnan(got).all()
+
+
 def changed(array, where, by=1.0):
     """Return a copy of an array with other numbers at some places."""
     array = array.copy()

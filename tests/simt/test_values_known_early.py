@@ -340,6 +340,34 @@ def test_bits_are_seen_in_a_type_of_the_same_size():
         filled(kernel)
 
 
+def bits_of_a_third(out):
+    third = out[0] * 0.3 + 1
+    out[0] = third.view(np.int32)
+
+
+def bits_of_a_maximum(out):
+    most = max(out[0], -127)
+    third = most - np.float32(1)
+    out[0] = third.view(np.int32)
+
+
+def bits_of_a_sum(out):
+    out[0] = (out[0].view(np.int32) + 1).view(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("function", "mend"),
+    [
+        (bits_of_a_third, r"write np.float32\(0.3\) in third = out\[0\] \* 0.3 \+ 1, where"),
+        (bits_of_a_maximum, r"write np.float32\(-127\) in most = max\(out\[0\], -127\), where"),
+        (bits_of_a_sum, r"np.int32\(out\[0\].view\(np.int32\) \+ 1\).view\(np.float32\): a sum"),
+    ],
+)
+def test_a_number_that_has_grown_unseen_is_told_from_where(function, mend):
+    with pytest.raises(KernelTypeError, match=mend):
+        cuda.jit(function)[1, 1](np.ones(1, np.float32))
+
+
 def test_ndindex_gives_all_indices_in_c_order():
     @cuda.jit
     def kernel(x, out):

@@ -26,7 +26,8 @@ OF_GROUPS = {
 }
 OF_PAGES = {
     "global_load_sectors": "an entry of the table serves the 16 tokens of its page, and a "
-    "length the whole request: what is read again that could be kept in a variable?",
+    "length the whole request: what is read again that could be kept in a variable? And do the "
+    "32 lanes read one row of a key together, or each a row of its own?",
     "op_special": "do all 32 lanes compute the weight of the same token? If lane r keeps the "
     "score of row r, one exponential of a warp serves the whole page",
 }

@@ -86,7 +86,8 @@ class Failure:
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
         """Got and wanted as float64; an integer of more than 53 bits loses some."""
-        return self.got.astype(np.float64), self.want.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # some nan of float32 is a signal
+            return self.got.astype(np.float64), self.want.astype(np.float64)
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:

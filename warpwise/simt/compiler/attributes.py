@@ -37,6 +37,8 @@ from warpwise.simt.machine.frame import Frame
 from warpwise.simt.machine.structured_records import RecordType
 from warpwise.simt.types import (
     BOOL,
+    FLOAT32,
+    FLOAT64,
     INT64,
     ArrayType,
     DType,
@@ -201,12 +203,28 @@ def _bits(c: Context, node: ast.Call, base: Number) -> Number:
         c.refuse(node, what, f"{ast.unparse(node.func)}(np.int{t.itemsize * 8})", KernelTypeError)
     if dtype not in types.SCALARS or dtype.itemsize != t.itemsize:
         what = f"{ast.unparse(node)}: a number of {t.itemsize} bytes is seen as {dtype}"
-        c.refuse(node, what, f"a type of {t.itemsize} bytes", KernelTypeError)
+        c.refuse(node, what, _narrower(c, node, t, dtype), KernelTypeError)
 
     def bits(frame: Frame, mask: Mask) -> Value:
         return types.cast(np.asarray(run(frame, mask), t).view(dtype)[()], dtype)
 
     return Number(bits, dtype)
+
+
+def _narrower(c: Context, node: ast.Call, t: DType, dtype: DType) -> str:
+    """Say how a number gets as many bytes as it is to be seen with: it has often grown unseen."""
+    same = f"a type of {t.itemsize} bytes"
+    if not isinstance(node.func, ast.Attribute) or dtype.itemsize != FLOAT32.itemsize:
+        return same
+    element, side = ast.unparse(node.args[0]), ast.unparse(node.func.value)
+    view = f".view({element})"
+    if t == INT64:
+        return f"np.int32({side}){view}: a sum of integers is an int64 in a kernel; or {same}"
+    if t == FLOAT64 and (begins := c.notes.begin(c.variables.types_of)):
+        return f"{begins}, where float64 begins; or {same}"
+    if t == FLOAT64:
+        return f"np.float32({side}){view}, or a float32 in all that it is made of; or {same}"
+    return same
 
 
 def _conjugate(base: Number) -> Number:

@@ -7,7 +7,7 @@ constant that float32 holds exactly they cost nothing."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from warpwise.simt.compiler.closures import Code, Number
@@ -52,6 +52,23 @@ class Notes:
 
     def all(self) -> tuple[Note, ...]:
         return tuple(sorted(self.found.values(), key=lambda note: note.line))
+
+    def begin(self, types_of: Mapping[str, Collection[Type]]) -> str:
+        """Say what to write where float64 first comes in; "" if that is not known.
+
+        A number in ``max`` or ``min`` makes no note, but it gives its type to a variable."""
+        found = [(note.line, note.try_this, note.text) for note in self.all()]
+        for node in ast.walk(self.kernel.tree):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                    number = _number_of_extreme(call)
+                    if number and FLOAT64 in types_of.get(name, ()):
+                        where = self.kernel.where(node)
+                        found.append((where.line, f"{self.element}({number})", where.text))
+        if not found:
+            return ""
+        _, mend, text = min(found)
+        return f"{'write ' if mend.startswith(self.element) else ''}{mend} in {text}"
 
     def on_operation(
         self, node: Node, symbol: str, left: Number, right: Number, result: Type
@@ -101,6 +118,22 @@ class Notes:
         where = self.kernel.where(node)
         place, function = (where.line, where.text), where.function if self.kernel.base else ""
         self.found.setdefault(place, Note(*place, what, try_this, function))
+
+
+def _number_of_extreme(call: ast.Call) -> str:
+    """Return the first Python number among the arguments of ``max`` or ``min``; else ""."""
+    if ast.unparse(call.func) not in ("max", "min"):
+        return ""
+    texts = (ast.unparse(argument) for argument in call.args)
+    return next((text for text in texts if _is_number(text)), "")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _short(node: Node, most: int = 60) -> str:

@@ -35,8 +35,8 @@ TOO_EARLY = (
     "for, and arrive at the mbarrier of that stage?"
 )
 EACH_ONCE = (
-    "let each thread that reads a stage arrive once for it, at the mbarrier of that stage: one "
-    "that arrives twice in a phase stands in for another"
+    "let each thread that reads a stage arrive once for it, at the mbarrier of that stage, whose "
+    "count is the number of these threads: one that arrives twice in a phase stands in for another"
 )
 
 

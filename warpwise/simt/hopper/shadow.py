@@ -34,13 +34,14 @@ _RELEASE = (
 _GROUP = "wait for the group first: hopper.wgmma_wait_group(0), or hopper.tma_store_wait_group(0)"
 _BARRIER = (
     "cuda.syncthreads() between the two: behind hopper.tma_store_wait_group(0), or "
-    "hopper.wgmma_wait_group(0), of that warp, and before the stores of the others"
+    "hopper.wgmma_wait_group(0), of that warp, and before the stores of the others; or a part of "
+    "the array for each of them"
 )
 _CP_ASYNC = "cp_async_commit(), cp_async_wait(0), hopper.fence_proxy_async(), and then a barrier"
 _SWIZZLE = "the same swizzle in hopper.tensor_map and hopper.wgmma_descriptor"
 _FENCE = (
-    "hopper.fence_proxy_async() in the threads that write, behind their stores; then a barrier, "
-    "then the copy or the product"
+    "hopper.fence_proxy_async() in the threads that write, behind their stores; then a barrier, if "
+    "other warps read what they stored; then the copy or the product"
 )
 
 

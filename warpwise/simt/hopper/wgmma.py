@@ -55,7 +55,8 @@ def _need_rows(array: Array, row: int, swizzle: int, mask: Mask, site: Site) -> 
         swizzle=Constant(swizzle),
     )
     where = site.where_first(mask)
-    raise KernelTypeError(what, where, "the swizzle of the tensor map: 128 for 64 float16 in a row")
+    fits = f": {row} for rows of {row} bytes" if row in MODES and row > CHUNK else ""
+    raise KernelTypeError(what, where, f"the swizzle of the tensor map{fits}")
 
 
 def mma(
