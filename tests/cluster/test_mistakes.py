@@ -630,6 +630,21 @@ def test_gradients_that_are_not_the_sum_once(way, said: str):
     assert str(caught.value) == f"gradient {said}, found at {place(program, 'G')}"
 
 
+def test_gradients_may_be_complex():
+    def program(dist, times):
+        g = {"w": np.full(3, 1 + 1j * (dist.get_rank() + 1), np.complex64)}
+        own = {"w": g["w"].copy()}
+        for _ in range(times):
+            dist.all_reduce(g["w"])
+        dist.check_gradients(own, g)
+        dist.check_replicas({"w": 1j * np.ones(2, np.complex64) * dist.get_rank()})
+
+    with pytest.raises(ReplicaError, match=r"of rank 1 is not that of rank 0, by up to 1, at"):
+        cluster.run(program, 2, 1)
+    with pytest.raises(ReplicaError, match=r"^gradient w of rank 0 was not reduced"):
+        cluster.run(program, 2, 0)
+
+
 def test_a_gradient_reduced_twice_names_both_lines():
     program = training(reduces_twice)
     with pytest.raises(ReplicaError) as caught:
