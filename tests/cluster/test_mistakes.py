@@ -189,6 +189,16 @@ def test_a_circle_is_named_without_the_ranks_that_only_wait_for_it():
     )
 
 
+def test_of_a_long_circle_the_first_ranks_are_named_and_how_many_there_are():
+    def faulty(dist):
+        x = zeros()
+        dist.recv(x, (dist.get_rank() + 1) % 6)  # A
+
+    waits = [f"rank {r} waits at <A> for its recv from rank {r + 1}" for r in range(4)]
+    text = f"deadlock: {', '.join(waits)}, and so on around 6 ranks"
+    named(faulty, DeadlockError, text, ranks=6)
+
+
 def test_tags_that_do_not_meet():
     def faulty(dist):
         x = zeros()
