@@ -6,7 +6,7 @@ the simulator. Left out: groups' own point-to-point calls, objects, and receivin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,9 @@ class Communicator:
         return f"<rank {self._rank} of {self._run.ranks}>"
 
     def get_rank(self, group: Group | None = None) -> int:
-        """Return this rank's number, in a group or of all."""
+        """Return this rank's number, in a group or of all.
+
+        Raises ClusterError if it is not in the group."""
         return (group or self._world).number(self._rank)
 
     def get_world_size(self, group: Group | None = None) -> int:
@@ -163,10 +165,8 @@ class Communicator:
     ) -> Any:
         """Put into ``output`` the reduction of all ranks' ``input_list[rank]``."""
         site, word = self._begin(), "reduce_scatter"
-        pieces, out = (
-            listed(input_list, self.get_world_size(group), word, site),
-            values_of(output, word, site),
-        )
+        pieces = listed(input_list, self.get_world_size(group), word, site)
+        out = values_of(output, word, site)
         need_alike(self._rank, out, pieces[self.get_rank(group)], word, site)
         return self._collect(
             word,
@@ -242,11 +242,9 @@ class Communicator:
     ) -> Any:
         """Send ``input_tensor_list[r]`` to rank ``r``, and receive from each in the other list."""
         site, word = self._begin(), "all_to_all"
-        pieces = listed(input_tensor_list, self.get_world_size(group), word, site)
-        room, mine = (
-            listed(output_tensor_list, self.get_world_size(group), word, site),
-            self.get_rank(group),
-        )
+        size, mine = self.get_world_size(group), self.get_rank(group)
+        pieces = listed(input_tensor_list, size, word, site)
+        room = listed(output_tensor_list, size, word, site)
         need_alike(self._rank, room[mine], pieces[mine], word, site)
         return self._collect(
             word,
@@ -262,8 +260,16 @@ class Communicator:
     def barrier(self, group: Group | None = None, async_op: bool = False) -> Any:
         """Wait until all ranks are here."""
         site = self._begin()
-        rounds = lambda me, taken: collectives.barrier(me)  # noqa: E731
-        return self._collect("barrier", site, group, {}, rounds, ([], []), 0, async_op)
+        return self._collect(
+            "barrier",
+            site,
+            group,
+            {},
+            lambda me, _: collectives.barrier(me),
+            ([], []),
+            0,
+            async_op,
+        )
 
     # --- the rank itself ---
 
@@ -349,7 +355,7 @@ class Communicator:
         site: str,
         group: Group | None,
         details: dict[str, object],
-        rounds: Any,
+        rounds: Callable[[Place, list[np.ndarray]], Rounds],
         arrays: tuple[Sequence[np.ndarray], Sequence[np.ndarray]],
         nbytes: int,
         async_op: bool,

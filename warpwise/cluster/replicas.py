@@ -24,7 +24,7 @@ Values: TypeAlias = dict[str, np.ndarray]
 class Pinned:
     """What a rank has pinned up: arrays by name, such as ``after`` and ``before`` a reduction.
 
-    ``reduced_at``: by name, the lines of collectives that wrote into the array."""
+    ``reduced_at``: by name, the lines of each ``all_reduce`` that wrote into the array."""
 
     site: str
     after: Values
