@@ -139,7 +139,7 @@ class Communicator:
     def broadcast(
         self, tensor: Any, src: int, group: Group | None = None, async_op: bool = False
     ) -> Any:
-        """Give all ranks the array of rank ``src``."""
+        """Give all ranks the array of rank ``src``, one of the group."""
         site = self._begin()
         values = values_of(tensor, "broadcast", site)
         root = (group or self._world).number(src)
@@ -227,7 +227,9 @@ class Communicator:
         group: Group | None = None,
         async_op: bool = False,
     ) -> Any:
-        """Put all ranks' arrays into one, in the order of ranks."""
+        """Put all ranks' arrays into one, in the order of ranks.
+
+        ``output_tensor`` has as many times the elements of ``input_tensor`` as there are ranks."""
         room = parts_of(
             output_tensor, input_tensor, self.get_world_size(group), "all_gather_into_tensor"
         )
@@ -274,7 +276,9 @@ class Communicator:
     # --- the rank itself ---
 
     def compute(self, seconds: float, what: str = "work") -> None:
-        """Spend time on work that is no kernel, such as the forward pass of a layer."""
+        """Spend time on work that is no kernel, such as the forward pass of a layer.
+
+        Raises ClusterError for less than 0 seconds."""
         site = self._begin()
         if not seconds >= 0:
             raise ClusterError(f"work at {site} takes 0 seconds or more, not {seconds}")
@@ -284,14 +288,16 @@ class Communicator:
         """Compare parameters, a dictionary of arrays, with those of the other ranks.
 
         Called by all ranks, such as after each step; it sends nothing and takes no time. Raises
-        ReplicaError for the first parameter whose bits differ."""
+        ReplicaError for the first parameter whose bits differ, MismatchError for arrays of other
+        names, shapes or types."""
         replicas.check_replicas(self._run.boards, self._rank, parameters, step, self._begin())
 
     def check_gradients(self, local: Any, reduced: Any, step: object = None) -> None:
         """Compare gradients after they were reduced with copies from before, of all ranks.
 
         Both are dictionaries of arrays. Called by all ranks; it sends nothing and takes no time.
-        Raises ReplicaError unless each is the sum or the mean over ranks, reduced once."""
+        Raises ReplicaError unless each is the sum or the mean over ranks, reduced once, and
+        MismatchError for arrays of other names, shapes or types."""
         site, word = self._begin(), "check_gradients"
         after, before = replicas.copies(reduced, word, site), replicas.copies(local, word, site)
         lines = {
