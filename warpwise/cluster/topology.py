@@ -186,5 +186,5 @@ def _check(ranks: int, bytes_per_s: float, latency_s: float) -> None:
     if ranks < 1 or bytes_per_s <= 0 or latency_s < 0:
         raise LaunchError(
             "a topology has one rank or more, a positive bandwidth and a latency of 0 or more, "
-            f"not {ranks}, {bytes_per_s} and {latency_s}"
+            f"not {ranks}, {bytes_per_s:g} and {latency_s:g}"
         )

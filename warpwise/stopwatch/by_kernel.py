@@ -65,8 +65,9 @@ def table(found: Sequence[Row]) -> Iterator[str]:
     lines = [HEADS, *(_cells(row, sums) for row in (*found, of_all))]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        first, *middle, last = (c.rjust(w) for c, w in zip(line, widths, strict=True))
-        yield "  ".join([first.strip().ljust(widths[0]), *middle, last.strip()]).rstrip()
+        kernel, *numbers, binds = line
+        middle = (cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True))
+        yield "  ".join([kernel.ljust(widths[0]), *middle, binds]).rstrip()
 
 
 def _cells(row: Row, sums: Sequence[float]) -> tuple[str, ...]:
