@@ -147,6 +147,14 @@ class Interconnect:
     latency_us: float
     source: str
 
+    @property
+    def bytes_per_s(self) -> float:
+        return 1e9 * self.gb_per_s
+
+    @property
+    def latency_s(self) -> float:
+        return 1e-6 * self.latency_us
+
 
 _NCCL = "latency: that of a hop in a ring, protocol Simple, in NCCL's src/graph/tuning.cc"
 

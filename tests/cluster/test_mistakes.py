@@ -189,6 +189,16 @@ def test_a_circle_is_named_without_the_ranks_that_only_wait_for_it():
     )
 
 
+def test_of_a_long_circle_the_first_ranks_are_named_and_how_many_there_are():
+    def faulty(dist):
+        x = zeros()
+        dist.recv(x, (dist.get_rank() + 1) % 6)  # A
+
+    waits = [f"rank {r} waits at <A> for its recv from rank {r + 1}" for r in range(4)]
+    text = f"deadlock: {', '.join(waits)}, and so on around 6 ranks"
+    named(faulty, DeadlockError, text, ranks=6)
+
+
 def test_tags_that_do_not_meet():
     def faulty(dist):
         x = zeros()
@@ -628,6 +638,21 @@ def test_gradients_that_are_not_the_sum_once(way, said: str):
     with pytest.raises(ReplicaError) as caught:
         cluster.run(program, 3)
     assert str(caught.value) == f"gradient {said}, found at {place(program, 'G')}"
+
+
+def test_gradients_may_be_complex():
+    def program(dist, times):
+        g = {"w": np.full(3, 1 + 1j * (dist.get_rank() + 1), np.complex64)}
+        own = {"w": g["w"].copy()}
+        for _ in range(times):
+            dist.all_reduce(g["w"])
+        dist.check_gradients(own, g)
+        dist.check_replicas({"w": 1j * np.ones(2, np.complex64) * dist.get_rank()})
+
+    with pytest.raises(ReplicaError, match=r"of rank 1 is not that of rank 0, by up to 1, at"):
+        cluster.run(program, 2, 1)
+    with pytest.raises(ReplicaError, match=r"^gradient w of rank 0 was not reduced"):
+        cluster.run(program, 2, 0)
 
 
 def test_a_gradient_reduced_twice_names_both_lines():

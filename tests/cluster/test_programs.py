@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import warpwise
 from warpwise import cluster, cuda
+from warpwise.cluster.sites import call_site
 from warpwise.cuda import RaceWarning
 from warpwise.errors import ClusterError, LaunchError, OutOfBoundsError
 
@@ -179,6 +183,21 @@ def test_a_generator_that_yields_anything_else_is_found():
 
     with pytest.raises(ClusterError, match=r"yields int at test_programs.py:"):
         cluster.run(program, 2)
+
+
+def test_an_array_that_a_generator_yields_is_named_by_its_type_once():
+    def program(dist):
+        yield np.zeros(1000)
+
+    with pytest.raises(ClusterError, match=r"yields float64 at test_programs.py:"):
+        cluster.run(program, 2)
+
+
+def test_a_folder_whose_name_begins_as_ours_is_the_readers():
+    file = f"{Path(warpwise.__file__).parent}_notes{os.sep}ring.py"
+    names = {"call_site": call_site}
+    exec(compile("\nhere = call_site()", file, "exec"), names)
+    assert names["here"] == "ring.py:2"
 
 
 def test_a_generator_waits_for_several_at_once():

@@ -106,6 +106,19 @@ def test_of_computed_elements_nothing_is_said():
     assert misplaced(as_kernel(of_computed_elements), 1, 32, [a, b, out]) is None
 
 
+@cuda.jit
+def of_one_element(a, b, out):
+    """Multiply one element of a flat array in all places by one of another."""
+    x, y, zero = a[0], b[0], np.float32(0)
+    c = mma_tf32(x, x, x, x, y, y, zero, zero, zero, zero)
+    out[cuda.threadIdx.x] = c[0]
+
+
+def test_of_one_element_in_all_places_nothing_is_said():
+    a, b = (one.ravel() for one in matrices())
+    assert misplaced(as_kernel(of_one_element), 1, 32, [a, b, np.zeros(32, np.float32)]) is None
+
+
 def test_a_kernel_that_fails_on_labels_is_left_alone():
     a, b = matrices()
     a[0, 0] = 1

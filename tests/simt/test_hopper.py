@@ -383,17 +383,30 @@ def test_a_ring_of_stages_is_right():
     ring()
 
 
-def test_a_stage_whose_copy_to_global_memory_goes_on_is_told_to_wait_for_that():
-    """It is not of a group of products, so the words to add are those of copies."""
+def stored_ring(before: str = "", behind: str = "") -> None:
+    """Run the ring with copies in place of products, and words before and behind an arrival."""
     stores = RING.replace("mma_async(sums, of, of, s > 0)", "fence()")
     stores = re.sub(r".*mma_async.*\n|.*wgmma_(commit|wait).*\n", "", stores)
     store = "        if t == 0:\n            hopper.tma_store(x_map, (0, 0), tiles[s % 2])\n"
-    body = ARRAYS + stores.replace(
-        "        hopper.mbarrier_arrive(", f"{store}        hopper.mbarrier_arrive("
-    )
-    x = hopper.tensor_map(np.zeros((64, 224), np.float16), (64, 32), 64)
+    arrive = "        hopper.mbarrier_arrive(empty, s % 2)\n"
+    assert stores.count(arrive) == 1
+    body = ARRAYS + stores.replace(arrive, store + before + arrive + behind)
+    run(body, 160, x_map=hopper.tensor_map(np.zeros((64, 224), np.float16), (64, 32), 64))
+
+
+def test_a_stage_whose_copy_to_global_memory_goes_on_is_told_to_wait_for_that():
+    """It is not of a group of products, so the words to add are those of copies."""
     with pytest.raises(AsyncCopyError, match=r"Try: hopper.tma_store_commit_group\(\)"):
-        run(body, 160, x_map=x)
+        stored_ring()
+
+
+def test_an_arrival_before_the_wait_for_a_copy_to_global_memory_is_told_to_wait_for_that():
+    commit = "        hopper.tma_store_commit_group()\n"
+    wait = "        hopper.tma_store_wait_group(0)\n"
+    words = r"had ended; its wait comes later.*Try: hopper.tma_store_wait_group\(0\)"
+    with pytest.raises(AsyncCopyError, match=f"(?s){words}"):
+        stored_ring(commit, wait)
+    stored_ring(commit + wait)
 
 
 @pytest.mark.parametrize("name", BLAMED)

@@ -33,7 +33,7 @@ def test_a_kernel_has_a_row_with_its_sums(launches):
     assert estimates[0] is estimates[1] and estimates[0] is not estimates[2]
     first, second = by_kernel.rows(launches, estimates)
     assert (first.kernel, first.launches, second.launches) == ("gelu_1_plain", 3, 1)
-    assert first.bytes == 8 * (1024 + 1024 + 4096) and second.bytes == 8 * 1024
+    assert first.bytes_moved == 8 * (1024 + 1024 + 4096) and second.bytes_moved == 8 * 1024
     assert first.flops == 6 * launches[0].metrics.flops and second.flops == 0
     assert first.seconds == pytest.approx(sum(e.seconds for e in estimates[:3]))
     head, *lines, last = (line.split() for line in by_kernel.table([first, second]))

@@ -1,10 +1,10 @@
 """Arrays that ranks hand to transfers: what they have to be, and whether they are left alone.
 
 From the start of a transfer to the wait for it, an array belongs to the transfer. What will be
-received stands in it after the wait alone; before, it has values that show: NaN, or the least
-integer. So a program that looks too early sees it, and one that writes too early is found. The NaN
-is a signalling one, of which any arithmetic makes a quiet one (IEEE 754): ``x += 1`` is found
-too."""
+received stands in it after the wait alone; before, it has values that show: NaN, the least integer,
+or the largest of those without a sign. So a program that looks too early sees it, and one that
+writes too early is found. The NaN is a signalling one, of which any arithmetic makes a quiet one
+(IEEE 754): ``x += 1`` is found too."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ the simulator. Left out: groups' own point-to-point calls, objects, and receivin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,9 @@ class Communicator:
         return f"<rank {self._rank} of {self._run.ranks}>"
 
     def get_rank(self, group: Group | None = None) -> int:
-        """Return this rank's number, in a group or of all."""
+        """Return this rank's number, in a group or of all.
+
+        Raises ClusterError if it is not in the group."""
         return (group or self._world).number(self._rank)
 
     def get_world_size(self, group: Group | None = None) -> int:
@@ -137,7 +139,7 @@ class Communicator:
     def broadcast(
         self, tensor: Any, src: int, group: Group | None = None, async_op: bool = False
     ) -> Any:
-        """Give all ranks the array of rank ``src``."""
+        """Give all ranks the array of rank ``src``, one of the group."""
         site = self._begin()
         values = values_of(tensor, "broadcast", site)
         root = (group or self._world).number(src)
@@ -163,10 +165,8 @@ class Communicator:
     ) -> Any:
         """Put into ``output`` the reduction of all ranks' ``input_list[rank]``."""
         site, word = self._begin(), "reduce_scatter"
-        pieces, out = (
-            listed(input_list, self.get_world_size(group), word, site),
-            values_of(output, word, site),
-        )
+        pieces = listed(input_list, self.get_world_size(group), word, site)
+        out = values_of(output, word, site)
         need_alike(self._rank, out, pieces[self.get_rank(group)], word, site)
         return self._collect(
             word,
@@ -227,7 +227,9 @@ class Communicator:
         group: Group | None = None,
         async_op: bool = False,
     ) -> Any:
-        """Put all ranks' arrays into one, in the order of ranks."""
+        """Put all ranks' arrays into one, in the order of ranks.
+
+        ``output_tensor`` has as many times the elements of ``input_tensor`` as there are ranks."""
         room = parts_of(
             output_tensor, input_tensor, self.get_world_size(group), "all_gather_into_tensor"
         )
@@ -242,11 +244,9 @@ class Communicator:
     ) -> Any:
         """Send ``input_tensor_list[r]`` to rank ``r``, and receive from each in the other list."""
         site, word = self._begin(), "all_to_all"
-        pieces = listed(input_tensor_list, self.get_world_size(group), word, site)
-        room, mine = (
-            listed(output_tensor_list, self.get_world_size(group), word, site),
-            self.get_rank(group),
-        )
+        size, mine = self.get_world_size(group), self.get_rank(group)
+        pieces = listed(input_tensor_list, size, word, site)
+        room = listed(output_tensor_list, size, word, site)
         need_alike(self._rank, room[mine], pieces[mine], word, site)
         return self._collect(
             word,
@@ -262,13 +262,23 @@ class Communicator:
     def barrier(self, group: Group | None = None, async_op: bool = False) -> Any:
         """Wait until all ranks are here."""
         site = self._begin()
-        rounds = lambda me, taken: collectives.barrier(me)  # noqa: E731
-        return self._collect("barrier", site, group, {}, rounds, ([], []), 0, async_op)
+        return self._collect(
+            "barrier",
+            site,
+            group,
+            {},
+            lambda me, _: collectives.barrier(me),
+            ([], []),
+            0,
+            async_op,
+        )
 
     # --- the rank itself ---
 
     def compute(self, seconds: float, what: str = "work") -> None:
-        """Spend time on work that is no kernel, such as the forward pass of a layer."""
+        """Spend time on work that is no kernel, such as the forward pass of a layer.
+
+        Raises ClusterError for less than 0 seconds."""
         site = self._begin()
         if not seconds >= 0:
             raise ClusterError(f"work at {site} takes 0 seconds or more, not {seconds}")
@@ -278,14 +288,16 @@ class Communicator:
         """Compare parameters, a dictionary of arrays, with those of the other ranks.
 
         Called by all ranks, such as after each step; it sends nothing and takes no time. Raises
-        ReplicaError for the first parameter whose bits differ."""
+        ReplicaError for the first parameter whose bits differ, MismatchError for arrays of other
+        names, shapes or types."""
         replicas.check_replicas(self._run.boards, self._rank, parameters, step, self._begin())
 
     def check_gradients(self, local: Any, reduced: Any, step: object = None) -> None:
         """Compare gradients after they were reduced with copies from before, of all ranks.
 
         Both are dictionaries of arrays. Called by all ranks; it sends nothing and takes no time.
-        Raises ReplicaError unless each is the sum or the mean over ranks, reduced once."""
+        Raises ReplicaError unless each is the sum or the mean over ranks, reduced once, and
+        MismatchError for arrays of other names, shapes or types."""
         site, word = self._begin(), "check_gradients"
         after, before = replicas.copies(reduced, word, site), replicas.copies(local, word, site)
         lines = {
@@ -349,7 +361,7 @@ class Communicator:
         site: str,
         group: Group | None,
         details: dict[str, object],
-        rounds: Any,
+        rounds: Callable[[Place, list[np.ndarray]], Rounds],
         arrays: tuple[Sequence[np.ndarray], Sequence[np.ndarray]],
         nbytes: int,
         async_op: bool,

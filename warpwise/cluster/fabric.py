@@ -59,11 +59,6 @@ class Fabric:
         else:
             queue.append(side)
 
-    def lonely(self) -> list[Side]:
-        """Return the sides that nobody has answered, the oldest first."""
-        found = (side for queue in self.waiting.values() for side in queue)
-        return sorted(found, key=lambda side: side.number)
-
     def _join(self, sent: Side, received: Side) -> None:
         if (sent.shape, sent.dtype) != (received.shape, received.dtype):
             raise MismatchError(_unlike(sent, received))

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from warpwise.cluster.clock import Passage, Times, Work, timed
-from warpwise.cluster.log import Log
+from warpwise.cluster.log import Log, Posted
 from warpwise.cluster.spans import Intervals, both, length, union
 from warpwise.cluster.topology import Topology
 from warpwise.errors import LaunchError
@@ -59,6 +59,7 @@ class Collected:
 
     @property
     def seconds(self) -> float:
+        """The time from ``begin`` to ``end``."""
         return self.end - self.begin
 
 
@@ -76,6 +77,7 @@ class Record:
     def of(
         log: Log, topology: Topology, results: tuple[Any, ...], notes: tuple[str, ...] = ()
     ) -> Record:
+        """Return the record of a log, timed over a topology."""
         return Record(topology, log, timed(log, topology), results, notes)
 
     def on(self, topology: Topology) -> Record:
@@ -136,19 +138,16 @@ class Record:
         return tuple(self._times_of(rank) for rank in range(self.log.ranks))
 
     def _times_of(self, rank: int) -> RankTimes:
-        works = [(w.begin, w.end) for w in self.times.works if w.rank == rank]
-        sent = [p for p in self.times.passages if p.message.source == rank]
-        received = [p for p in self.times.passages if p.message.target == rank]
-        computes = union(works)
-        moves = union((p.begin, p.end) for p in (*sent, *received))
+        computes, moves = _spans_of(self.times, rank)
+        messages = self.log.messages
         return RankTimes(
             rank,
             length(computes),
             length(moves),
             length(both(computes, moves)),
             self.seconds - length(union((*computes, *moves))),
-            sum(p.message.nbytes for p in sent),
-            sum(p.message.nbytes for p in received),
+            sum(message.nbytes for message in messages if message.source == rank),
+            sum(message.nbytes for message in messages if message.target == rank),
         )
 
     @cached_property
@@ -163,7 +162,7 @@ class Record:
             step.side: n
             for n, track in enumerate(self.log.tracks)
             for step in track.steps
-            if hasattr(step, "side")
+            if isinstance(step, Posted)
         }
         for message in self.log.messages:
             sent[of_side[message.sent]] += message.nbytes
@@ -194,16 +193,22 @@ class Record:
         return "\n\n".join(parts)
 
 
+def _spans_of(times: Times, rank: int) -> tuple[Intervals, Intervals]:
+    """Return when a rank computes, and when it sends or receives."""
+    works = ((work.begin, work.end) for work in times.works if work.rank == rank)
+    moves = (
+        (one.begin, one.end)
+        for one in times.passages
+        if rank in (one.message.source, one.message.target)
+    )
+    return union(works), union(moves)
+
+
 def _timeline(record: Record) -> str:
     """Draw a row for each rank: ``#`` computes, ``-`` sends or receives, ``=`` both."""
     rows = []
     for rank in range(record.log.ranks):
-        works = union((w.begin, w.end) for w in record.times.works if w.rank == rank)
-        moves = union(
-            (p.begin, p.end)
-            for p in record.times.passages
-            if rank in (p.message.source, p.message.target)
-        )
+        works, moves = _spans_of(record.times, rank)
         cells = zip(_cells(works, record.seconds), _cells(moves, record.seconds), strict=True)
         drawn = "".join({(1, 0): "#", (0, 1): "-", (1, 1): "=", (0, 0): "."}[one] for one in cells)
         rows.append(f"rank {rank:<3} {drawn}")

@@ -24,7 +24,7 @@ Values: TypeAlias = dict[str, np.ndarray]
 class Pinned:
     """What a rank has pinned up: arrays by name, such as ``after`` and ``before`` a reduction.
 
-    ``reduced_at``: by name, the lines of collectives that wrote into the array."""
+    ``reduced_at``: by name, the lines of each ``all_reduce`` that wrote into the array."""
 
     site: str
     after: Values
@@ -111,7 +111,7 @@ def check_gradients(boards: Boards, rank: int, pinned: Pinned, step: object) -> 
     if len(board) < boards.ranks:
         return
     for name in board[0].before:
-        terms = {one: board[one].before[name].astype(np.float64) for one in sorted(board)}
+        terms = {one: _wide(board[one].before[name]) for one in sorted(board)}
         for one in terms:
             said = _said(board[one], name, one, terms)
             if said:
@@ -158,7 +158,12 @@ def _kinds(pinned: Pinned) -> list[tuple[str, tuple[int, ...], np.dtype[Any]]]:
 
 
 def _difference(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.max(np.abs(one.astype(np.float64) - other.astype(np.float64)), initial=0.0))
+    return float(np.max(np.abs(_wide(one) - _wide(other)), initial=0.0))
+
+
+def _wide(values: np.ndarray) -> np.ndarray:
+    """Return numbers as float64, or complex128."""
+    return values.astype(np.result_type(values.dtype, np.float64))
 
 
 def _when(step: object, number: int) -> Message:

@@ -27,7 +27,10 @@ CALL = "call_that_may_wait"
 #: They look at the frame that calls them.
 FRAMES = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 #: Folders of this package, of Python's own modules, and of what is installed: left as they are.
-INSTALLED = (PACKAGE, str(Path(os.__file__).parent), str(Path(np.__file__).parents[1]))
+INSTALLED = (
+    PACKAGE,
+    *(str(folder) + os.sep for folder in (Path(os.__file__).parent, Path(np.__file__).parents[1])),
+)
 FLAGS = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )

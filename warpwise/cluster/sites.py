@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from types import CodeType
 
 import warpwise
 from warpwise.errors import Location
 from warpwise.simt.frontend.source import shown
 
-PACKAGE = str(Path(warpwise.__file__).parent)
+PACKAGE = str(Path(warpwise.__file__).parent) + os.sep
 
 
 def call_site() -> str:
@@ -17,5 +19,9 @@ def call_site() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
-    code = frame.f_code
-    return Location(shown(code.co_filename), frame.f_lineno, "", function=code.co_name).place
+    return place_of(frame.f_code, frame.f_lineno)
+
+
+def place_of(code: CodeType, line: int) -> str:
+    """Return a line of a program's code as messages name it."""
+    return Location(shown(code.co_filename), line, "", function=code.co_name).place

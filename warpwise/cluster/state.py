@@ -27,6 +27,7 @@ class OpenTrack:
     steps: list[Step] = field(default_factory=list)
 
     def closed(self) -> Track:
+        """Return the track, to which nothing is added any more."""
         return Track(self.rank, tuple(self.steps), self.site, self.call, self.after)
 
 
@@ -74,9 +75,11 @@ class Place:
         self.number, self.size = key[0].index(track.rank), len(key[0])
 
     def send(self, array: np.ndarray, to: int) -> Side:
+        """Post a copy of an array to a member."""
         return self.run.post(self.track, self.key[0][to], array, True, self.call, self.key)
 
     def receive(self, like: np.ndarray, sender: int) -> Side:
+        """Post room for an array of this shape and type from a member."""
         return self.run.post(self.track, self.key[0][sender], like, False, self.call, self.key)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from warpwise.cluster.fabric import Side
 from warpwise.cluster.state import Collective, Run
 from warpwise.errors import DeadlockError
-from warpwise.messages import NOTHING, Datum, Joined, Message, Rank, Words, message
+from warpwise.messages import NOTHING, Datum, Joined, Message, Rank, Size, Words, message
 
 MOST = 4  #: ranks that a message names
 
@@ -20,10 +20,13 @@ def stuck(run: Run, ranks: Mapping[int, Any]) -> DeadlockError:
     way = [min(ranks)]
     while (after := _waits_for(run, _of(ranks[way[-1]]))) in ranks and after not in way:
         way.append(after)
-    circle = way[way.index(after) :] if after in way else way
-    told = [_told(run, rank, _of(ranks[rank]), ranks[rank]) for rank in circle[-MOST:]]
-    if after not in way:
+    circle = way[way.index(after) :] if after in way else []
+    named = circle[:MOST] or way[-MOST:]
+    told = [_told(run, rank, _of(ranks[rank]), ranks[rank]) for rank in named]
+    if not circle:
         told.append(message("and {rank} has ended", rank=Rank(after)))
+    elif len(circle) > MOST:
+        told.append(message("and so on[[ around {ranks} ranks]]", ranks=Size(len(circle))))
     return DeadlockError(message("deadlock: {chain}", chain=Joined(tuple(told), ", ")))
 
 

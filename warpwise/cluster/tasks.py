@@ -13,9 +13,9 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from warpwise.cluster.sites import place_of
 from warpwise.cuda.redirected import Asked, redirected
-from warpwise.errors import ClusterError, Location
-from warpwise.simt.frontend.source import shown
+from warpwise.errors import ClusterError
 from warpwise.simt.machine.coroutines import Coroutine
 
 
@@ -129,7 +129,7 @@ class Yielding:
     def _works(self, yielded: object) -> list[Awaitable]:
         found: list[Any] = list(yielded) if isinstance(yielded, Iterable) else [yielded]
         if not all(hasattr(work, "finish") for work in found):
-            kinds = ", ".join(type(work).__name__ for work in found)
+            kinds = ", ".join(dict.fromkeys(type(work).__name__ for work in found))
             raise ClusterError(
                 f"the program yields {kinds} at {self.site}: it yields calls that wait, such as "
                 "`yield dist.recv(x, 0)`, and `yield from` its own functions"
@@ -140,10 +140,7 @@ class Yielding:
         inner: Any = self.generator
         while isinstance(inner.gi_yieldfrom, Generator):
             inner = inner.gi_yieldfrom
-        code = inner.gi_code
-        return Location(
-            shown(code.co_filename), inner.gi_frame.f_lineno, "", function=code.co_name
-        ).place
+        return place_of(inner.gi_code, inner.gi_frame.f_lineno)
 
 
 class Rewritten(Yielding):

@@ -37,6 +37,7 @@ class Link:
 
     @property
     def name(self) -> str:
+        """Both ends, such as "gpu 3 > switch"."""
         return f"{self.source} > {self.target}"
 
 
@@ -85,7 +86,7 @@ def nvlink_island(ranks: int, device: Device | str = H100) -> Topology:
             f"a board has {NVLINK_DOMAIN} GPUs, not {ranks}: cluster.nodes(...) joins boards"
         )
     name = f"NVLink, {known(device).name}"
-    return switch(ranks, 1e9 * link.gb_per_s, 1e-6 * link.latency_us, name)
+    return switch(ranks, link.bytes_per_s, link.latency_s, name)
 
 
 def nodes(
@@ -104,10 +105,9 @@ def nodes(
         raise LaunchError(f"a node has 1 to {NVLINK_DOMAIN} GPUs, not {gpus_per_node}")
     links = []
     for kind, hub in ((inside, "NVLink {}"), (network, "network")):
-        rate, latency = 1e9 * kind.gb_per_s, 1e-6 * kind.latency_us
         hubs = [hub.format(r // gpus_per_node) for r in range(ranks)]
-        links += [Link(gpu(r), hubs[r], rate, latency) for r in range(ranks)]
-        links += [Link(hubs[r], gpu(r), rate, 0.0) for r in range(ranks)]
+        links += [Link(gpu(r), hubs[r], kind.bytes_per_s, kind.latency_s) for r in range(ranks)]
+        links += [Link(hubs[r], gpu(r), kind.bytes_per_s, 0.0) for r in range(ranks)]
     routes = {}
     for a, b in _pairs(ranks):
         first = 0 if a // gpus_per_node == b // gpus_per_node else 2 * ranks
@@ -132,8 +132,7 @@ def torus(shape: Sequence[int], link: Interconnect = ICI_V5P) -> Topology:
             for step in (1, -1)[: size - 1]:
                 other = _beside(rank, sizes, axis, step)
                 number[rank, other] = len(links)
-                rate, latency = 1e9 * link.gb_per_s, 1e-6 * link.latency_us
-                links.append(Link(gpu(rank), gpu(other), rate, latency))
+                links.append(Link(gpu(rank), gpu(other), link.bytes_per_s, link.latency_s))
     routes = {}
     for a, b in _pairs(ranks):
         stops = list(_stops(a, b, sizes))
@@ -187,5 +186,5 @@ def _check(ranks: int, bytes_per_s: float, latency_s: float) -> None:
     if ranks < 1 or bytes_per_s <= 0 or latency_s < 0:
         raise LaunchError(
             "a topology has one rank or more, a positive bandwidth and a latency of 0 or more, "
-            f"not {ranks}, {bytes_per_s} and {latency_s}"
+            f"not {ranks}, {bytes_per_s:g} and {latency_s:g}"
         )

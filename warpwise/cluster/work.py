@@ -31,6 +31,7 @@ class Work:
 
     @property
     def ready(self) -> bool:
+        """True once the transfer or the collective is done."""
         return self.of.done
 
     def is_completed(self) -> bool:

@@ -30,6 +30,7 @@ class State:
 
 
 def write_model(path: Path, config: Config, parameters: np.ndarray) -> None:
+    """Write a model's parameters as float32, which ``read_model`` and llm.c read."""
     sizes = config.positions, config.vocabulary, config.layers, config.heads
     header = _header(MODEL, FLOAT32, *sizes, config.channels, config.padded)
     path.write_bytes(header + parameters.astype("<f4").tobytes())
@@ -45,6 +46,7 @@ def read_model(path: Path) -> tuple[Config, np.ndarray]:
 
 
 def write_state(path: Path, state: State) -> None:
+    """Write a batch with what a model computes of it, as llm.c's debug state."""
     header, loss = _header(STATE, PADDED, *state.tokens.shape), np.float32(state.loss)
     whole = [one.astype("<i4").tobytes() for one in (state.tokens, state.targets)]
     floats = [one.astype("<f4").tobytes() for one in (state.logits, loss, state.gradient)]

@@ -44,6 +44,7 @@ class Config:
 
     @property
     def parameters(self) -> int:
+        """The number of all parameters."""
         return sum(map(math.prod, self.shapes.values()))
 
     def places(self) -> dict[str, slice]:
@@ -63,7 +64,7 @@ MINIATURE = Config(positions=32, vocabulary=256, layers=2, heads=4, channels=64,
 
 
 def initial(config: Config, seed: int = 42, dtype: Any = np.float32) -> np.ndarray:
-    """Return GPT-2's initial parameters: normal numbers, smaller where they add to the residual."""
+    """Return llm.c's initial parameters: normal numbers, smaller where they add to the residual."""
     rng, flat = np.random.default_rng(seed), np.zeros(config.parameters, dtype)
     tensors = config.tensors(flat)
     for name in ("wte", "wpe"):

@@ -253,6 +253,7 @@ def row_sum(own):
 
 @cuda.jit(device=True)
 def row_max(own):
+    """Return the largest over the 16 lanes of a row, in all of them."""
     for mask in (8, 4, 2, 1):
         own = max(own, cuda.shfl_xor_sync(ALL, own, mask))
     return own
@@ -334,8 +335,8 @@ def load_both(a, b, qkv, dout, row, column, width, of_keys):
 
 @functools.cache
 def attention_backward(width: int, of_keys: bool) -> Any:
-    """Make the gradients of keys and values, whose block owns keys; or of queries, the same with
-    the parts changed."""
+    """Make the gradients of keys and values, whose block owns keys; or those of queries, which are
+    the same with the roles exchanged."""
     pitch, own, scale = width + 1, width // SIDE, np.float32(1 / math.sqrt(width))
     of_queries = not of_keys
 

@@ -17,7 +17,7 @@ from warpwise.gpt2.config import Config
 
 Array: TypeAlias = Any  #: the device's: Numba's on a GPU, the simulator's elsewhere
 Layer: TypeAlias = int | None
-PARTS = 64  # blocks that share the gradient's norm
+PARTS, MOST_BLOCKS = 64, 256  # blocks of the gradient's norm, and of LayerNorm's backward pass
 OF_LAYER = "ln1 1C  qkv 3C  atty 1C  middle 1C  ln2 1C  fch 4C  gelu 4C  end 1C"
 OF_ALL = "encoded 1C  branch 1C  lnf 1C  dres 1C  dbranch 1C  datty 1C  dqkv 3C  dfch 4C"
 
@@ -78,7 +78,7 @@ class GPT2:
         ]
         self.acts = _rows(n, c, OF_ALL) | {name: _zeros(n) for name in ("meanf", "rstdf", "losses")}
         self.acts |= {"logits": _zeros(n, config.padded), "delta": _zeros(n, heads)}
-        self.sums = [_zeros(min(n // k.ROWS, 256), c) for _ in range(2)]
+        self.sums = [_zeros(min(n // k.ROWS, MOST_BLOCKS), c) for _ in range(2)]
         self.norms, self.norm = _zeros(PARTS), _zeros(1)
         self.forward, self.backward = self._forward(), self._backward()
 

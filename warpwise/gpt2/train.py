@@ -14,7 +14,7 @@ from warpwise.gpt2.model import GPT2, AdamW, Launch
 from warpwise.simt import run_unwatched
 from warpwise.traces import Trace
 
-#: The beginning of "Coriolanus" by William Shakespeare, who died in 1616: free of rights.
+#: The beginning of "Coriolanus" by William Shakespeare, who died in 1616: in the public domain.
 TEXT = Path(__file__).parent / "coriolanus.txt"
 Run = Callable[[Iterable[Launch]], None]
 
@@ -32,7 +32,7 @@ def tracing(into: list[Trace], recorded: bool = False, sanitize: bool = False) -
     """Return what runs launches in the simulator and keeps their traces.
 
     ``recorded``: with the first block's events, from which a time can be predicted. ``sanitize``:
-    races are looked for, which takes twice as long."""
+    races are looked for."""
     record = (0,) if recorded else ()
     how: dict[str, Any] = {"record": record, "sanitize": sanitize, "progress": False}
 
@@ -52,7 +52,7 @@ def step(model: GPT2, tokens: Any, targets: Any, by: AdamW, run: Run = run) -> f
 
 
 def batches(text: bytes, model: GPT2, parts: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Return tokens and what follows each, for ever: in turn so many batches of a text's beginning.
+    """Return tokens and what follows each, for ever: in turn the first ``parts`` batches of a text.
 
     Raises LaunchError for a shorter text."""
     size, shape = model.rows, (model.batch, model.config.positions)
@@ -63,7 +63,7 @@ def batches(text: bytes, model: GPT2, parts: int = 1) -> Iterator[tuple[np.ndarr
 
 
 def written(model: GPT2, prompt: bytes, count: int, seed: int = 0, heat: float = 0.5) -> bytes:
-    """Return so many bytes that go on from a prompt, each drawn by its logits over ``heat``.
+    """Return ``count`` bytes that continue a prompt, each drawn from softmax(logits / ``heat``).
 
     As in ``batches``, each row of positions begins with the byte that ended the one before."""
     length, found, rng = model.config.positions, list(prompt), np.random.default_rng(seed)

@@ -21,7 +21,7 @@ class Row:
 
     kernel: str
     launches: int
-    bytes: int
+    bytes_moved: int
     flops: int
     seconds: float
     binds: str  #: what its longest launch is bound by
@@ -58,18 +58,20 @@ def rows(traces: Sequence[Trace], estimates: Sequence[Estimate]) -> list[Row]:
 
 def table(found: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of the table, with all kernels' sums last."""
-    sums = [max(sum(getattr(r, n) for r in found), NOTHING) for n in ("bytes", "flops", "seconds")]
+    names = "bytes_moved", "flops", "seconds"
+    sums = [max(sum(getattr(row, name) for row in found), NOTHING) for name in names]
     launches = sum(row.launches for row in found)
     of_all = Row("all", launches, int(sums[0]), int(sums[1]), sums[2], "")
     lines = [HEADS, *(_cells(row, sums) for row in (*found, of_all))]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        first, *middle, last = (c.rjust(w) for c, w in zip(line, widths, strict=True))
-        yield "  ".join([first.strip().ljust(widths[0]), *middle, last.strip()]).rstrip()
+        kernel, *numbers, binds = line
+        middle = (cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True))
+        yield "  ".join([kernel.ljust(widths[0]), *middle, binds]).rstrip()
 
 
 def _cells(row: Row, sums: Sequence[float]) -> tuple[str, ...]:
-    parts = (row.bytes, sums[0], 1e3), (row.flops, sums[1], 1e6), (row.seconds, sums[2], 1e-6)
+    parts = (row.bytes_moved, sums[0], 1e3), (row.flops, sums[1], 1e6), (row.seconds, sums[2], 1e-6)
     pairs = ((f"{own / unit:,.1f}", f"{100 * own / of_all:.1f}") for own, of_all, unit in parts)
     return row.kernel, str(row.launches), *(cell for pair in pairs for cell in pair), row.binds
 

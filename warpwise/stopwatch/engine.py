@@ -193,8 +193,9 @@ def watch(
     alive = np.zeros(total, np.bool_)
     waiting = np.zeros(total, np.bool_)
     next_at, mark = np.full(total, NEVER), np.zeros(total)  # NEVER: over, or before a barrier
-    operands = np.zeros(total)  # when those of its instruction are there, and the last one's reason
-    reason, last_of = np.zeros(total, np.int8), np.zeros(total, np.int64)
+    operands = np.zeros(total)  # when those of a warp's current instruction are all there
+    last_of = np.zeros(total, np.int64)  # what the last of them waited for
+    reason = np.zeros(total, np.int8)
     arrived, left = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
     free = np.zeros((PARTS, 10))
     for part in range(PARTS):  # the other float32 pipe, where there is one

@@ -73,7 +73,7 @@ def warps_of(trace: Trace) -> tuple[Warps, ...]:
 def _at_once(channel: Channel, rounds: Sequence[Sequence[Counts]], truncated: bool) -> float:
     """Return the most that a warp counts between two barriers.
 
-    Where the last rounds were not kept, it is known of what was alike in those that were, and
+    Of a trace without its last rounds this is known if all that were kept count alike, and
     infinite otherwise."""
     amounts = [one.get(channel, 0.0) for own in rounds for one in (own[:-1] if truncated else own)]
     known = [amount for amount in amounts if amount]

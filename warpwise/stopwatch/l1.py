@@ -74,7 +74,7 @@ def _touched(addresses: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, ...
     """Return the lines that requests of warps touch in order, the sectors as bits, and whose."""
     rows, lanes = np.nonzero(addresses >= 0)
     touched = addresses[rows, lanes]
-    lines, bits = touched // LINE_BYTES, np.left_shift(1, touched // SECTOR_BYTES % 4)
+    lines, bits = touched // LINE_BYTES, np.left_shift(1, touched % LINE_BYTES // SECTOR_BYTES)
     warps = rows * -(-addresses.shape[1] // WARP_SIZE) + lanes // WARP_SIZE
     order = np.lexsort((lines, warps))
     lines, bits, warps, rows = lines[order], bits[order], warps[order], rows[order]

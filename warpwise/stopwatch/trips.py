@@ -190,11 +190,11 @@ class _Program:
         return self._passes_between(first), self._passes_between(last)
 
     def _passes_between(self, n: int) -> float:
-        """Return the most passes of a block between two barriers, by the work in it of which most
-        are possible: a compiler may name one line for another."""
+        """Return the most passes of a block between two barriers, by that work in it which allows
+        most of them: a compiler may name one line for another."""
         amounts = {c: self.work.blocks.get(c, {}).get(n, 0.0) for c in self.channels}
         limits = [self.between.get(c, np.inf) / a for c, a in amounts.items() if a]
-        return max((max(1.0, np.floor(n + EXACT)) for n in limits), default=np.inf)
+        return max((max(1.0, np.floor(most + EXACT)) for most in limits), default=np.inf)
 
     def _within(self, g: int, guard: Guarded) -> tuple[dict[int, float], float, float]:
         """Guarded accesses run at most as often as their block."""

@@ -109,9 +109,10 @@ def long_loop(
 
     Of the blocks that all warps pass equally often, and more often than KEPT, the rarest; of those
     that are passed about as often, as a loop's last round may end in its middle, the longest.
-    ``always``: in short walks too, of which a loop takes most, however few its rounds are: what it
-    has within it is longer by itself no more."""
-    if not always and max(sum(lengths[b] for b in order) for order in orders) <= MOST_INSTRUCTIONS:
+    ``always``: in short walks too, and from FEWEST_PASSES on a loop that takes most of the walk,
+    rather than one within it."""
+    longest = max(sum(lengths[b] for b in order) for order in orders)
+    if not always and longest <= MOST_INSTRUCTIONS:
         return None
     counts = [Counter(order) for order in orders]
     least = FEWEST_PASSES if always else KEPT[1] + 1
@@ -124,7 +125,6 @@ def long_loop(
         even, share = _rounds(orders[0], best, lengths)
         if even and (share > MOST_OF_A_WALK or not always):
             return best
-    longest = max(sum(lengths[b] for b in order) for order in orders)
     if not always and longest <= MOST_WHOLE:
         return None
     return min(shared, key=lambda b: (counts[0][b], b), default=None)

@@ -16,8 +16,8 @@ from warpwise.views.controls import Choice, Player, Slider, device_choice
 from warpwise.views.frame import Frame
 from warpwise.views.view import View
 
-INFINIBAND = 1e9 * devices.INFINIBAND_NDR.gb_per_s  #: bytes a second
-NVLINK = {one.name: 1e9 * devices.NVLINK[one.name].gb_per_s for one in (A100, H100, B200)}
+INFINIBAND = devices.INFINIBAND_NDR.bytes_per_s
+NVLINK = {one.name: devices.NVLINK[one.name].bytes_per_s for one in (A100, H100, B200)}
 LINKS = {"nvlink": "NVLink", "infiniband": "InfiniBand, 400 Gbit/s"}
 NAMES = dict(zip(MASKS, ("none", "causal, one piece each", "causal, two pieces each"), strict=True))
 MOST_GPUS = 8

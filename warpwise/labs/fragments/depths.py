@@ -78,6 +78,8 @@ def _along(cells: Lanes, origin: Origin) -> _Along | None:
         return None
     across, within = int(cells[1, 0]) - start, int(cells[0, 1]) - start
     pitch = parts * shape[1] if len(shape) == 2 else max(abs(across), abs(within))
+    if not pitch:  # one element everywhere
+        return None
     offsets = cells[0] - first
     if across % pitch == 0 and abs(within) < pitch:
         return _Along(name, start, int(offsets[0]) // pitch, offsets % pitch, pitch, pitch)

@@ -29,6 +29,7 @@ class Groups:
         self.waited: tuple[int, Site] | None = None
 
     def commit(self) -> None:
+        """Close the open group, and open another."""
         self.closed.append(self.open)
         self.open = []
 
@@ -41,4 +42,5 @@ class Groups:
 
     @property
     def under_way(self) -> list[Reading]:
+        """What no wait has let end as yet, the oldest first."""
         return [one for group in (*self.closed, self.open) for one in group]

@@ -29,7 +29,6 @@ TOO_FAR = (
 )
 COMMIT = "hopper.{kind}_commit_group() behind what reads it, and before the wait for that group"
 WAIT_FOR_IT = "hopper.{kind}_wait_group(0) before the arrival that gives the stage back"
-KINDS = ("wgmma", "tma_store")  #: of groups, as they are made
 TOO_EARLY = (
     "read a stage before the arrival that gives it back: does it read the stage that it waited "
     "for, and arrive at the mbarrier of that stage?"
@@ -66,13 +65,15 @@ class History:
         self.waiters: defaultdict[int, set[int]] = defaultdict(set)  #: warps, by mbarrier
         #: by phase of an mbarrier and by warp, when it arrived there, and where
         self.arrivals: defaultdict[tuple[int, int], dict[int, tuple[int, Site]]] = defaultdict(dict)
-        self.groups: list[list[Groups]] = []  #: of products and of copies, by warp
+        self.groups: dict[str, list[Groups]] = {}  #: by kind, "wgmma" or "tma_store", and by warp
 
     def waited(self, warp: int, wait: Waited) -> None:
+        """Note a warp's wait for a phase."""
         self.last[warp] = wait
         self.waiters[wait.address].add(warp)
 
     def arrived(self, warp: int, phase: tuple[int, int], time: int, site: Site) -> None:
+        """Note that a warp arrived for a phase of an mbarrier, by its address and number."""
         self.arrivals[phase][warp] = time, site
 
     def arrivers(self, address: int) -> set[int]:
@@ -135,14 +136,19 @@ class History:
         if when < began:
             return Cause(f"{arrived}, before it read that", TOO_EARLY)
         if when < ended:
-            weak = [(k, said) for k, g in self._groups_of(reader) if (said := _too_weak(g))]
-            kind, lets = weak[0] if weak else (KINDS[0], "its wait comes later")
+            kind, lets = self._late_wait(reader)
             why = f"{arrived}, before that had ended; {lets}"
             return Cause(why, WAIT_FOR_IT.format(kind=kind))
         return None
 
+    def _late_wait(self, warp: int) -> tuple[str, str]:
+        """Return the kind of groups that a warp has not waited for early enough, and why."""
+        waited = [(kind, _too_weak(g)) for kind, g in self._groups_of(warp) if g.waited]
+        kind, lets = next((one for one in waited if one[1]), waited[0])
+        return kind, lets or "its wait comes later"
+
     def _groups_of(self, warp: int) -> Iterator[tuple[str, Groups]]:
-        return zip(KINDS, (groups[warp] for groups in self.groups), strict=True)
+        return ((kind, groups[warp]) for kind, groups in self.groups.items())
 
 
 def _too_weak(groups: Groups) -> str:

@@ -32,7 +32,7 @@ class Products:
 
     def __init__(self, warps: int, shadow: Shadow):
         self.shadow, self.groups = shadow, [Groups() for _ in range(warps)]
-        shadow.history.groups.append(self.groups)
+        shadow.history.groups["wgmma"] = self.groups
         self.fenced = [False] * warps
         self.unfenced: set[tuple[int, Memory]] = set()  #: used since the last fence of the warp
         self.known: set[tuple[int, Memory]] = set()  #: accumulators with a value
@@ -81,11 +81,7 @@ class Products:
 
     def wait(self, warp: int, newest: int, site: Site) -> int:
         """Wait for all but the newest groups; return the tick of their end."""
-        groups = self.groups[warp]
-        ended = groups.wait(newest, site)
-        others = [one.chunks for one in groups.under_way]
-        self.shadow.read_ends(warp, [one.chunks for one in ended], others)
-        return max((one.end for one in ended), default=0)
+        return self.shadow.wait(warp, self.groups[warp], newest, site)
 
     def need_all_ended(self, group: LaneGroup) -> None:
         """Raise WarpMaskError unless the warps of each warpgroup have issued the same products."""

@@ -13,6 +13,7 @@ import numpy as np
 from warpwise.errors import AsyncCopyError, Location, UnwrittenReadError
 from warpwise.messages import Chosen, Element, Message, Name, Part, Size, Words, message
 from warpwise.model.swizzle import CHUNK
+from warpwise.simt.hopper.groups import Groups
 from warpwise.simt.hopper.history import TOO_FAR, Cause, History
 from warpwise.simt.hopper.order import Clocks
 from warpwise.simt.lanes.masks import Mask
@@ -163,7 +164,7 @@ class Shadow:
         self.reads[chunks] = self.ended[chunks] = 0
 
     def read_until_waited(self, use: Use, chunks: Lanes) -> None:
-        """A product, or a copy to global memory, reads these chunks until ``read_ends``."""
+        """A product, or a copy to global memory, reads these chunks until ``wait``."""
         self._need_arrived(use, chunks)
         if (self.writer[chunks] < 0).any():
             raise use.unwritten(self.history.of_unwritten(use.warp))
@@ -172,13 +173,14 @@ class Shadow:
                 self._need_visible(use, write)
         self._note_read(use, chunks, UNDER_WAY)
 
-    def read_ends(self, warp: int, ended: list[Lanes], others: list[Lanes]) -> None:
-        """Some reads of a warp end, ``others`` go on."""
-        for chunks, time in [(c, int(self.clocks.now[warp])) for c in ended] + [
-            (c, UNDER_WAY) for c in others
-        ]:
-            self.reads[chunks, warp] = time
-            self.ended[chunks, warp] = 0 if time == UNDER_WAY else time
+    def wait(self, warp: int, groups: Groups, newest: int, site: Site) -> int:
+        """End the reads of all but the newest groups; return the tick of their end."""
+        ended = groups.wait(newest, site)
+        for one in ended:
+            self.reads[one.chunks, warp] = self.ended[one.chunks, warp] = self.clocks.now[warp]
+        for one in groups.under_way:  # of the same chunks, perhaps
+            self.reads[one.chunks, warp], self.ended[one.chunks, warp] = UNDER_WAY, 0
+        return max((one.end for one in ended), default=0)
 
     def need_swizzle(self, use: Use, chunks: Lanes, swizzle: int) -> None:
         """Raise AsyncCopyError for a tile that was filled with another swizzle than it is read."""

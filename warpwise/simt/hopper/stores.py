@@ -15,15 +15,11 @@ class Stores:
 
     def __init__(self, warps: int, shadow: Shadow):
         self.shadow, self.groups = shadow, [Groups() for _ in range(warps)]
-        shadow.history.groups.append(self.groups)
+        shadow.history.groups["tma_store"] = self.groups
 
     def wait(self, warp: int, newest: int, site: Site) -> int:
         """Wait for all but the newest groups; return the tick of their end."""
-        groups = self.groups[warp]
-        ended = groups.wait(newest, site)
-        others = [one.chunks for one in groups.under_way]
-        self.shadow.read_ends(warp, [one.chunks for one in ended], others)
-        return max((one.end for one in ended), default=0)
+        return self.shadow.wait(warp, self.groups[warp], newest, site)
 
     def need_all_ended(self, group: LaneGroup) -> None:
         """Raise AsyncCopyError if a warp ends before a copy that it issued."""
