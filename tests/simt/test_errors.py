@@ -146,6 +146,11 @@ def test_rows_that_are_read_at_another_pitch_than_they_are_stored_at_are_told(ro
     assert bool(APART[rows]) != ("are written by then" in told)
 
 
+def test_rows_of_an_array_that_nobody_stores_are_told_as_unwritten():
+    told = str(caught(UnwrittenReadError, "s = cuda.shared.array(640, float32)\nout[i] = s[8 * t]"))
+    assert "elements apart" not in told
+
+
 OUT_OF_BOUNDS = {
     "out[i] = x[i - 129]": ("index -129 is outside x", (0, 0, 0), (0, 0, 0)),
     "out[i] = x[500]": ("index 500 is outside x", (0, 0, 0), (0, 0, 0)),

@@ -209,8 +209,14 @@ def quantise(rng: np.random.Generator) -> Iterator[Launch]:
 
 
 def consumer(rng: np.random.Generator) -> Iterator[Launch]:
-    steps = int(rng.choice([4, 6, 8, 9]))
-    for m, k, n in ((128, 96, 16), (64, 32, 16), (64, 64, 32), (64, 32 * steps, 16), (64, 160, 16)):
+    steps = int(rng.choice([6, 8, 9, 10]))
+    for m, k, n in (
+        (64, 128, 16),
+        (128, 32, 16),
+        (64, 64, 32),
+        (64, 32 * steps, 16),
+        (64, 160, 16),
+    ):
         a, b = (rng.uniform(-1, 1, (rows, k)).astype(np.float16) for rows in (m, n))
         blocks = m * n // 1024
         yield Launch(

@@ -44,6 +44,8 @@ def apart(written: Lanes, read: Lanes) -> str:
         return ""
     pitch, ends = int(steps[at]), np.flatnonzero(np.diff(written, prepend=False, append=False))
     begins, lengths = ends[::2], ends[1::2] - ends[::2]
+    if not len(begins):
+        return ""
     if len(begins) == 1:
         length = int(lengths[0])
         if length <= pitch or length % pitch == 0:
