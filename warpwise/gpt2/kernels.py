@@ -272,7 +272,7 @@ def attention(width: int) -> Any:
         v = cuda.shared.array((SIDE, pitch), np.float32)
         p = cuda.shared.array((SIDE, PITCH), np.float32)
         acc = cuda.local.array(own, np.float32)
-        x, y, head = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.y
+        head, y, x = cuda.blockIdx.y, cuda.threadIdx.y, cuda.threadIdx.x
         text, tile, column = cuda.blockIdx.z * positions, cuda.blockIdx.x * SIDE, head * width
         load(q, qkv, text + tile, column, width)
         for i in range(own):
@@ -351,7 +351,7 @@ def attention_backward(width: int, of_keys: bool) -> Any:
         ds = cuda.shared.array((SIDE, PITCH), np.float32)
         da = cuda.local.array(own, np.float32)
         db = cuda.local.array(own, np.float32)
-        x, y, head = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.y
+        head, y, x = cuda.blockIdx.y, cuda.threadIdx.y, cuda.threadIdx.x
         text, tile, column = cuda.blockIdx.z * positions, cuda.blockIdx.x * SIDE, head * width
         load_both(mine_a, mine_b, qkv, dout, text + tile, column, width, of_keys)
         for i in range(own):
@@ -414,12 +414,12 @@ def classifier(logits, targets, losses, vocabulary):
 
 
 @cuda.jit
-def norm(x, norms):
-    """A block's part of a norm; that of all parts is that of x (chapters/11_online_softmax.md)."""
+def norm(g, norms):
+    """A block's part of a norm; that of all parts is that of g (chapters/11_online_softmax.md)."""
     sums = cuda.shared.array(8, np.float32)
     total = ZERO
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        total += x[i] * x[i]
+    for i in range(cuda.grid(1), g.size, cuda.gridsize(1)):
+        total += g[i] * g[i]
     total = block_sum(total, sums)
     if cuda.threadIdx.x == 0:
         norms[cuda.blockIdx.x] = math.sqrt(total)
