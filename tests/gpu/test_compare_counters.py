@@ -25,11 +25,13 @@ def test_the_simulator_counts_the_labs_as_it_did_beside_the_gpu(stored, tmp_path
     again = [
         one for one in compare_counters.launches(tmp_path) if (one.case, one.label) in measured
     ]
-    found = [
-        Launch(one.function, _by_their_names(row["parameters"]["measured"]))
+    made = [
+        compare_counters.row(
+            one, Launch(one.function, _by_their_names(row["parameters"]["measured"]))
+        )
         for one, row in zip(again, rows, strict=True)
     ]
-    assert [compare_counters.row(*pair) for pair in zip(again, found, strict=True)] == rows
+    assert made == rows
     equal = sum(row["parameters"]["verdict"] == "equal" for row in rows)
     sectors = [row["parameters"] for row in rows]
     alike = sum(

@@ -26,7 +26,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Work:
+class Worked:
     """A rank's own work, in seconds."""
 
     rank: int
@@ -39,7 +39,7 @@ class Work:
 class Times:
     """When everything happened. ``tracks``: begin and end of each track of the log."""
 
-    works: tuple[Work, ...]
+    works: tuple[Worked, ...]
     passages: tuple[Passage, ...]
     tracks: tuple[tuple[float, float], ...]
 
@@ -68,7 +68,7 @@ class _Clock:
             side: n for n, m in enumerate(log.messages) for side in (m.sent, m.received)
         }
         self.ready: list[tuple[float, int]] = []  #: time, message; a heap
-        self.works: list[Work] = []
+        self.works: list[Worked] = []
         self.passages: list[Passage] = []
         #: what tracks wait for -> the tracks
         self.waiting: dict[tuple[str, int], list[int]] = {}
@@ -97,7 +97,7 @@ class _Clock:
             match step:
                 case Spent():
                     end = self.now[number] + step.seconds
-                    self.works.append(Work(track.rank, step, self.now[number], end))
+                    self.works.append(Worked(track.rank, step, self.now[number], end))
                     self.now[number] = end
                 case Posted():
                     self._post(step.side, self.now[number])

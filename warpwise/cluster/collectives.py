@@ -21,7 +21,7 @@ barrier          dissemination               log p    a log p
 a run repeats bit by bit and all ranks have the same bits. Piece ``c`` of a ring's sum begins with
 rank c + 1 and goes around to rank c: ((x[c+1] + x[c+2]) + ...) + x[c]. In the tree and by doubling
 the lower rank stands on the left: (x[0] + x[1]) + (x[2] + x[3]) ..., and by doubling a rank beyond
-the last power of two joins its partner first."""
+the last power of two joins its partner first and hears from it at the end: two rounds more."""
 
 from __future__ import annotations
 

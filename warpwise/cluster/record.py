@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from warpwise.cluster.clock import Passage, Times, Work, timed
+from warpwise.cluster.clock import Passage, Times, Worked, timed
 from warpwise.cluster.log import Log, Posted
 from warpwise.cluster.spans import Intervals, both, length, union
 from warpwise.cluster.topology import Topology
@@ -101,13 +101,13 @@ class Record:
         return self.times.seconds
 
     @property
-    def timeline(self) -> tuple[Work | Passage, ...]:
+    def timeline(self) -> tuple[Worked | Passage, ...]:
         """All works and messages, by the time at which they begin."""
-        found: list[Work | Passage] = [*self.times.works, *self.times.passages]
+        found: list[Worked | Passage] = [*self.times.works, *self.times.passages]
         return tuple(sorted(found, key=lambda one: one.begin))
 
     @property
-    def kernels(self) -> tuple[Work, ...]:
+    def kernels(self) -> tuple[Worked, ...]:
         """The kernels that ranks launched, with their counters in ``spent.metrics``."""
         return tuple(work for work in self.times.works if work.spent.metrics is not None)
 
