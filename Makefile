@@ -42,6 +42,7 @@ film: system $(READY) $(INDEX) ## film the home page's first kernel being edited
 	PYTHONPATH=tests $(BIN)/python tools/film.py
 
 test: system lint ## run all tests
+	$(BIN)/python -m compileall -q -j $(WORKERS) warpwise # some thousand processes import it, perhaps where none may write
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 quick: lint ## check style, and run the tests that need neither a browser nor a sandbox, and little time

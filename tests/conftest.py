@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +28,8 @@ from warpwise import doctor
 collect_ignore_glob = ["course/*/attacks", "course/*/correct", "course/*/wrong", "programs"]
 # Fixtures that need more than Python: `make quick` leaves their tests out.
 SYSTEM = {"browser", "chromium", "firefox", "sandbox", "site"}
+# Folder of tests that need one process alone: one worker runs these while another builds the site.
+MEANWHILE = "simt"
 # Folder of tests: what it needs and only Linux has.
 LINUX_ONLY = {"grading": "the grader confines student code with bubblewrap, seccomp and rlimits"}
 ELSEWHERE = "not on this system: "  # begins the reason of a skip that CI accepts
@@ -53,6 +56,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("system")
         if sys.platform == "win32" and (mark := item.get_closest_marker("unix")):
             item.add_marker(pytest.mark.skip(reason=ELSEWHERE + mark.args[0]))
+    items.sort(key=partial(turn, builds=building(items)))
+
+
+def building(items: list[pytest.Item]) -> Path | None:
+    """Return the first file whose tests need the site."""
+    return next((item.path for item in items if "site" in item.fixturenames), None)
+
+
+def turn(item: pytest.Item, builds: Path | None) -> int:
+    """Return when a test's file has its turn: one that builds the site, so that it lies ready for
+    all others, then those that need neither it nor a second processor."""
+    if builds is None:
+        return 0
+    return 0 if item.path == builds else 1 if item.path.parent.name == MEANWHILE else 2
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -123,6 +140,16 @@ def sandbox() -> None:
     finding = doctor.bubblewrap()
     if finding.status != doctor.OK:
         pytest.skip(f"needs bubblewrap ({finding.found}): {finding.advice}")
+
+
+@pytest.fixture(scope="module")
+def closed_rooms() -> Iterator[None]:
+    """Close the rooms of ``support.rooms`` with a module's last test: others look for what stayed
+    behind."""
+    yield
+    from support import rooms  # which needs Linux
+
+    rooms.close()
 
 
 @pytest.hookimpl(wrapper=True)

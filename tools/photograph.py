@@ -8,19 +8,19 @@ a part of the name, and can be given again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from playwright.async_api import Browser, Page, async_playwright
+from support.gallery import GALLERIES, address
 from support.paths import ROOT
 from support.served_site import CHROMIUM_FLAGS, served
 from tqdm import tqdm
 
 from warpwise import doctor
 
-GALLERY = "chapters/reference_widgets.html"
 # Numbers the visible widgets, and returns their names.
 WIDGETS = """[...document.querySelectorAll('article *')]
     .filter(e => e.localName.startsWith('ww-') && e.checkVisibility()
@@ -59,8 +59,8 @@ def main(
         raise SystemExit(f"no such page in {site}: make book")
     out.mkdir(parents=True, exist_ok=True)
     with served(site) as url:
-        gallery = f"{url}/{GALLERY}" if widgets and not only else ""
-        asyncio.run(photograph(chromium, url, pages, out, jobs, gallery))
+        galleries = GALLERIES if widgets and not only else ()
+        asyncio.run(photograph(chromium, url, pages, out, jobs, galleries))
     print(f"pictures are in {out}")
 
 
@@ -71,9 +71,9 @@ def chosen(site: Path, only: list[str]) -> list[str]:
 
 
 async def photograph(
-    chromium: str, url: str, pages: list[str], out: Path, jobs: int, gallery: str
+    chromium: str, url: str, pages: list[str], out: Path, jobs: int, galleries: Sequence[str]
 ) -> None:
-    """Photograph pages, ``jobs`` at a time, and the gallery's widgets if its address is given."""
+    """Photograph pages, ``jobs`` at a time, and the widgets of the gallery's pages, by stems."""
     places = asyncio.Semaphore(jobs)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
@@ -85,8 +85,8 @@ async def photograph(
                     await whole_page(browser, f"{url}/{name}", stem, progress)
 
             await asyncio.gather(*map(one, pages))
-        if gallery:
-            await each_widget(browser, gallery, out)
+        for gallery in galleries:
+            await each_widget(browser, f"{url}/{address(gallery)}", out / gallery)
         await browser.close()
 
 
@@ -107,16 +107,16 @@ async def whole_page(browser: Browser, address: str, stem: Path, progress: tqdm)
     await in_each_look(opened, address, take)
 
 
-async def each_widget(browser: Browser, address: str, out: Path) -> None:
-    """Photograph each widget of the gallery in each look, numbered in the page's order."""
+async def each_widget(browser: Browser, gallery: str, stem: Path) -> None:
+    """Photograph each widget of a page in each look, numbered in the page's order."""
     opened = await browser.new_page(reduced_motion="reduce")
 
     async def take(look: str) -> None:
         for i, tag in enumerate(tqdm(await opened.evaluate(WIDGETS), desc=f"widgets, {look}")):
-            path = out / f"widget-{i:02}-{tag}-{look}.png"
+            path = f"{stem}-{i:02}-{tag}-{look}.png"
             await opened.locator(f"[data-photo='{i}']").screenshot(path=path, style=BARE)
 
-    await in_each_look(opened, address, take)
+    await in_each_look(opened, gallery, take)
 
 
 async def in_each_look(opened: Page, address: str, take: Take) -> None:

@@ -1,22 +1,25 @@
 """Predict again what had been predicted of a GPU before it was measured, and compare both.
 
 As a program: predict each row of the H200's records that has a `predicted_ms`, without a GPU, put
-the times into measurements/predicted/again/, and print them. Those records were made to hold a
+the times into measurements/predicted/again/ and into the package, where ranges are made of them,
+and print them. Those records were made to hold a
 prediction to account; what is predicted now comes from a model that has learnt from them."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Iterator
 from typing import Any
 
 import predictions
 
-from warpwise.benchmark_records import FIRST, PREDICTED, folder, slug
+from warpwise.benchmark_records import FIRST, PREDICTED, folder, predicted_rows, slug
 from warpwise.measure.place import modelled
 from warpwise.measure.predictions import put, rows_of
 from warpwise.stopwatch import Card, find
 from warpwise.stopwatch.blind_test import AGAIN, Pair, errors_of, pairs, with_times
+from warpwise.stopwatch.families import MEASURED
 
 
 def again(card: Card, name: str, known: tuple[Pair, ...]) -> Iterator[dict[str, Any]]:
@@ -28,6 +31,17 @@ def again(card: Card, name: str, known: tuple[Pair, ...]) -> Iterator[dict[str, 
     for row in rows:
         if "predicted_ms" in row and (name, row["case"], row["variant"]) in keys:
             yield row
+
+
+def kept(known: tuple[Pair, ...], rows: list[dict[str, Any]]) -> Iterator[list[Any]]:
+    """Yield what the package keeps: a line of names, and those rows whose range has a family."""
+    measured = {pair.key: pair.measured for pair in known}
+    yield ["suite", "case", "variant", "device", "measured", "predicted", "binds"]
+    for row in rows:
+        key = row["suite"], row["case"], row["variant"]
+        if row.get("family") and key in measured:
+            time, binds = float(f"{measured[key]:.5g}"), row["binds"]
+            yield [*key, FIRST, time, row["predicted_ms"][0], binds]
 
 
 def line_of(old: Pair, new: Pair) -> str:
@@ -54,4 +68,6 @@ if __name__ == "__main__":
         for pair in zip(old, new, strict=True):
             print(line_of(*pair))
         print(errors_of("before", old), errors_of("now", new), flush=True)
+    with open(MEASURED, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(kept(before, predicted_rows(path)))
     print(path)

@@ -38,6 +38,14 @@ class Row:
     problem: str = ""
     note: str = ""
 
+    @property
+    def tokens_per_s(self) -> float | None:
+        """The tokens a second of a whole training step; None of one of its kernels."""
+        tokens = self.parameters.get("tokens")
+        if not tokens or not self.median_ms or "piece" in self.parameters:
+            return None
+        return float(1e3 * tokens / self.median_ms)
+
 
 @dataclass(frozen=True)
 class Record:

@@ -295,6 +295,14 @@ def known(device: Device | str) -> Device:
     return device
 
 
+def nvlink_of(device: Device | str) -> Interconnect:
+    """Return the NVLink of a device of the table. Raises LaunchError if none of it is known."""
+    name = known(device).name
+    if name not in NVLINK:
+        raise LaunchError(f"no NVLink of {name} is known; there are those of {', '.join(NVLINK)}")
+    return NVLINK[name]
+
+
 #: A driver's name for a device, without the brand. Others of their families, on another board, have
 #: other figures, and are left out.
 OF_DRIVER = {

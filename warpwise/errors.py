@@ -8,7 +8,7 @@ WarpwiseError
 │   ├── OutOfBoundsError        an index outside its array
 │   ├── UnwrittenReadError      memory or a variable, read before anything was written there
 │   ├── AsyncCopyError          memory, used while an asynchronous copy or product works on it
-│   ├── MisalignedError         an element at an address that is no multiple of its size
+│   ├── MisalignedError         an element at an address that is not a multiple of its size
 │   ├── BarrierError            a barrier that only part of a block reached
 │   ├── WarpMaskError           a warp-level operation whose mask and lanes do not agree
 │   ├── KernelAssertionError    an assert of the kernel that fails in some thread
@@ -151,8 +151,9 @@ class UnwrittenReadError(KernelError):
 class AsyncCopyError(KernelError):
     """A use of shared memory before the wait for the asynchronous copy that fills it.
 
-    Of Hopper's units, which ``warpwise.hopper`` models: any use of shared memory, or of a product's
-    accumulators, that a wait, a fence or an arrival should order with a copy or a product."""
+    For Hopper's units, which ``warpwise.hopper`` models: any use of shared memory, or of the
+    accumulators of a product, that a wait, a fence or an arrival should order with a copy or a
+    product."""
 
 
 class BarrierError(KernelError):
@@ -162,10 +163,10 @@ class BarrierError(KernelError):
 
 
 class MisalignedError(KernelError):
-    """An access to an address that is no multiple of the element's size, where a GPU faults.
+    """An access to an address that is not a multiple of the element's size, where a GPU faults.
 
-    Elements have 2, 4, 8 or 16 bytes. So is one of 16 bytes, or a tile of TMA and wgmma, in a
-    shared array whose alignment is smaller: there it is a multiple by chance alone."""
+    Elements have 2, 4, 8 or 16 bytes. An access of 16 bytes, or a tile of TMA and wgmma, counts too
+    in a shared array of smaller alignment: there the address is a multiple only by chance."""
 
 
 class WarpMaskError(KernelError):
@@ -206,7 +207,7 @@ _RAISED: dict[type[Exception], type[RaisedError]] = {}
 class ArithmeticFault(KernelError, ZeroDivisionError):
     """A division or remainder by zero: of integers, or of any numbers with ``debug=True``.
 
-    Of integers, a GPU leaves the result undefined. It is a ZeroDivisionError as well."""
+    For integers, a GPU leaves the result undefined. It is a ZeroDivisionError as well."""
 
 
 class StepLimitError(KernelError):
@@ -260,7 +261,7 @@ class ClusterError(WarpwiseError):
 class DeadlockError(ClusterError):
     """Ranks that wait for what no rank does any more: on a cluster the job would hang.
 
-    Such as collectives that ranks call in different order, or a receive that nobody sends to."""
+    For example, collectives that ranks call in different order, or a receive without a send."""
 
 
 class MismatchError(ClusterError):
@@ -268,11 +269,11 @@ class MismatchError(ClusterError):
 
 
 class BufferInUseError(ClusterError):
-    """An array that a rank uses between the start of a transfer of it and the wait for that."""
+    """An array that a rank uses between the start of its transfer and the wait for it."""
 
 
 class ReplicaError(ClusterError):
-    """A gradient that was not reduced, or twice; or a parameter that differs between ranks."""
+    """A gradient not reduced, or reduced twice; or a parameter that differs between ranks."""
 
 
 class TraceError(WarpwiseError):

@@ -5,7 +5,9 @@ run in the simulator only, which checks what they do and has no clock: no claim 
 a GPU the same steps are written in CUDA C++ or PTX, or by a compiler such as Triton's.
 
 - ``mbarrier_init``, ``mbarrier_arrive``, ``mbarrier_expect_tx``, ``mbarrier_arrive_expect_tx`` and
-  ``mbarrier_try_wait`` work on element ``index`` of a shared array of ``uint64``.
+  ``mbarrier_try_wait`` work on element ``index`` of a shared array of ``uint64``. A wait returns
+  False if it gives up, which PTX's may at any time and the model's never does, so it has to be the
+  condition of a ``while``: ``while not hopper.mbarrier_try_wait(bars, index, parity): pass``.
 - ``tma_load(tile, tensor_map, coordinates, bars, index)`` copies a box to shared memory, its bytes
   counted by an mbarrier; ``tma_store(tensor_map, coordinates, tile)`` copies one back.
 - ``wgmma_mma_async(sums, a, b, scale_d)`` multiplies tiles of float16 (64 x 16 by N x 16,
@@ -21,13 +23,14 @@ draws it."""
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from warpwise.cuda.numba_backend import backend
 from warpwise.errors import LaunchError
-from warpwise.messages import Constant, Lengths, Size, Words, message
+from warpwise.messages import Constant, Lengths, Size, TypeName, Words, message
 from warpwise.model.swizzle import SWIZZLES
 from warpwise.simt.compiler.language.hopper_words import HOPPER
 from warpwise.simt.frontend.names import CudaName
@@ -37,10 +40,8 @@ from warpwise.simt.observers.timeline import Step, Timeline
 __all__ = ["Step", "TensorMap", "Timeline", "tensor_map"]
 
 WORDS = tuple(entry.name.removeprefix("hopper.") for entry in HOPPER)
-LONGEST, UNIT = (
-    256,
-    16,
-)  #: elements of an axis of a box; bytes (CUDA driver, cuTensorMapEncodeTiled)
+# elements of an axis of a box; bytes of a row; bytes of a number (cuTensorMapEncodeTiled)
+LONGEST, UNIT, LARGEST = 256, 16, 8
 NO_GPU = (
     "warpwise.hopper is a model that runs in the simulator only: "
     "set WARPWISE_BACKEND=simulator, or trace(kernel, ...)"
@@ -58,18 +59,34 @@ class TensorMap(NamedTuple):
 def tensor_map(array: Any, box: tuple[int, ...], swizzle: int = 0) -> TensorMap:
     """Return the tensor map of an array, to pass to a kernel.
 
-    ``array``: NumPy's or a device array, C order. ``box``: elements by axis, rows first.
+    ``array``: NumPy's or a device array of numbers, C order. ``box``: elements by axis, rows first.
     ``swizzle``: 0, 32, 64 or 128 bytes. Raises LaunchError for what TMA does not take."""
     values = device_values(array)
     values = array if values is None else values
-    lengths = tuple(map(int, box))
-    _check(np.asarray(values), lengths, swizzle)
+    if not isinstance(values, np.ndarray):
+        raise LaunchError("a tensor map has an array, NumPy's or one on the device: np.array(...)")
+    lengths = _lengths(box)
+    _check(values, lengths, swizzle)
     return TensorMap(array, lengths, swizzle)
+
+
+def _lengths(box: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return tuple(map(index, box))
+    except TypeError:
+        raise LaunchError("a box is a tuple of whole numbers, one for each axis") from None
 
 
 def _check(values: np.ndarray, box: tuple[int, ...], swizzle: int) -> None:
     if swizzle not in SWIZZLES:
         raise LaunchError(f"a swizzle is 0, 32, 64 or 128 bytes, not {swizzle!r}")
+    if values.dtype.kind not in "iuf" or values.itemsize > LARGEST:
+        what = message(
+            "TMA copies integers and floating-point numbers of up to {most} bytes, not {dtype}",
+            most=Constant(LARGEST),
+            dtype=TypeName(values.dtype),
+        )
+        raise LaunchError(what)
     if not 1 <= values.ndim <= 5 or len(box) != values.ndim:
         what = message(
             "a tensor map has an array of one to five axes, and a box with one length for each"

@@ -29,6 +29,10 @@ OTHER_PART = (
     "both lines take {array}[{part}, ...], without a barrier between them: should one of the two "
     "take the other part, such as the one that the trip before has filled?"
 )
+TAKE_TURNS = (
+    "; if {array} has two tiles that take turns, {read} should read one in this trip while {write} "
+    "writes the other"
+)
 OWN_COPIES = (
     "cp_async_wait is for a thread's own copies: cuda.syncthreads() after it, where all threads of "
     "the block pass, makes those of the others visible"
@@ -47,16 +51,28 @@ ORDER = {
     "the last block, cuda.threadfence() before that atomic",
 }
 
+BY_ATOMIC = "o combine the values of several threads, use cuda.atomic.add"
+BY_PLACES = (
+    "o combine the values of several threads, give each a place of its own, and let one thread add "
+    "these up in the end"
+)
 #: by the array's space: what to try without a look at the two accesses
 ANY_ORDER = {
     "shared": "cuda.syncthreads() between writing an element and reading it in another thread, "
     "where all threads of the block pass; in a loop, that means in every trip, and once more "
-    "before the array is written again. To combine the values of several threads, use "
-    "cuda.atomic.add",
-    "global": "let only one thread write each element, and no other thread read it; to combine the "
-    "values of several threads, use cuda.atomic.add. cuda.syncthreads() orders the threads of one "
-    "block; blocks run in any order, so what reads the results of other blocks belongs in a second "
-    "launch",
+    f"before the array is written again. T{BY_ATOMIC}",
+    "global": f"let only one thread write each element, and no other thread read it; t{BY_ATOMIC}. "
+    "cuda.syncthreads() orders the threads of one block; blocks run in any order, so what reads "
+    "the results of other blocks belongs in a second launch",
+}
+#: by scope: what to ask of an update where no atomics are allowed
+WHOSE = {
+    "warp": "several lanes update one {part} of {array}: should each have a place of its own, or "
+    "one lane store what shuffles have added up?",
+    "block": "several threads update one {part} of {array}: should each of them, or each warp, "
+    "have a place of its own, and one thread add these up after cuda.syncthreads()?",
+    "grid": "two blocks take the same {part} of {array}: does each begin with its own, and does a "
+    "loop go on by as many as all blocks take together?",
 }
 
 _ATOMIC = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
@@ -71,6 +87,11 @@ def joined(*texts: str) -> str:
         else:
             said += f"; {text}" if said else text
     return said
+
+
+def without_atomics(text: str) -> str:
+    """Return advice with another way to combine values than an atomic."""
+    return text.replace(BY_ATOMIC, BY_PLACES)
 
 
 def part_of_several(array: str, one: str, other: str) -> str:

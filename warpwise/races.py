@@ -16,6 +16,7 @@ from warpwise.messages import (
 )
 from warpwise.race_advice import (
     ANY_ORDER,
+    BY_ATOMIC,
     COPY_TOO_EARLY,
     IN_A_LOOP,
     OF_A_BLOCK,
@@ -25,11 +26,14 @@ from warpwise.race_advice import (
     OWN_COPIES,
     REPEAT,
     SAME_ROUND,
+    TAKE_TURNS,
     TWO_STORES,
+    WHOSE,
     as_atomic,
     joined,
     part_of_several,
     reads_beside,
+    without_atomics,
 )
 
 # What an index is made of, besides the axes "x", "y" and "z" of the thread's own.
@@ -153,11 +157,20 @@ class Race:
     @property
     def remedy(self) -> Message:
         """The first remedy to try; the hidden rendering knows only the memory's space."""
-        return message(
-            "[[{try_this}|{order}]]",
-            try_this=Chosen(self.try_this),
-            order=Words(ANY_ORDER.get(self.space, ANY_ORDER["global"])),
-        )
+        return self._remedy(self.try_this, self._any_order)
+
+    @property
+    def remedy_without_atomics(self) -> Message:
+        """The same for a launch that is to have no atomics."""
+        tried = self._whose or self.try_this
+        return self._remedy(without_atomics(tried), without_atomics(self._any_order))
+
+    @property
+    def _any_order(self) -> str:
+        return ANY_ORDER.get(self.space, ANY_ORDER["global"])
+
+    def _remedy(self, try_this: str, order: str) -> Message:
+        return message("[[{try_this}|{order}]]", try_this=Chosen(try_this), order=Words(order))
 
     @property
     def places(self) -> str:
@@ -189,6 +202,8 @@ class Race:
             order += f"; if {b.there} is in the next trip of a loop, at the end of that loop"
             if self.space == "shared" and b.writes and not a.writes:
                 order += f", or write to a second array while {self.array} is read"
+        elif self.space == "shared" and self.scope == "block" and b.writes and not a.writes:
+            order += TAKE_TURNS.format(array=self.array, read=a.there, write=b.there)
         return f"{order}; or let both be atomic" if a.atomic or b.atomic else order
 
     @property
@@ -214,10 +229,7 @@ class Race:
                 "and each must see what the others wrote"
             )
         if a.writes and b.writes and not (a.atomic or b.atomic):
-            only = (
-                f"let only one thread write each element of {self.array}; "
-                "to combine the values of several threads, use cuda.atomic.add"
-            )
+            only = f"let only one thread write each element of {self.array}; t{BY_ATOMIC}"
             return joined(self._ask, f"if they are to share it, {only}") if self._ask else only
         apart = f"otherwise {order}"
         if self.scope == "grid":
@@ -226,6 +238,16 @@ class Race:
             f"cuda.atomic.add({self.array}, index, value) "
             f"if several threads add to one element; {apart}"
         )
+
+    @property
+    def _whose(self) -> str:
+        """What to ask about one line's update of one element; "" of any other race."""
+        a, b = self.first, self.second
+        if a.line != b.line or (a.writes and b.writes) or reads_beside(a.text):
+            return ""
+        part = "row" if len(self.index) > 1 and self.scope == "grid" else "element"
+        scope = "block" if self.scope == "warp" and self.crosses else self.scope
+        return WHOSE[scope].format(part=part, array=self.array)
 
     @property
     def _index_from(self) -> frozenset[str]:

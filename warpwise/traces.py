@@ -87,10 +87,10 @@ class Event:
 
 @dataclass(frozen=True)
 class Function:
-    """A device function that the kernel called, and where its lines stand.
+    """A device function that the kernel called, and where its lines are.
 
-    ``first`` and ``last``: its lines as counters and events number them; ``base`` is to be taken
-    off for their numbers in its own file or cell. ``called_on``: the lines that call it."""
+    ``first`` and ``last``: its lines as counters and events number them; subtract ``base`` for
+    their numbers in its own file or cell. ``called_on``: the lines that call it."""
 
     name: str
     first: int
@@ -197,6 +197,9 @@ class Trace:
     #: in global memory, atomics included, of the warp that does most: is the work shared?
     most_bytes_loaded_by_a_warp: int = 0
     most_bytes_stored_by_a_warp: int = 0
+    #: warps' loads from global memory after which the warp stored to shared memory, or waited for
+    #: its copies there, before any floating-point arithmetic; of the blocks that ran
+    loads_stored_at_once: int = 0
     truncated: bool = False
     sample: Sample | None = None  #: the blocks that ran, if not all did: counters are scaled
     #: the kernel and the simulator's types of its arguments, for a compiler; a file has neither
@@ -292,17 +295,18 @@ class Trace:
 
         return show(self)
 
-    def time(self, device: object, grid: object = None) -> Any:
+    def time(self, device: object, grid: object = None, longer: float = 1.0) -> Any:
         """Predict the launch's time on a GPU, such as "RTX A6000": modelled, with a range.
 
-        ``grid``: blocks like the recorded ones in another number, as in a launch. Needs the
+        ``grid``: another number of blocks like the recorded ones, as in a launch. ``longer``: trips
+        of its longest loop over those of the traced one, as for a deeper product. Needs the
         compiler's wheels (the extra ``toolchain``); without them, a lower bound. Raises LaunchError
         for a device that the stopwatch does not know."""
         try:
             from warpwise.stopwatch import time
         except ModuleNotFoundError as error:
             raise TraceError("the Python of a page has no stopwatch: install warpwise") from error
-        return time(self, device, grid)
+        return time(self, device, grid, longer)
 
     def save(self, path: str | Path) -> None:
         """Write the trace to a file that ``Trace.load`` reads: NumPy's npz, without pickle."""
@@ -322,6 +326,7 @@ class Trace:
             "local_bytes_per_thread": self.local_bytes_per_thread,
             "most_bytes_loaded_by_a_warp": self.most_bytes_loaded_by_a_warp,
             "most_bytes_stored_by_a_warp": self.most_bytes_stored_by_a_warp,
+            "loads_stored_at_once": self.loads_stored_at_once,
             "truncated": self.truncated,
         }
         if self.sample:
@@ -346,6 +351,7 @@ def _from_header(header: dict[str, Any], records: Records) -> Trace:
         local_bytes_per_thread=header.get("local_bytes_per_thread", 0),
         most_bytes_loaded_by_a_warp=header.get("most_bytes_loaded_by_a_warp", 0),
         most_bytes_stored_by_a_warp=header.get("most_bytes_stored_by_a_warp", 0),
+        loads_stored_at_once=header.get("loads_stored_at_once", 0),
         source={int(k): v for k, v in header["source"].items()},
         arrays=tuple(ArrayInfo(**a) for a in header["arrays"]),
         metrics=Metrics(**header["metrics"]),

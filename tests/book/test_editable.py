@@ -76,7 +76,7 @@ def test_modules_of_the_wheel_are_available_and_names_in_them():
 
 
 def test_every_chapter_has_editable_cells_and_the_home_page_one():
-    assert len(CHAPTERS) == 16
+    assert len(CHAPTERS) == 18
     assert {name: len(FOUND[name].editable) for name in CHAPTERS if name in FOUND} == {
         name: count for name in CHAPTERS for count in [len(FOUND[name].editable)] if count >= 2
     }

@@ -214,6 +214,8 @@ def value_of(plot: Plot, one: dict, rows: list[dict]) -> float:
         return one["TFLOP_per_s"]
     if label.startswith("ns") or label == "times as long as stride 0":
         return one["ns_per_step"]
+    if label == "tokens/s":
+        return 1000 * one["parameters"]["tokens"] / one["median_ms"]
     if label == "microseconds":
         return 1000 * one["median_ms"]
     beside = {
@@ -360,7 +362,8 @@ def test_counters_are_told_with_those_that_differ_by_cause(records):
     ]
     write(records, "counters", "Test GPU", rows)
     assert measured_counters().splitlines() == [
-        "measured on Test GPU: 1 of 4 access patterns count the same",
+        "measured on Test GPU:",
+        "1 of 4 access patterns count the same",
         "3 differ, by cause:",
         "",
         "2 x an access is split",
@@ -379,7 +382,7 @@ def test_counters_are_told_with_those_that_differ_by_cause(records):
 def test_all_counters_alike_are_one_line(records):
     counted = {"modelled": {"a": 4}, "measured": {"a": 4}, "verdict": "equal"}
     write(records, "counters", "Test GPU", [row("row", "read", counted, median_ms=None)])
-    assert measured_counters() == "measured on Test GPU: 1 of 1 access patterns count the same"
+    assert measured_counters() == "measured on Test GPU:\n1 of 1 access patterns count the same"
 
 
 def test_the_list_says_what_was_measured_where_and_when(records, rehearsed):

@@ -135,6 +135,17 @@ def test_chapter_has_all_that_a_chapter_has(site: Site, chapter: str):
     assert f"../labs/{Path(chapter).name}.ipynb" in read(site.folder / f"{chapter}.html").links
 
 
+def test_printed_tables_can_be_read_on_a_phone(site: Site):
+    """Their letters shrink until a row fits: to 9.5 pixels with 59 characters on 390 pixels."""
+    tables = re.compile(r'ww-table" style="--n:(\d+)')
+    wide = {
+        page.name: widest
+        for page in html_pages(site.folder)
+        if (widest := max(map(int, tables.findall(page.read_text("utf-8"))), default=0)) > 59
+    }
+    assert wide == {}
+
+
 def test_site_is_light(site: Site):
     assert not list(site.folder.rglob("*.map"))
     assert (site.folder / "_static/scripts/fontawesome.js").stat().st_size < 150_000

@@ -1,4 +1,4 @@
-"""Tests of every widget: each is on the gallery page, and there it is moved through states
+"""Tests of every widget: each is on a page of the gallery, and there it is moved through states
 drawn at random, in Chromium.
 
 What each widget says, and that its numbers are Python's, is tested for each by itself.
@@ -10,7 +10,7 @@ import gzip
 import re
 
 import pytest
-from support.gallery import GALLERY, MOVE, NAMES, hosts, places
+from support.gallery import GALLERIES, MOVE, NAMES, address, gallery_of, hosts, places, shown_on
 from support.pages import OPEN_MORE, Watch, box, violations
 
 from warpwise.views import html
@@ -59,25 +59,26 @@ EXPLORER, TRACED = 745, 790
 NONSENSE = re.compile(r"\b(NaN|undefined|null|Infinity|\[object)\b")
 
 
-def go_to_gallery(page, site, scripts: bool = True) -> None:
-    """Open the gallery, and wait until each widget is drawn where scripts run."""
-    page.goto(f"{site.url}/{GALLERY}", wait_until="networkidle")
+def go_to_gallery(page, site, stem: str, scripts: bool = True) -> None:
+    """Open a page of the gallery, and wait until each widget is drawn where scripts run."""
+    page.goto(f"{site.url}/{address(stem)}", wait_until="networkidle")
     if scripts:
-        page.wait_for_function(DRAWN, arg=NAMES)
+        page.wait_for_function(DRAWN, arg=shown_on(stem))
 
 
 @pytest.fixture(scope="module")
 def gallery(site, browser):
-    """Open the gallery with the settings of a context, once for each; no page may complain of
-    anything in the meantime."""
+    """Open the page that shows a widget with the settings of a context, once for each; no page may
+    complain of anything in the meantime."""
     opened = {}
 
-    def open_gallery(**settings):
-        key = repr(sorted(settings.items()))
+    def open_gallery(name, **settings):
+        stem = gallery_of(name)
+        key = repr((stem, sorted(settings.items())))
         if key not in opened:
             page = browser.new_context(**settings).new_page()
             watch = Watch().over(page)
-            go_to_gallery(page, site, settings.get("java_script_enabled", True))
+            go_to_gallery(page, site, stem, settings.get("java_script_enabled", True))
             page.evaluate(OPEN_MORE)
             opened[key] = page, watch
         return opened[key][0]
@@ -90,13 +91,13 @@ def gallery(site, browser):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_widget_is_in_the_gallery(gallery, name):
-    assert hosts(gallery(), name)
+    assert hosts(gallery(name), name)
 
 
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_state_is_drawn_and_said_in_readable_letters(gallery, name, width):
-    for host in hosts(gallery(viewport={"width": width, "height": 900}), name):
+    for host in hosts(gallery(name, viewport={"width": width, "height": 900}), name):
         states = places(name)
         for state, (seen, said, faults) in zip(states, host.evaluate(SHOW, states), strict=True):
             assert not NONSENSE.search(seen + said), state
@@ -104,14 +105,15 @@ def test_every_state_is_drawn_and_said_in_readable_letters(gallery, name, width)
             assert faults == [], state
 
 
+@pytest.mark.parametrize("stem", GALLERIES)
 @pytest.mark.parametrize("width, height", [(1440, 900), (1024, 768)])
-def test_no_widget_is_taller_than_the_screen_of_a_laptop(site, browser, width, height):
+def test_no_widget_is_taller_than_the_screen_of_a_laptop(site, browser, stem, width, height):
     """As a page opens: with what is under "More" closed."""
     page = browser.new_page(viewport={"width": width, "height": height})
-    go_to_gallery(page, site)
+    go_to_gallery(page, site, stem)
     found = page.evaluate(HEIGHTS, NAMES)
     page.close()
-    assert {name for name, _, _ in found} == set(NAMES)
+    assert {name for name, _, _ in found} == set(shown_on(stem))
     assert [one for one in found if one[2] > (EXPLORER if one[1] else TRACED)] == []
 
 
@@ -119,7 +121,7 @@ def test_no_widget_is_taller_than_the_screen_of_a_laptop(site, browser, width, h
 def test_keyboard_reaches_and_moves_every_control(gallery, name):
     """Each control gets focus, and some key on it changes what is seen or said, unless it is
     disabled or has but one place."""
-    for host in hosts(gallery(), name):
+    for host in hosts(gallery(name), name):
         controls = host.locator("form:not(.source) :is(input:not([type=hidden]), select)").all()
         for control in controls:
             if control.is_disabled() or control.evaluate(
@@ -145,7 +147,7 @@ def pressed(control, key: str, host) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_player_plays_to_its_end_without_talking_and_stops(gallery, name):
-    page = gallery(reduced_motion="reduce")
+    page = gallery(name, reduced_motion="reduce")
     for host in hosts(page, name):
         for player in host.locator(".player").all():
             slider, live = player.get_by_role("slider"), host.locator("[aria-live]").first
@@ -166,7 +168,7 @@ def test_player_plays_to_its_end_without_talking_and_stops(gallery, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_scripts_there_is_a_picture_and_a_sentence(gallery, name):
-    for host in hosts(gallery(java_script_enabled=False), name):
+    for host in hosts(gallery(name, java_script_enabled=False), name):
         assert host.locator("svg, table").first.is_visible()
         assert host.locator("p").last.inner_text().endswith(".")
 
@@ -176,17 +178,17 @@ def test_first_sentence_is_the_same_with_and_without_scripts(gallery, name):
     """In a window that no other test has, for there nothing has been moved."""
     said = [
         host.evaluate(SAID)
-        for host in hosts(gallery(viewport={"width": 1100, "height": 900}), name)
+        for host in hosts(gallery(name, viewport={"width": 1100, "height": 900}), name)
     ]
     assert said == [
         host.locator("p").last.inner_text()
-        for host in hosts(gallery(java_script_enabled=False), name)
+        for host in hosts(gallery(name, java_script_enabled=False), name)
     ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_on_paper_controls_go_and_the_picture_fits(gallery, name):
-    page = gallery(viewport={"width": 700, "height": 1000}, color_scheme="dark")
+    page = gallery(name, viewport={"width": 700, "height": 1000}, color_scheme="dark")
     page.emulate_media(media="print")
     for host in hosts(page, name):
         assert not host.locator("form:not(.source)").first.is_visible()
@@ -197,20 +199,21 @@ def test_on_paper_controls_go_and_the_picture_fits(gallery, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_script_and_data_keep_to_their_budgets(gallery, name):
     assert len(gzip.compress(html.script(name).encode())) <= html.SCRIPT_BUDGET
-    for host in hosts(gallery(), name):
+    for host in hosts(gallery(name), name):
         data = host.evaluate(
             "host => host.querySelector('[type=\"application/json\"]').textContent"
         )
         assert len(gzip.compress(data.encode())) <= html.DATA_BUDGET
 
 
+@pytest.mark.parametrize("stem", GALLERIES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_after_controls_were_moved(site, browser, scheme):
+def test_axe_finds_nothing_after_controls_were_moved(site, browser, stem, scheme):
     """In a page of its own, for axe fetches style sheets anew, with errors that are not the
     page's."""
     page = browser.new_context(color_scheme=scheme).new_page()
-    go_to_gallery(page, site)
-    for name in NAMES:
+    go_to_gallery(page, site, stem)
+    for name in shown_on(stem):
         for host in hosts(page, name):
             host.evaluate(MOVE, places(name)[3])
     found = violations(page)
@@ -218,6 +221,7 @@ def test_axe_finds_nothing_after_controls_were_moved(site, browser, scheme):
     assert found == []
 
 
-def test_phone_is_not_pushed_sideways(gallery):
-    page = gallery(viewport={"width": 320, "height": 740})
+@pytest.mark.parametrize("stem", GALLERIES)
+def test_phone_is_not_pushed_sideways(gallery, stem):
+    page = gallery(shown_on(stem)[0], viewport={"width": 320, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") == 320

@@ -96,6 +96,8 @@ def test_a_ring_uses_one_way_of_its_links(ranks: int):
         (lambda: nodes(0), "one rank or more"),
         (lambda: switch(2, 0, 0), "a positive bandwidth"),
         (lambda: torus((2, 0)), "one positive length by axis, not (2, 0)"),
+        (lambda: torus(4), "one positive length by axis, not 4: such as (4, 4), or (8,)"),
+        (lambda: torus((2.5, 4)), "one positive length by axis, not (2.5, 4)"),
     ],
 )
 def test_topologies_that_cannot_be(made, said: str):
@@ -162,6 +164,127 @@ def test_of_two_messages_the_one_that_is_ready_first_goes_first():
 
     record = cluster.run(program, 3, topology=switch(3, 1e3, 0))
     assert [(p.message.source, p.begin) for p in record.times.passages] == [(1, 0), (0, 5e-3)]
+
+
+def test_a_message_that_waits_for_one_link_keeps_none_from_others():
+    """0 > 1 waits for the link to 1, which 2 uses, and leaves that from 0 to 0 > 3."""
+
+    def program(dist):
+        rank = dist.get_rank()
+        works = []
+        if rank == 0:
+            dist.compute(1e-3)
+        if rank in (0, 2):
+            for to in {0: (1, 3), 2: (1,)}[rank]:
+                works.append(dist.isend(np.zeros(8 if rank == 2 else 4, np.uint8), to))
+        else:
+            for sender, size in {1: ((2, 8), (0, 4)), 3: ((0, 4),)}[rank]:
+                works.append(dist.irecv(np.zeros(size, np.uint8), sender))
+        for work in works:
+            work.wait()
+
+    topology = switch(4, 1e3, 0)
+    begins = {
+        (p.message.source, p.message.target): p.begin
+        for p in cluster.run(program, 4, topology=topology).times.passages
+    }
+    assert begins == {
+        (2, 1): 0.0,
+        (0, 3): pytest.approx(1e-3),
+        (0, 1): pytest.approx(8e-3),
+    }
+
+
+@pytest.mark.parametrize("topology", [switch(5, 1e3, 1e-3), torus((5,), SLOW)], ids=str)
+@pytest.mark.parametrize("seed", range(5))
+def test_no_message_waits_while_all_links_of_its_way_are_free(topology, seed: int):
+    rng = np.random.default_rng(seed)
+    sent = [(*rng.choice(5, 2, replace=False).tolist(), int(rng.integers(1, 9))) for _ in range(30)]
+
+    def program(dist):
+        works = []
+        for source, target, size in sent:
+            if source == dist.get_rank():
+                works.append(dist.isend(np.zeros(size, np.uint8), target))
+            elif target == dist.get_rank():
+                works.append(dist.irecv(np.zeros(size, np.uint8), source))
+        for work in works:
+            work.wait()
+
+    busy: dict[int, list[tuple[float, float]]] = {}
+    passages = cluster.run(program, 5, topology=topology).times.passages
+    ways = [topology.routes[p.message.source, p.message.target] for p in passages]
+    for one, way in zip(passages, ways, strict=True):
+        for link in way:
+            busy.setdefault(link, []).append((one.begin, one.left))
+    for spans in busy.values():
+        assert length(union(spans)) == pytest.approx(sum(end - begin for begin, end in spans))
+    for one, way in zip(passages, ways, strict=True):  # all are ready at 0
+        taken = union(span for link in way for span in busy[link] if span[0] < one.begin)
+        assert length(both(taken, [(0.0, one.begin)])) == pytest.approx(one.begin)
+
+
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+def test_an_exchange_at_once_takes_what_its_links_need(ranks: int):
+    """Each link is busy from the first byte to the last, and the last message has a latency."""
+
+    def program(dist):
+        rank, works = dist.get_rank(), []
+        for step in range(1, ranks):
+            to, sender = (rank + step) % ranks, (rank - step) % ranks
+            works.append(dist.isend(np.zeros(4, np.uint8), to))
+            works.append(dist.irecv(np.zeros(4, np.uint8), sender))
+        for work in works:
+            work.wait()
+
+    record = cluster.run(program, ranks, topology=switch(ranks, 1e3, 1e-3))
+    assert record.seconds == pytest.approx((ranks - 1) * 4e-3 + 1e-3)
+
+
+def test_collectives_of_all_pairs_at_once_are_no_slower_than_in_turn():
+    def program(dist, at_once):
+        works = []
+        for one in range(6):
+            for other in range(one + 1, 6):
+                if dist.get_rank() in (one, other):
+                    pair = dist.new_group([one, other])
+                    works.append(dist.all_reduce(np.zeros(8, np.uint8), group=pair, async_op=True))
+                    if not at_once:
+                        works[-1].wait()
+        for work in works:
+            work.wait()
+
+    topology = switch(6, 1e3, 1e-4)
+    at_once, in_turn = (
+        cluster.run(program, 6, each=[(flag,)] * 6, topology=topology).seconds
+        for flag in (True, False)
+    )
+    assert 5 * 8e-3 <= at_once < in_turn  # a rank has five sums, each of two halves of 4 bytes
+
+
+def test_a_message_that_has_begun_can_keep_a_more_urgent_one_waiting():
+    """What the reference page says: at once is seldom slower than in turn, and not by much."""
+    groups = {(0, 1): 24, (2, 4, 5): 23, (1, 4, 5): 38}
+
+    def program(dist, at_once):
+        works = []
+        for ranks, size in groups.items():
+            if dist.get_rank() in ranks:
+                group = dist.new_group(list(ranks))
+                x = np.zeros(size, np.uint8)
+                works.append(dist.all_reduce(x, group=group, async_op=True))
+                if not at_once:
+                    works[-1].wait()
+        for work in works:
+            work.wait()
+
+    topology = switch(6, 1e3, 0)
+    at_once, in_turn = (
+        cluster.run(program, 6, each=[(flag,)] * 6, topology=topology).seconds
+        for flag in (True, False)
+    )
+    assert in_turn == pytest.approx(32e-3 + 52e-3)  # of ranks 4 and 5: 4 rounds of 8, 4 of 13
+    assert in_turn < at_once < 1.1 * in_turn
 
 
 def test_both_ways_of_a_cable_are_used_at_once():

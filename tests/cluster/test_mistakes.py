@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
+import weakref
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from warpwise import cluster, cuda
+from warpwise.cluster.absent import INSTEAD
 from warpwise.errors import (
     BufferInUseError,
     ClusterError,
@@ -655,6 +658,24 @@ def test_gradients_may_be_complex():
         cluster.run(program, 2, 0)
 
 
+def test_arrays_that_were_reduced_are_let_go_with_the_program_s_own():
+    def program(dist):
+        kept, known = np.ones(8, np.float32), []
+        dist.all_reduce(kept[2:6:2])
+        for _ in range(4):
+            gone = np.ones(8, np.float32)
+            known.append(weakref.ref(gone))
+            dist.all_reduce(gone)
+            del gone
+        assert not any(one() is not None for one in known)
+        places = [place.array() for place, _ in dist._reduced]
+        (still,) = [one for one in places if one is not None]
+        still[:] = 7
+        assert kept.tolist() == [1, 1, 7, 1, 7, 1, 1, 1]
+
+    cluster.run(program, 2)
+
+
 def test_a_gradient_reduced_twice_names_both_lines():
     program = training(reduces_twice)
     with pytest.raises(ReplicaError) as caught:
@@ -737,10 +758,28 @@ def test_a_check_that_one_rank_leaves_out():
         ),
         (lambda d: d.all_reduce([1, 2]), "all_reduce at {} takes NumPy or device arrays"),
         (lambda d: d.all_reduce(np.array(["a"])), "all_reduce at {} takes NumPy or device arrays"),
+        (
+            lambda d: d.all_reduce(np.ones(4, object)),
+            "all_reduce at {} takes NumPy or device arrays of numbers, not an array of object",
+        ),
+        (
+            lambda d: d.check_replicas([zeros()]),
+            "check_replicas at {} takes a dictionary of arrays, such as {{'w': w}}, not list",
+        ),
+        (
+            lambda d: d.check_gradients(zeros(), zeros()),
+            "check_gradients at {} takes a dictionary of arrays, such as {{'w': w}}, not ndarray",
+        ),
         (lambda d: d.all_reduce(fixed()), "all_reduce at {} writes into its array"),
+        (
+            lambda d: d.reduce_scatter(zeros(), zeros()),
+            "reduce_scatter at {} takes a list with one array for each rank, and not one array",
+        ),
         (lambda d: d.broadcast(zeros(), 5), "rank 5 is not in the group of ranks (0, 1), at {}"),
         (lambda d: d.new_group([0, 0]), "a group at {} has ranks from 0 to rank 1, each once"),
         (lambda d: d.barrier(d.new_group([1])), "rank 0 is not in the group of ranks (1,), at {}"),
+        (lambda d: d.compute("1ms"), "work at {} takes 0 seconds or more, not '1ms'"),
+        (lambda d: d.compute(None), "work at {} takes 0 seconds or more, not None"),
         (lambda d: d.compute(-1), "work at {} takes 0 seconds or more, not -1"),
     ],
 )
@@ -755,3 +794,48 @@ def fixed() -> np.ndarray:
     x = zeros()
     x.flags.writeable = False
     return x
+
+
+# --- names of torch.distributed that are not there ---
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda dist: dist.reduce(zeros(), 0), "no reduce: all_reduce has the result on every"),
+        (lambda dist: dist.gather(zeros()), "no gather: all_gather has all arrays on every rank"),
+        (lambda dist: dist.init_process_group("nccl"), "no init_process_group: cluster.run starts"),
+        (lambda dist: dist.rank, r"no rank: call get_rank\(\)"),
+        (lambda dist: dist.allreduce(zeros()), r"no allreduce: did you mean all_reduce\?"),
+        (lambda dist: dist.monitor, "no monitor: it has all_gather, all_gather_into_tensor, "),
+    ],
+)
+def test_a_name_that_a_rank_has_not(call, said):
+    with pytest.raises(AttributeError, match=f"^a rank has {said}"):
+        cluster.run(call, 2)
+
+
+def test_what_stands_in_for_absent_names_is_there():
+    for name, advice in INSTEAD.items():
+        assert not hasattr(cluster.Communicator, name)
+        for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", advice):
+            assert hasattr(cluster.Communicator, word)
+
+
+def test_a_reduction_that_there_is_not():
+    said = "no reduction AVG: there are SUM, PRODUCT, MIN and MAX, and a mean is the SUM over"
+    with pytest.raises(AttributeError, match=said):
+        _ = cluster.ReduceOp.AVG
+    with pytest.raises(
+        ClusterError, match=rf"^all_reduce at test_mistakes.py:\d+ has {said}"
+    ) as got:
+        cluster.run(lambda dist: dist.all_reduce(zeros(), op="avg"), 2)
+    assert "AVG" not in got.value.told.hidden()
+    for op in ("sum", "SUM", cluster.ReduceOp.SUM):
+
+        def program(dist, op=op):
+            x = np.ones(2)
+            dist.all_reduce(x, op)
+            return x[0]
+
+        assert cluster.run(program, 2).results == (2, 2)

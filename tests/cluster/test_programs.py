@@ -278,6 +278,18 @@ def test_an_error_of_a_program_names_its_rank():
     assert caught.value.__notes__ == ["in rank 1 of a cluster"]
 
 
+def test_an_error_of_the_cluster_names_its_ranks_itself():
+    """It is found in the turn of one rank, and may be the mistake of another."""
+
+    def program(dist):
+        w = np.full(2, float(dist.get_rank() == 1))
+        dist.check_replicas({"bias": w})
+
+    with pytest.raises(ClusterError, match="bias of rank 1 is not that of rank 0") as caught:
+        cluster.run(program, 4)
+    assert not hasattr(caught.value, "__notes__")
+
+
 def test_an_error_of_a_kernel_comes_through():
     @cuda.jit
     def beyond(x):
@@ -307,10 +319,15 @@ def test_an_endless_program_can_be_interrupted():
 
     before = threading.active_count()
     timer = threading.Timer(0.2, interrupt)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        cluster.run(program, 2)
-    timer.join()
+    # What a shell starts in the background ignores the signal, and would go on for ever.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            cluster.run(program, 2)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, usual)
     assert threading.active_count() == before
 
 
@@ -363,6 +380,16 @@ def test_a_work_is_waited_for_once():
         (2, {"algorithm": "star"}, "ring, tree, doubling, not 'star'"),
         (2, {"topology": cluster.switch(3, 1e9, 0)}, "switch joins 3 ranks, and 2 run"),
         (2, {"device": "T4"}, "no NVLink of T4 is known"),
+        (2, {"topology": "torus"}, r"topology is 'torus'; .* such as cluster.nodes\(2\)"),
+        (2, {"topology": cluster.torus}, "topology is the function torus; it is what a call"),
+        (
+            2,
+            {"each": [1, 2]},
+            r"each\[0\] is a list or tuple of arguments, such as \(x,\), not int",
+        ),
+        (2, {"each": [[1], "ab"]}, r"each\[1\] is a list or tuple .*, not str"),
+        (2, {"timeout": 0}, "timeout is 0; it has to be seconds, above 0"),
+        (2, {"timeout": "x", "engine": "mpi"}, "timeout is 'x'; it has to be seconds, above 0"),
     ],
 )
 def test_runs_that_cannot_be(ranks, options, said: str):

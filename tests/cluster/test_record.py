@@ -53,6 +53,12 @@ def test_it_shows_in_one_line():
     )
 
 
+def test_one_of_a_thing_is_one():
+    record = cluster.run(lambda dist: None, 1)
+    assert repr(record).startswith("<1 rank on NVLink, H100 SXM: ")
+    assert str(record.topology) == "NVLink, H100 SXM, 1 rank, 2 links"
+
+
 def test_its_text_has_every_table():
     line = program.__code__.co_firstlineno
     text = RECORD.text()

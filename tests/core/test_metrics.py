@@ -162,5 +162,5 @@ def test_no_two_metrics_have_one_counterpart():
     assert len(set(names)) == len(names)
 
 
-def test_a_budget_gives_the_least_of_efficiency():
-    assert MORE_IS_BETTER == ("warp_efficiency",)
+def test_a_budget_gives_the_least_of_efficiency_and_of_work_in_an_instruction():
+    assert MORE_IS_BETTER == ("warp_efficiency", "flops_per_issue_slot")

@@ -302,6 +302,7 @@ def golden() -> Trace:
         local_bytes_per_thread=24,
         most_bytes_loaded_by_a_warp=60,
         most_bytes_stored_by_a_warp=36,
+        loads_stored_at_once=12,
         records=records,
     )
 
@@ -324,6 +325,7 @@ def test_the_golden_file_is_read_as_it_was_written():
         ("local_bytes_per_thread", 0),
         ("most_bytes_loaded_by_a_warp", 0),
         ("most_bytes_stored_by_a_warp", 0),
+        ("loads_stored_at_once", 0),
         ("functions", ()),
     ],
 )

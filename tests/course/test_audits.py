@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
+from functools import cache
 from math import isclose
 
 import pytest
@@ -19,12 +21,12 @@ from support.audits import (
     with_given,
     with_more,
 )
-from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
+from support.lab_cases import STEMS, cells, hidden_cases, module_text, names_of, visible_cases
 from support.one_block import by_one_block
 
 from warpwise.grading import extract
-from warpwise.labs.budgets import ratios_alone
-from warpwise.labs.exercise import Reason
+from warpwise.labs.budgets import OF_A_RUN, ratios_alone
+from warpwise.labs.exercise import Program, Reason
 from warpwise.labs.judge import judge, judge_launch
 from warpwise.labs.source import load_lab
 
@@ -33,6 +35,12 @@ KERNELS = [
     for stem in STEMS
     for exercise in load_lab(stem).exercises
     if exercise.kind == "kernel"
+]
+PROGRAMS = [
+    (stem, exercise)
+    for stem in STEMS
+    for exercise in load_lab(stem).exercises
+    if exercise.kind == "host" and {*OF_A_RUN} & {*budget_of_text(stem, exercise.name)}
 ]
 each = pytest.mark.parametrize(
     ("stem", "exercise"), KERNELS, ids=[f"{stem}-{exercise.id}" for stem, exercise in KERNELS]
@@ -55,6 +63,14 @@ def launches(stem: str, id: str) -> list:
     return [c for c in (*visible_cases(stem)[id], *hidden_cases(stem, id)) if c.budget]
 
 
+@cache
+def passes(stem: str, exercise, number: int) -> bool:
+    """Return whether the solution passes a visible case: with all of its budget, so with any part
+    of it."""
+    case = visible_cases(stem)[exercise.id][number]
+    return judge_launch(kernel_of(stem, exercise, module_text(stem, exercise)), case).passed
+
+
 @each
 def test_an_audit_names_every_way_and_what_pays_for_it(stem, exercise):
     audit = audits(stem)[exercise.id]
@@ -69,16 +85,16 @@ def test_an_audit_names_every_way_and_what_pays_for_it(stem, exercise):
 @pytest.mark.parametrize(("stem", "exercise", "way"), PAID)
 def test_the_counter_pays_for_what_comes_by_that_way(stem, exercise, way):
     counter = audits(stem)[exercise.id].counters[way]
-    for case in visible_cases(stem)[exercise.id]:
+    text = module_text(stem, exercise)
+    for number, case in enumerate(visible_cases(stem)[exercise.id]):
         if way == "atomic" and not loaded_by_atomics(case):
             continue  # an atomic takes none of the inputs
         only = replace(case, budget={counter: case.budget[counter]}, advice={})
-        text = module_text(stem, exercise)
-        assert judge_launch(kernel_of(stem, exercise, text), only).passed
+        assert passes(stem, exercise, number)
         for trips in TRIPS:
             whole = with_given(stem, text, exercise.name)
             more = with_more(way, whole, exercise.name, case, trips)
-            verdict = judge_launch(kernel_of(stem, exercise, more), only)
+            verdict = judge_launch(kernel_of(stem, exercise, more), only, record=())
             if not verdict.passed:
                 break
         assert verdict.reason == Reason.OVER_BUDGET + counter, (case.label, verdict.detail)
@@ -102,12 +118,34 @@ def test_the_budget_of_the_text_is_the_one_that_is_applied(stem, exercise):
             assert isclose(told[counter], value), (launch.label, counter)
 
 
+@pytest.mark.parametrize(
+    ("stem", "exercise"), PROGRAMS, ids=[f"{stem}-{exercise.id}" for stem, exercise in PROGRAMS]
+)
+def test_the_budget_of_a_program_s_text_is_the_one_that_is_applied(stem, exercise):
+    audit, text = audits(stem)[exercise.id], budget_of_text(stem, exercise.name)
+    parameters = inspect.signature(names_of(stem)[exercise.name]).parameters
+    cases = launches(stem, exercise.id)
+    assert cases
+    for case in cases:
+        limit = limits(stem, audit, case, [*parameters][1:])
+        assert {counter: limit(formula) for counter, formula in text.items()} == pytest.approx(
+            case.budget
+        ), case.label
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_every_program_has_a_budget_in_the_text(stem):
+    visible = visible_cases(stem)
+    programs = {e.id for e in load_lab(stem).exercises if isinstance(visible[e.id][0], Program)}
+    assert programs == {exercise.id for of, exercise in PROGRAMS if of == stem}
+
+
 @pytest.mark.slow
 @each
 def test_one_block_may_not_do_the_work_of_all(stem, exercise):
     cases = hidden_cases(stem, exercise.id)
     text = by_one_block(module_text(stem, exercise), exercise.name)
-    reason = judge(kernel_of(stem, exercise, text), cases)[-1].reason
+    reason = judge(kernel_of(stem, exercise, text), cases, record=())[-1].reason
     assert reason.startswith(Reason.OVER_BUDGET)
 
 
@@ -118,4 +156,5 @@ def test_a_load_too_many_is_one_by_an_atomic_too(answer):
     cases = hidden_cases(answer.lab, exercise.id)
     text = by_atomics(module_text(answer.lab, exercise, answer.text), exercise.name, cases[0])
     assert text or "cuda.atomic" in answer.text or not loaded_by_atomics(cases[0])
-    assert not text or not judge(kernel_of(answer.lab, exercise, text), cases)[-1].passed
+    kernel = kernel_of(answer.lab, exercise, text) if text else None
+    assert not kernel or not judge(kernel, cases, record=())[-1].passed

@@ -7,15 +7,16 @@ import os
 
 import numpy as np
 import pytest
-from support.lab_cases import STEMS, cells, hidden_cases, module_text, visible_cases
+from support import compiler_verdict, rooms
+from support.lab_cases import STEMS, cells, drawn, hidden_cases, module_text, visible_cases
 from support.paths import ROOT
 from support.wrong_answers import wrong_answers
 
 from warpwise.errors import LabError
 from warpwise.grading import extract, sandbox
-from warpwise.grading.functions import judge_function
+from warpwise.grading.host import judge_function
 from warpwise.hopper import TensorMap
-from warpwise.labs import Call, InOut, Launch
+from warpwise.labs import Call, InOut, Launch, Program
 from warpwise.labs.exercise import LEAST_MOST_BYTES
 from warpwise.labs.judge import judge
 from warpwise.labs.source import (
@@ -27,6 +28,8 @@ from warpwise.labs.source import (
     student_notebook,
 )
 from warpwise.simt import kernels_in
+
+pytestmark = pytest.mark.usefixtures("closed_rooms")
 
 WRONG = [answer for stem in STEMS for answer in wrong_answers(stem)]
 CORRECT = sorted((ROOT / "tests/course").glob("*/correct/*.py"))
@@ -45,10 +48,13 @@ def verdict(stem: str, text: str, exercise, cases) -> str:
     """Return the grader's reason for one exercise of a module, given its cases."""
     given = cells(stem, "given")
     if exercise.kind == "kernel":
-        return judge(extract.kernel(text, exercise.name, given=given), cases)[-1].reason
-    return judge_function(
-        extract.host_function(text, exercise.name, given=given), exercise.name, cases, sandbox.NONE
-    ).reason
+        kernel = extract.kernel(text, exercise.name, given=given)
+        return compiler_verdict.last(kernel, cases, judge(kernel, cases, record=())).reason
+    function = extract.host_function(text, exercise.name, given=given)
+    if isinstance(cases[0], Program):
+        mode, warm = rooms.found()  # as each of a program's ranks is started wherever it waits
+        return judge_function(function, exercise.name, cases, mode, warm=warm).reason
+    return judge_function(function, exercise.name, cases, sandbox.NONE).reason
 
 
 @pytest.mark.slow
@@ -102,10 +108,9 @@ def test_there_are_wrong_and_right_submissions_for_each_lab(stem):
 @pytest.mark.parametrize("stem", STEMS)
 def test_hidden_tests_differ_between_seeds_and_repeat_with_one(stem):
     for exercise in load_lab(stem).exercises:
-        labels = [
-            [case.label for case in hidden_cases(stem, exercise.id, seed)] for seed in (0, 0, 1)
-        ]
-        assert labels[0] == labels[1] != labels[2]
+        kept = [case.label for case in hidden_cases(stem, exercise.id)]
+        again, others = ([case.label for case in drawn(stem, exercise.id, s)] for s in (0, 1))
+        assert kept == again != others
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -133,12 +138,13 @@ def test_hidden_calls_allow_memory_that_the_grader_can_tell_from_pythons(stem):
 
 def asked(case) -> tuple:
     """Return what makes two cases the same question: the launch's shape, numbers, and the shapes of
-    arrays; of a call all its arguments."""
+    arrays; of a call all its arguments, of a program those of all ranks."""
     if isinstance(case, Launch):
         args = [a.start if isinstance(a, InOut) else a for a in case.args]
         arrays = [a.array if isinstance(a, TensorMap) else a for a in args]
         return case.blocks, case.threads, *(getattr(a, "shape", a) for a in arrays)
-    return tuple((a.shape, a.tobytes()) if isinstance(a, np.ndarray) else a for a in case.args)
+    args = [a for each in case.each for a in each] if isinstance(case, Program) else case.args
+    return tuple((a.shape, a.tobytes()) if isinstance(a, np.ndarray) else a for a in args)
 
 
 # The source.

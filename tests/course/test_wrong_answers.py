@@ -48,7 +48,7 @@ def loaded(folder: Path, text: str, file: str | None = None):
         ('[copy_matrix.mine]\nbody = "    pass"', "mine: it does not say what to expect"),
         (
             HEAD.replace("out of", "beyond") + 'body = "    pass"',
-            "mine: there is no reason 'beyond bounds'; there are assertion failed, barrier missed",
+            "mine: there is no reason 'beyond bounds'; there are array still in use, ",
         ),
         (
             HEAD.replace("out of bounds", "over budget: sectors") + 'body = "    pass"',

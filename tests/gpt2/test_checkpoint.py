@@ -10,11 +10,12 @@ import pytest
 from support.gpt2_reference import loss_and_gradient
 
 from warpwise.errors import LaunchError
-from warpwise.gpt2.checkpoint import State, read_model, read_state, write_model, write_state
+from warpwise.gpt2.checkpoint import read_model, write_model
 from warpwise.gpt2.config import MINIATURE, Config, initial
 from warpwise.gpt2.model import GPT2
 from warpwise.gpt2.train import run
 from warpwise.kernels.bfloat16 import to_bfloat16
+from warpwise.measure.gpt2.debug_state import State, read_state, write_state
 
 SMALL = Config(positions=16, vocabulary=40, layers=2, heads=2, channels=32, padded=48)
 # The tensors as llm.c orders them, each for all layers, with their sizes in channels.
@@ -104,13 +105,22 @@ def test_a_debug_state_is_what_a_model_computes(tmp_path: Path):
         (header(20240327, 2), "begins with 20240327 and 2, not 20240326 and 3 or 5"),
         (header(20240326, 4), "begins with 20240326 and 4"),
         (header(20240326, 3, 16, 40, 2, 2, 32, 48), "needs 110,080 bytes after .* has 0"),
+        (header(20240326, 3), ": each size must be at least 1"),
+        (header(20240326, 5, 16, 40, 2, 0, 32, 48), ": each size must be at least 1"),
     ],
 )
 def test_a_file_that_is_no_model_is_named(content: bytes, what: str, tmp_path: Path):
     path = tmp_path / "model.bin"
     path.write_bytes(content)
-    with pytest.raises(LaunchError, match=f"model.bin {what}"):
+    with pytest.raises(LaunchError, match=f"model.bin ?{what}"):
         read_model(path)
+
+
+def test_only_all_of_a_models_parameters_are_written(tmp_path: Path):
+    path = tmp_path / "model.bin"
+    with pytest.raises(LaunchError, match=r"^27,519 parameters, not the 27,520 of Config"):
+        write_model(path, SMALL, initial(SMALL)[1:])
+    assert not path.exists()
 
 
 def test_a_state_of_another_model_is_named(tmp_path: Path):

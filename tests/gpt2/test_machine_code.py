@@ -15,13 +15,14 @@ from support.paths import ROOT
 pytestmark = pytest.mark.slow
 
 # In a process where nobody puts Numba's names for ours, as on a GPU. M, V: a matrix, numbers in a
-# row. Heads of 64, 768 channels, patches of 8 x 8.
+# row; H, W: of bfloat16. Heads of 64, 768 channels, patches of 8 x 8.
 PROGRAM = """
 import pickle, sys
 from warpwise.gpt2 import kernels as k
 from warpwise.toolchain import compilation
 
 M, V, n = "float32[:, ::1]", "float32[::1]", "int64"
+H, W = "uint16[:, ::1]", "uint16[::1]"
 rows, columns = k.as_rows, k.as_columns
 KERNELS = {
     "layernorm of a sum": (k.layernorm(768, True), (M, M, V, V, M, M, V, V)),
@@ -32,6 +33,14 @@ KERNELS = {
     "attention": (k.attention(64), (M, M, M, n)),
     "attention dK dV": (k.attention_backward(64, True), (M, M, M, M, M, n)),
     "attention dQ": (k.attention_backward(64, False), (M, M, M, M, M, n)),
+    "bf16 layernorm of a sum": (k.layernorm(768, True), (H, H, W, W, H, H, V, V)),
+    "bf16 layernorm_backward": (k.layernorm_backward(768, True), (H, H, W, V, V, H, M, M)),
+    "bf16 product, gelu": (k.product(8, rows, rows, k.with_bias_and_gelu), (H, H, H, W, H, n)),
+    "bf16 product dX": (k.product(8, rows, columns, k.with_slope_of_gelu), (H, H, H, H, H, n)),
+    "bf16 product dW": (k.product(8, columns, columns, k.plain), (H, H, H, H, H, n)),
+    "bf16 attention": (k.attention(64), (H, H, M, n)),
+    "bf16 attention dK dV": (k.attention_backward(64, True), (H, H, M, M, H, n)),
+    "bf16 attention dQ": (k.attention_backward(64, False), (H, H, M, M, H, n)),
 }
 compilation.for_numba = lambda kernel: kernel.function
 found = {
@@ -55,11 +64,12 @@ def compiled() -> dict:
 
 
 def test_all_are_compiled_without_spills_local_memory_or_float64(compiled):
-    assert len(compiled) == 8
+    assert len(compiled) == 16
     for name, code in compiled.items():
         spilled = code.spill_load_bytes, code.spill_store_bytes, code.stack_bytes
         assert spilled == (0, 0, 0), name
-        assert code.registers <= MOST.get(name, 128), (name, code.registers)
+        most = MOST.get(name.removeprefix("bf16 "), 128)
+        assert code.registers <= most, (name, code.registers)
         doubles = [i.text for i in code.machine_code if i.opcode.startswith(DOUBLE)]
         assert doubles == [], name
 
@@ -70,3 +80,13 @@ def test_a_product_s_loop_is_mostly_multiply_adds(compiled):
         opcodes = [i.opcode for i in compiled[name].machine_code]
         loads = sum(one.startswith("LDS") for one in opcodes)
         assert loads == 16 and sum(one.startswith("FFMA") for one in opcodes) >= 64, name
+
+
+def test_bfloat16_is_loaded_stored_and_rounded_by_an_instruction_each(compiled):
+    for name in ("layernorm of a sum", "attention", "product dX"):
+        opcodes, of_float32 = (
+            [i.opcode for i in compiled[f"{kind}{name}"].machine_code] for kind in ("bf16 ", "")
+        )
+        for wanted in ("LDG.E.U16", "STG.E.U16", "F2FP.BF16"):
+            assert any(one.startswith(wanted) for one in opcodes), (name, wanted)
+            assert not any(one.startswith(wanted) for one in of_float32), (name, wanted)

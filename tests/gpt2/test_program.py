@@ -39,10 +39,29 @@ def test_a_small_model_is_loaded_trained_summed_up_and_saved(tmp_path: Path, cap
     rows = {line.split()[0]: line.split() for line in said.splitlines() if "latency" in line}
     assert {"matmul", "adamw", "attention_forward", "classifier"} < rows.keys()
     assert rows["adamw"][1] == "16"
-    for column in (3, 5, 7):
+    least, asked = (float(rows["matmul"][at].replace(",", "")) for at in (2, 4))
+    assert asked > 2 * least  # each factor once for each row or column of tiles
+    for column in (3, 6, 8):
         assert sum(float(row[column]) for row in rows.values()) == pytest.approx(100, abs=1)
     config, parameters = read_model(after)
     assert config == TINY and not np.array_equal(parameters, initial(TINY))
+
+
+@pytest.mark.slow
+def test_bfloat16_is_trained_from_the_same_file_and_moves_fewer_bytes(tmp_path: Path, capsys):
+    before = tmp_path / "before.bin"
+    write_model(before, TINY, initial(TINY))
+    found = []
+    for precision in ("fp32", "bf16"):
+        main(steps=2, write=2, device="A100 80", load=before, precision=precision)
+        said = capsys.readouterr().out
+        losses = re.search(r"^losses: (\S+) (\S+)$", said, re.MULTILINE)
+        total = re.search(r"^all +\d+ +(\S+) ", said, re.MULTILINE)
+        assert losses and total
+        found.append((float(losses[2]), float(total[1].replace(",", ""))))
+    (loss, whole), (other, half) = found
+    assert loss != other and loss == pytest.approx(other, abs=5e-3)
+    assert half < 0.75 * whole
 
 
 @pytest.mark.slow
@@ -62,10 +81,15 @@ def test_what_cannot_be_learnt_is_named_before_anything_is_done(tmp_path: Path, 
     write_model(tmp_path / "words.bin", words, initial(words))
     with pytest.raises(LaunchError, match="knows 257 tokens: here they are bytes"):
         main(load=tmp_path / "words.bin")
+    for nowhere in (tmp_path / "none/model.bin", tmp_path):
+        with pytest.raises(
+            LaunchError, match=f"^no file can be saved at {re.escape(str(nowhere))}: "
+        ):
+            main(save=nowhere)
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.slow
 def test_help_names_every_option():
     said = set(re.findall(r"--(\w+)", program("--help").stdout))
-    assert {"steps", "parts", "rate", "write", "device", "text", "load", "save"} <= said
+    assert {*"steps parts rate write precision device text load save".split()} <= said

@@ -13,7 +13,7 @@ from support.wrong_answers import wrong_answer
 
 from warpwise import cuda
 from warpwise.grading import hidden, outcome, simulate, store
-from warpwise.grading.functions import judge_function
+from warpwise.grading.host import judge_function
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import Counter, Finding, Record, Result
 from warpwise.grading.sandbox import isolation

@@ -10,12 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 from numba import cuda, typeof
 from support import tiny_course
-from support.lab_cases import kernels_for_a_gpu
+from support.lab_cases import WITHOUT_KERNELS, kernels_for_a_gpu
 from support.paths import ROOT
 
 from warpwise.errors import GradingError
@@ -81,25 +80,15 @@ def grade(
     )
 
 
-def handed_in(course: Path, folder: Path, **kernels: str) -> Path:
-    """A notebook for each student, with their kernel in the place of the solution."""
-    tiny_course.submissions(course, folder, 1)
-    notebook = nbformat.read(folder / "student000.ipynb", 4)
-    (folder / "student000.ipynb").unlink()
-    for student, text in kernels.items():
-        for cell in notebook.cells:
-            if cell.metadata.get("warpwise", {}).get("id") == "double":
-                cell.source = text
-        (folder / f"{student}.ipynb").write_text(json.dumps(notebook))
-    return folder
-
-
 # A run.
 
 
 def test_kernels_that_pass_run_on_the_gpu_too_and_no_points_depend_on_it(sandbox, course, tmp_path):
     kernels = {"right": CHATTY, "wrong": GUARDED.format("3 * x[i]"), "aliased": ALIASED}
-    submissions, out = handed_in(course, tmp_path / "submissions", **kernels), tmp_path / "out"
+    submissions, out = (
+        tiny_course.handed_in(course, tmp_path / "submissions", **kernels),
+        tmp_path / "out",
+    )
     done = grade(submissions, out, course, "--gpu", **ON_NUMBAS_SIMULATOR)
     assert done.returncode == 0, done.stderr
     rows = {row["student"]: row for row in csv.DictReader((out / "gpu.csv").open(newline=""))}
@@ -128,7 +117,9 @@ def test_regrading_uses_the_gpu_again_and_a_run_without_it_does_not(
     sandbox, course, tmp_path, on_numbas_simulator
 ):
     submissions, out = (
-        handed_in(course, tmp_path / "submissions", right=GUARDED.format("x[i] + x[i]")),
+        tiny_course.handed_in(
+            course, tmp_path / "submissions", right=GUARDED.format("x[i] + x[i]")
+        ),
         tmp_path / "out",
     )
     assert grade(submissions, out, course, "--gpu").returncode == 0
@@ -146,7 +137,7 @@ def test_regrading_uses_the_gpu_again_and_a_run_without_it_does_not(
 
 
 def test_without_a_gpu_one_line_says_so_and_nothing_is_written(sandbox, course, tmp_path):
-    submissions = handed_in(course, tmp_path / "submissions", right=CHATTY)
+    submissions = tiny_course.handed_in(course, tmp_path / "submissions", right=CHATTY)
     done = grade(submissions, tmp_path / "out", course, "--gpu", CUDA_VISIBLE_DEVICES="")
     assert done.returncode == 2 and not (tmp_path / "out").exists()
     assert (
@@ -239,8 +230,9 @@ def ptx_of(kernel, args: tuple) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("stem", material.stems(ROOT))
 def test_every_labs_kernels_compile_for_a_gpu_as_the_grader_makes_them(stem):
-    of_lab = material.load(ROOT, stem, seed=3)
-    for exercise in kernels_for_a_gpu(stem):
+    of_lab, kernels = material.load(ROOT, stem, seed=3), kernels_for_a_gpu(stem)
+    assert bool(kernels) == (stem not in WITHOUT_KERNELS)
+    for exercise in kernels:
         answer = gpu._solution(Answer(exercise.id, exercise.kind, exercise.name, ""), of_lab)
         kernel = compiled(extract.kernel(answer.text, answer.name, answer.others, of_lab.given))
         cases = hidden.cases(of_lab.tests, exercise.id, 3)

@@ -34,8 +34,8 @@ from warpwise.grading import (
     store,
     visible,
 )
-from warpwise.grading.functions import judge_function
 from warpwise.grading.grader import Grader, Served
+from warpwise.grading.host import judge_function
 from warpwise.grading.record import NOT_RUN_AGAIN, Finding, Record, Result, Visible
 from warpwise.grading.sandbox import isolation
 from warpwise.labs.exercise import LEAST_MOST_BYTES, Call

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import tiny_course
 from support.feedback_pages import given
 from support.paths import ROOT
 from support.wrong_answers import wrong_answers
@@ -30,7 +31,7 @@ from typer.testing import CliRunner
 
 from warpwise.cli import app
 from warpwise.grading import autograder, extract, hidden, simulate, watch
-from warpwise.grading.record import Finding, Record, Result
+from warpwise.grading.record import NO_COMPILER, Finding, Record, Result
 from warpwise.labs import leaks
 from warpwise.labs.budgets import figure
 from warpwise.labs.source import load_lab, solved_notebook, student_notebook
@@ -618,13 +619,29 @@ def test_two_hidden_cases_of_other_sizes_look_alike_to_students(stem):
             cases = hidden.cases(tests, exercise.id, seed)
             found = simulate.finding(kernel, cases)
             packed = autograder.Exercise(exercise.id, 1, "kernel", exercise.name)
-            told = "".join(autograder.explain(packed, found))
+            told = "".join(autograder.explain(packed, Result(exercise.id, 1, found)))
             assert not set(NUMBER.findall(SHARE.sub("", told))) & figures(found), told
             alike = (found.reason, found.behaviour, found.detail)
             seen.setdefault(alike, set()).add(SHARE.sub("", told))
             compared += 1
         assert all(len(texts) == 1 for texts in seen.values()), (answer.name, seen)
     assert compared > 20
+
+
+@pytest.mark.parametrize("budget", [{}, {"flops_per_issue_slot": 1}])
+def test_a_kernel_that_no_compiler_has_looked_at_has_a_line_about_it(budget, tmp_path):
+    made = tiny_course.course(tmp_path)
+    path = made / "tests/course" / tiny_course.STEM / "hidden.py"
+    path.write_text(path.read_text().replace("(2 * x,))", f"(2 * x,), compiled={budget})"))
+    tests = hidden.load(made, tiny_course.STEM)
+    exercise = autograder.Exercise("double", 1, "kernel", "double")
+    lab = autograder.Packed(made, tiny_course.STEM, "", "", 5, (), (exercise,))
+    for passed in (True, False):
+        finding = Finding(passed, "passed" if passed else "wrong result")
+        said = autograder._of_compiler(lab, tests, exercise, finding)
+        assert said == (NO_COMPILER if passed and budget else "")
+        told = "".join(autograder.explain(exercise, Result("double", 1, finding, compiler=said)))
+        assert ("no CUDA compiler, so registers" in told) == bool(said)
 
 
 def figures(found: Finding) -> set[str]:

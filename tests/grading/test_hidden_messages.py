@@ -20,7 +20,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from support import hopper_bodies
+from support import compiler_verdict, hopper_bodies
 from support.feedback_pages import given
 from support.paths import ROOT
 from support.wrong_answers import WrongAnswer, wrong_answers
@@ -31,18 +31,21 @@ from warpwise.errors import KernelError, LaunchError, Location
 from warpwise.grading import extract, functions, hidden
 from warpwise.grading.simulate import summary
 from warpwise.grading.watch import Finished
+from warpwise.labs.budgets import OF_THE_COMPILER
 from warpwise.labs.calls import judge_call
 from warpwise.labs.exercise import (
     Call,
     Case,
     Launch,
     Out,
+    Program,
     Reason,
     Verdict,
     shape_of,
     value_of,
 )
 from warpwise.labs.judge import REASONS, judge
+from warpwise.labs.programs import judge_program
 from warpwise.labs.source import load_lab
 from warpwise.messages import Element, Joined, Message, Name, Source
 from warpwise.simt import kernels_in
@@ -110,7 +113,8 @@ def numbers(text: str) -> set[str]:
 def secret(case: Case) -> frozenset[str]:
     """Return the sizes, numbers of threads, scalars and values of a case."""
     found: set[str] = set()
-    for argument in case.args:
+    args = [a for each in case.each for a in each] if isinstance(case, Program) else case.args
+    for argument in args:
         value = value_of(argument)
         shape = shape_of(value) if isinstance(value, Out) else np.shape(value)
         found |= {str(n) for n in (*shape, int(np.prod(shape)))} if shape else {str(value)}
@@ -196,6 +200,9 @@ BODIES = {
     "shared memory": "s = cuda.shared.array(64, float32)\nout[0] = s[(t + n) % 64]",
     "shared memory in a view": (
         "s = cuda.shared.array(64, float32)\nv = s[2:]\nout[0] = v[(t + n) % 32]"
+    ),
+    "a sum that begins nowhere": (
+        "a = cuda.local.array(8, float32)\na[n % 8] += 1\nout[0] = a[n % 8]"
     ),
     "local memory": "a = cuda.local.array(8, float32)\na[n % 8] = 1\nout[0] = a[(n + 1) % 8]",
     "a variable": "if x[i % x.size] > 2:\n    v = 1\nout[0] = v",
@@ -698,6 +705,21 @@ def test_a_call_tells_nothing_of_its_arguments_and_values(name: str, wanted: str
     assert all(re.search(r"Got\d", " ".join(one.public)) is None for one in found)
 
 
+@pytest.mark.parametrize("name", ["a number", "another type", "a tuple"])
+def test_an_objection_tells_nothing_of_its_call(name: str):
+    """Where many results are right, a call says what is wrong with others."""
+    rng, found = np.random.default_rng(zlib.crc32(name.encode())), []
+    for _ in range(3):
+        x, n = rng.random(int(rng.integers(3, 40))) + 1, int(rng.integers(50, 99))
+        right = RETURNED[name](x, n)
+        call = Call("drawn", (x, n), right, objection=lambda *_, n=n: f"not {n + 1}")
+        verdict = judge_call(RETURNED[name], call)
+        assert verdict.reason == Reason.WRONG_RESULT and f": not {n + 1}" in verdict.detail
+        found.append(as_told(verdict, call))
+    check(found, "")
+    meet(f"an objection to {name}", found)
+
+
 FRAMES = {"an error": b"eZeroDivisionError", "a type": b"tlist", "a shape": b"s"}
 
 
@@ -709,7 +731,7 @@ def test_what_the_sandbox_says_is_told_without_sizes(frame: str, wanted: str):
     for _ in range(3):
         x, n = rng.random(int(rng.integers(30, 90))), int(rng.integers(50, 99))
         call = Call("drawn", (x, n), WANTED[wanted](x, n))
-        verdict, _ = functions._verdict(kind, call, Finished(b"", "", 0, "", 0, 0), endless=False)
+        verdict, _ = functions.verdict(kind, call, Finished(b"", "", 0, "", 0, 0), endless=False)
         found.append(as_told(verdict, call))
     check(found, "")
 
@@ -795,10 +817,14 @@ def of_answer(answer: WrongAnswer, seed: int) -> Iterator[Told]:
     text = partial(extract.kernel, answer.text, exercise.name, (), given(answer.lab))
     if exercise.kind == "host":
         function = defined(answer, exercise.name)
-        judged = ((quietly(judge_call)(function, call), call) for call in cases)
+        judged = ((quietly(judged_here)(function, case), case) for case in cases)
     else:
         kernel = text()
         judged = ((judge(kernel, [one], max_steps=5000)[0], one) for one in cases)
+        if answer.reason.removeprefix(Reason.OVER_BUDGET) in OF_THE_COMPILER:
+            judged = (
+                (compiler_verdict.last(kernel, [one], (verdict,)), one) for verdict, one in judged
+            )
     failed = 0
     for verdict, one in judged:
         if not verdict.passed:
@@ -806,6 +832,12 @@ def of_answer(answer: WrongAnswer, seed: int) -> Iterator[Told]:
             yield as_told(verdict, one)
         if failed == MOST_FAILED:
             return
+
+
+def judged_here(function: Callable, case: Case) -> Verdict:
+    """Judge one of our own functions in this process."""
+    of_ranks = isinstance(case, Program)
+    return judge_program(function, case) if of_ranks else judge_call(function, case)
 
 
 @cache

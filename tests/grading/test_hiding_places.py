@@ -15,6 +15,8 @@ from support import rooms
 
 from warpwise.grading import parts, watch
 
+pytestmark = pytest.mark.usefixtures("closed_rooms")
+
 MB = 1 << 20
 BUDGET = replace(parts.FUNCTIONS.limits, memory_bytes=120 * MB)  # as flash_numpy's
 REFUSED, SMALL = 0, 2 * MB  # bytes of one process

@@ -6,7 +6,7 @@ import pytest
 from support.feedback_pages import given
 from support.paths import ROOT
 
-from warpwise.grading import feedback, hidden, notebook, simulate
+from warpwise.grading import extract, feedback, hidden, notebook, simulate
 from warpwise.grading.notebook import Answer, Cell, Notebook
 from warpwise.grading.record import NOT_PYTHON
 from warpwise.labs.exercise import Reason
@@ -98,3 +98,13 @@ def test_every_answer_has_the_other_cells_in_their_places():
     texts = [cell.text for cell in cells]
     for at, exercise in enumerate(LAB.exercises):
         assert found[exercise.id].others == (*texts[:at], "", *texts[at + 1 :])
+
+
+def test_a_variable_may_have_the_name_of_a_kernel():
+    cell = "def bytes_of(n):\n    transpose = 4 * n\n    return more(transpose)\n"
+    others = [KERNEL.format("transpose"), "def more(n):\n    return n + 1\n"]
+    found = extract.host_function(cell, "bytes_of", others)
+    assert "cuda" not in found
+    names: dict = {}
+    exec(found, names)
+    assert names["bytes_of"](3) == 13

@@ -14,6 +14,8 @@ from warpwise.grading import parts, watch
 from warpwise.grading import sandbox as box
 from warpwise.grading.warm import Warm
 
+pytestmark = pytest.mark.usefixtures("closed_rooms")
+
 # Looks at every mount, and tries to write in each that is a folder.
 MOUNTS = """
 import os

@@ -26,9 +26,11 @@ from support.slowed import crowded_core, slowly
 from warpwise.errors import GradingError
 from warpwise.grading import gpu, parts, seccomp, simulate, watch
 from warpwise.grading import sandbox as box
-from warpwise.grading.functions import judge_function
+from warpwise.grading.host import judge_function
 from warpwise.labs import Call
 from warpwise.labs.limit import counted
+
+pytestmark = pytest.mark.usefixtures("closed_rooms")
 
 MARK = "WARPWISE_TEST"  # in the environment of a test's sandboxes
 

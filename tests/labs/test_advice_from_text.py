@@ -64,6 +64,22 @@ def kept_in_y(x, scale, y):
 
 
 @cuda.jit
+def of_a_wide_array(x, scale, y):
+    col = cuda.threadIdx.x
+    kept = cuda.local.array(1, np.double)
+    kept[0] = x[0, col]
+    y[col] = kept[0] * x[1, col]
+
+
+@cuda.jit
+def of_a_type_in_quotes(x, scale, y):
+    col = cuda.threadIdx.x
+    kept = cuda.local.array(1, "f8")
+    kept[0] = x[0, col]
+    y[col] = kept[0] * x[1, col]
+
+
+@cuda.jit
 def moves_along(x, scale, y):
     for row in range(x.shape[0]):
         at = row + cuda.threadIdx.x
@@ -85,6 +101,8 @@ def advice_on(kernel, counter: str) -> str:
         (of_an_argument, "best = x[0, col] * scale", "scale: a Python float is one"),
         (of_whole_numbers, "share = x", "x[0, col] / x.shape[0]: float32 / int64"),
         (of_a_whole_sum, "total = 0", "begin with np.float32(0)"),
+        (of_a_wide_array, "np.double", "make it of np.float32"),
+        (of_a_type_in_quotes, '"f8"', "make it of np.float32"),
         (of_negative_infinity, "m = -math.inf", "-math.inf: write np.float32(-math.inf)"),
     ],
 )

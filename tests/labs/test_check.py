@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from warpwise import cuda, trace
-from warpwise.labs import Call, Launch, Out, check, picture, run
-from warpwise.labs.check import TARGET, _card
+from warpwise import cluster, cuda, trace
+from warpwise.labs import Call, Launch, Out, check, passed, picture, run
+from warpwise.labs.check import TARGET, _card, _run_folded
 from warpwise.labs.fold import headed
 from warpwise.labs.judge import judge_until_wrong
 from warpwise.labs.run import run_notebook
@@ -45,6 +45,27 @@ def test_nothing_is_drawn_where_nobody_looks(monkeypatch, capsys, pictures: str,
     picture(trace(negated, 1, 32, np.ones(32, np.float32), np.zeros(32, np.float32)), view=view)
     assert view.drawn == drawn
     assert ("(picture)" in capsys.readouterr().out) == (not drawn)
+
+
+def sums(dist):
+    dist.all_reduce(np.ones(4, np.float32))
+
+
+def no_quickjs(view):
+    raise ImportError
+
+
+def test_a_run_is_folded_as_its_picture_where_it_can_be_drawn(monkeypatch):
+    run = cluster.run(sums, 2)
+    shown = _run_folded(run)
+    assert shown["text/plain"] == run.text()
+    assert shown["text/html"].startswith("<details><summary>The run, modelled</summary><ww-ranks")
+    assert "<svg" in shown["text/html"]
+    with monkeypatch.context() as patched:
+        patched.setattr(View, "_repr_html_", no_quickjs)
+        assert "<summary>The run, modelled</summary><pre>" in _run_folded(run)["text/html"]
+    monkeypatch.setenv("WARPWISE_PICTURES", "none")
+    assert "ww-ranks" not in _run_folded(run)["text/html"]
 
 
 X = np.linspace(1, 2, 32, dtype=np.float32)
@@ -230,3 +251,14 @@ def test_in_a_notebook_a_check_answers_with_a_card_and_the_same_text(tmp_path):
     assert "Wrong result" in card and "1 of 2 exercises done in this session.<" in card
     assert "aria-valuetext" not in card  # of a wrong kernel counters say nothing
     assert "exercises done" not in alone[0].data["text/html"]
+
+
+def test_an_exercise_has_passed_when_its_last_check_was_right(capsys):
+    def grown(n):
+        return 2 * n
+
+    assert not passed("grown")
+    for want, right in ((6, True), (7, False), (6, True)):
+        check(grown, [Call("of 3", (3,), want=want)])
+        assert passed("grown") == right
+    capsys.readouterr()

@@ -646,7 +646,7 @@ def test_each_item_of_a_tuple_is_judged():
 
 @pytest.mark.parametrize(
     "value",
-    [np.zeros(3), [np.zeros(3), 3], (np.zeros(3),), (np.zeros(3), 3, 3), None, 3, {}],
+    [np.zeros(3), [np.zeros(3)], (np.zeros(3),), (np.zeros(3), 3, 3), 3, {}],
     ids=repr,
 )
 def test_what_is_no_tuple_of_that_many_is_refused(value):
@@ -655,6 +655,21 @@ def test_what_is_no_tuple_of_that_many_is_refused(value):
         verdict.reason == "wrong type"
         and verdict.advice == "return 2 values, with a comma between them"
     )
+    assert "expected a tuple of an array of float64 with shape (3,)" in verdict.detail
+
+
+def test_a_list_of_as_many_is_asked_to_be_a_tuple():
+    verdict = judge_value([np.zeros(3), 3], PAIR)
+    assert verdict.reason == "wrong type"
+    assert verdict.advice.startswith("return a tuple in place of the list: ")
+    assert "expected a tuple of an array of float64 with shape (3,)" in verdict.detail
+
+
+def test_nothing_in_place_of_a_tuple_is_asked_for_its_return():
+    verdict = judge_value(None, PAIR)
+    assert verdict.reason == "wrong type"
+    assert verdict.advice.startswith("return 2 values, with a comma between them; ")
+    assert "end the function with return" in verdict.advice
     assert "expected a tuple of an array of float64 with shape (3,)" in verdict.detail
 
 

@@ -144,3 +144,19 @@ def test_right_results_in_another_order_are_told_as_such(answer, told):
     assert told in verdict.detail
     assert "exchange them in the return" in verdict.advice
     assert verdict.message.hidden() == "" and "exchange" not in verdict.remedy.hidden()
+
+
+def place(number, columns):
+    return number % columns, number // columns
+
+
+def shuffled(number, columns):
+    return (1, 0) if (number, columns) == (1, 4) else (0, 0)
+
+
+@pytest.mark.parametrize(("answer", "asked"), [(place, True), (shuffled, False)])
+def test_an_exchange_is_advised_only_if_it_makes_all_cases_right(answer, asked):
+    """Results that are exchanged in one case may be so by chance."""
+    cases = [Call("", (n, 4), (n // 4, n % 4)) for n in (1, 7)]
+    verdict = judge_call(answer, cases[0], cases)
+    assert not verdict.passed and ("exchange them in the return" in verdict.advice) == asked

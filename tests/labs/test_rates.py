@@ -11,6 +11,8 @@ from warpwise import cuda, trace
 from warpwise.devices import A100
 from warpwise.labs import Ladder, Launch, Out, Rates
 from warpwise.labs.rates import NO_COMPILER, Bar
+from warpwise.report.modelled_time import registers
+from warpwise.simt import as_kernel
 from warpwise.toolchain import missing
 
 PUBLISHED = {"slow": 10.0, "fast": 1000.0}
@@ -66,3 +68,52 @@ def test_where_nobody_looks_a_ladder_has_its_table_alone(rates, traced):
     with_chart = Ladder(A100, "global_load_bytes", rates=rates).add("mine", traced)
     assert with_chart == Ladder(A100, "global_load_bytes").add("mine", traced)
     assert not rates.own
+
+
+@cuda.jit
+def rotated(x, y):
+    own = cuda.local.array(32, np.float32)
+    i = cuda.grid(1)
+    for k in range(32):
+        own[(k + i) % 32] = x[i]
+    y[i] = own[i % 32]
+
+
+@pytest.mark.skipif(bool(missing()), reason="no compiler")
+def test_an_array_with_places_not_known_is_told_to_be_in_memory(rates, traced):
+    launch = Launch("some", N // 64, 64, (X, Out((N,))), (X,))
+    small = trace(rotated, 1, 64, X[:64], np.zeros(64, np.float32))
+    bar = Rates("RTX A6000", PUBLISHED, launch, (4096,)).bar("mine", small)
+    assert "no spills, and 128 bytes of arrays in memory" in bar.told
+    assert "in memory" not in rates.bar("mine", traced).told
+
+
+@cuda.jit
+def polynomial(x, y):
+    i = cuda.grid(1)
+    total = np.float32(0)
+    for _ in range(x.size):
+        total = total * x[i] + np.float32(1)
+    y[i] = total
+
+
+@pytest.mark.skipif(bool(missing()), reason="no compiler")
+def test_flops_in_an_issue_slot_are_those_of_the_machine_code_and_of_a_budget(rates):
+    from warpwise.toolchain import compile_kernel
+    from warpwise.toolchain.figures import figures
+
+    compiled = compile_kernel(polynomial, "float32[::1], float32[::1]", (8, 6))
+    found = figures(compiled, as_kernel(polynomial))
+    assert 0 < found.ffma <= found.instructions
+    assert found.flops_per_issue_slot == 64 * found.ffma / found.instructions > 8
+    launch = replace(rates.launch, want=(X,))
+    small = trace(polynomial, 1, 64, X[:64], np.zeros(64, np.float32))
+    told = replace(rates, launch=launch).bar("mine", small).told
+    assert told.endswith(
+        f"{found.flops_per_issue_slot:.0f} of at most 64 FLOPs in an issue slot of its loop"
+    )
+
+
+def test_spills_are_no_arrays():
+    kept = "255 registers a thread and 64 bytes of spills"
+    assert registers(255, 64, stack_bytes=64) == kept

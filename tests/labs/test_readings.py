@@ -39,7 +39,7 @@ def test_a_wrong_answer_is_told_which_reading_it_follows():
     text = told(lambda w, h: w + h, call({SQUARE: lambda w, h: w + h}))
     assert (
         f"this is what comes out if {SQUARE}" in text
-        and "read again what the exercise says" in text
+        and "compare it with what the exercise asks" in text
     )
 
 

@@ -417,6 +417,12 @@ def test_secrets_are_found_in_archives_and_beside_them(place, tmp_path, secrets)
     ]
 
 
+def test_a_file_that_only_ends_like_an_archive_is_read_as_text(tmp_path):
+    end = b"PK\5\6" + bytes(8) + (10**6).to_bytes(4, "little") + bytes(6)
+    (tmp_path / "a.pyc").write_bytes(b"the secret" + end)
+    assert leaks.find(tmp_path, {"thesecret": "a line"}) == (leaks.Leak("a.pyc", "a line"),)
+
+
 # A small course: refusals, by which nothing is lost.
 
 

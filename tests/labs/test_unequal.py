@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpwise.labs import Call
-from warpwise.labs.looked import looked
+from warpwise.labs import Call, Program
+from warpwise.labs.looked import Looked, looked
 from warpwise.labs.narrowed import Ruled, narrowed
 from warpwise.labs.unequal import named
 
@@ -47,3 +47,12 @@ def test_the_advice_speaks_of_equals_first():
     assert "two numbers are equal" in narrowed("b", Ruled(equals=True))
     already = "is < right, also where both sides are equal?"
     assert narrowed(already, Ruled(equals=True)) == already
+
+
+def places_on_a_rank(dist, x):
+    return places_without_equals(x)
+
+
+def test_nothing_is_found_out_about_a_program_on_ranks():
+    case = Program("", ((EQUAL,), (EQUAL,)), (places(EQUAL), places(EQUAL)))
+    assert looked(places_on_a_rank, case) == Looked()

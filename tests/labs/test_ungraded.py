@@ -43,3 +43,37 @@ def test_the_solutions_use_nothing_of_it(stem: str):
     names, shown = names_of(stem), visible_cases(stem)
     hosts = [e.name for e in load_lab(stem).exercises if isinstance(shown[e.id][0], Call)]
     assert hosts and [problem(name, names) for name in hosts] == [None] * len(hosts)
+
+
+FUNCTION = "def double(x):\n    return [N[one] for one in x]"
+FILLED = ["N = [0] * 8", "for i in range(8):\n    N[i] = 2 * i"]
+
+
+def noticed(*cells: str) -> str:
+    names: dict = {"In": list(cells)}
+    for cell in cells:
+        if "await" not in cell:
+            exec(cell, names)
+    found = problem("double", names)
+    return f"{found.message}; {found.remedy}" if found else ""
+
+
+def test_a_table_that_other_cells_fill_is_refused_as_grading_will_not_have_it():
+    assert "double needs N, which grading does not have" in noticed(*FILLED, FUNCTION)
+    assert "set N inside double" in noticed(FUNCTION, *FILLED)
+    assert "needs N, " in noticed(FUNCTION, "for N in ([2], [3]):\n    pass")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["N = [2 * i for i in range(8)]"],
+        ["import numpy as np", "N = np.arange(8) * 2", "N.sum()"],
+        ["M, N = 3, {1: 2}"],
+        ["x = [1]\nx[0] = 3", "N = (0, 2)"],
+        [*FILLED, "N = [0, 2]"],  # what was filled before is no longer there
+        ["y = await z", "N = (0, 2)"],
+    ],
+)
+def test_what_grading_takes_along_is_not(cells: list[str]):
+    assert noticed(*cells, FUNCTION) == ""

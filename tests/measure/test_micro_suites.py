@@ -16,6 +16,7 @@ from warpwise.kernels import banks, divergence, ffma, launches, pointer_chase, s
 from warpwise.measure import ceilings
 from warpwise.measure.case import Case
 from warpwise.measure.correctness import rehearse
+from warpwise.measure.graphs import replayed
 from warpwise.measure.place import Place
 from warpwise.measure.suites import latency, launch, offset, stride
 from warpwise.metrics import Metrics
@@ -415,11 +416,12 @@ def test_a_graph_is_captured_once_after_its_work_was_done_once(monkeypatch):
     synchronized = SimpleNamespace(synchronize=lambda: told.append("synchronize"))
     xp = SimpleNamespace(cuda=SimpleNamespace(Stream=Stream, Device=lambda: synchronized))
     monkeypatch.setattr("numba.cuda.external_stream", lambda pointer: f"stream {pointer}")
-    run = launch.replayed(SimpleNamespace(xp=xp), lambda stream: told.append(stream))
+    place, ready = SimpleNamespace(xp=xp), lambda: told.append("ready")
+    run = replayed(place, lambda stream: told.append(stream), ready)
     assert told == []  # a graph that cannot be captured is the problem of its variant alone
     run()
     run()
-    assert told == [0, "synchronize", "begin", "stream 7", "end", "replay", "replay"]
+    assert told == [0, "synchronize", "begin", "stream 7", "end", "ready", "replay", "replay"]
 
 
 def test_five_kernels_and_one_compute_the_same():

@@ -108,10 +108,26 @@ def test_cases_are_spread_from_the_first_to_the_last():
     assert spread("ab", 3) == ("a", "b") and spread("a", 3) == ("a",) and spread("", 3) == ()
 
 
-def test_predictions_are_written_and_found_beside_what_is_measured(tmp_path, monkeypatch):
+def test_predictions_are_written(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("WARPWISE_BACKEND", "simulator")
-    lines = list(written("H200", ["counters"], tmp_path, ["measure", "--predict", "H200"]))
-    assert lines[-1].endswith("h200-sxm.json") and len(lines) == 1
+    monkeypatch.setattr("warpwise.measure.predictions.rows_of", lambda *asked: ())
+    lines = list(written("H200", ["counters", "copy"], tmp_path, ["measure"]))
+    path = path_of(CARD, tmp_path)
+    assert lines == [
+        "counters: there is nothing to predict",
+        "copy: 0 predictions",
+        f"predictions: {path}",
+    ]
+    assert path.is_file()
+
+
+def test_suites_without_predictions_write_no_file(tmp_path: Path):
+    with pytest.raises(MeasureError, match=r"gpt2: there is nothing to predict; counters: "):
+        list(written("H200", ["gpt2", "counters"], tmp_path, []))
+    assert not any(tmp_path.iterdir())
+
+
+def test_predictions_are_found_beside_what_is_measured(tmp_path: Path):
     path = path_of(CARD, tmp_path)
     path.parent.mkdir(parents=True)
     row = {"suite": "copy", "case": "c", "variant": "v", "predicted_ms": [2.0, 1.0, 3.0]}

@@ -93,9 +93,9 @@ def test_readme_opens_with_the_course_its_film_and_two_commands():
     shown = re.findall(r'(?:src|srcset)="([^"]+)"', opening)
     assert [Path(one).name for one in shown] == ["edit-dark.webp", "edit-light.webp"]
     assert re.findall(r"^\$ (make \w+)", opening, re.MULTILINE) == ["make book", "make test"]
-    parts = {"sixteen": "[01][0-9]_*.md", "seventeen": "../labs/*.ipynb"}
+    parts = {"eighteen": "[01][0-9]_*.md", "nineteen": "../labs/*.ipynb"}
     numbers = {word: len(list((ROOT / "chapters").glob(glob))) for word, glob in parts.items()}
-    assert numbers == {"sixteen": 16, "seventeen": 17} and all(word in opening for word in numbers)
+    assert numbers == {"eighteen": 18, "nineteen": 19} and all(word in opening for word in numbers)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

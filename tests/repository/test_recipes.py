@@ -63,24 +63,24 @@ def follow(copy: Path) -> Iterator[Callable[..., Following]]:
 
 @pytest.mark.slow
 def test_a_chapter(follow, tmp_path):
-    recipe = follow("A chapter", NN_topic="17_dice")
+    recipe = follow("A chapter", NN_topic="20_dice")
     recipe.write("chapters/NN_topic.md", samples.chapter())
     recipe.write("tests/course/NN_topic/test_chapter.py", samples.CHAPTER_TEST)
     recipe.write("chapters/teaching/NN_topic.md", samples.guide())
-    recipe.write("solutions/NN_topic.md", SOURCE.replace("# Lab 1: Tiny", "# Lab 17: Dice"))
+    recipe.write("solutions/NN_topic.md", SOURCE.replace("# Lab 1: Tiny", "# Lab 20: Dice"))
     entry = "      - file: chapters/{}\n"
-    recipe.insert("_toc.yml", entry.format("capstone"), entry.format("17_dice"))
-    recipe.insert("_toc.yml", entry.format("teaching/capstone"), entry.format("teaching/17_dice"))
+    recipe.insert("_toc.yml", entry.format("capstone"), entry.format("20_dice"))
+    recipe.insert("_toc.yml", entry.format("teaching/capstone"), entry.format("teaching/20_dice"))
     found = passed(recipe.prove())
     assert {"TestForm::test_length", "test_a_die_has_six_faces"} <= found
-    assert "test_guide_is_one_page_in_the_order_of_the_house[17_dice]" in found
-    (tmp_path / "toc.yml").write_text("format: jb-book\nroot: chapters/17_dice\n")
+    assert "test_guide_is_one_page_in_the_order_of_the_house[20_dice]" in found
+    (tmp_path / "toc.yml").write_text("format: jb-book\nroot: chapters/20_dice\n")
     book = Path(sys.executable).parent / "jupyter-book"
     recipe.run(
         book, "build", ".", "--toc", tmp_path / "toc.yml", "--path-output", tmp_path, "-W", "-q"
     )
-    page = (tmp_path / "_build/html/chapters/17_dice.html").read_text("utf-8")
-    assert "Chapter 17: Dice" in page and "<ww-burst" in page and "ww-quiz" in page
+    page = (tmp_path / "_build/html/chapters/20_dice.html").read_text("utf-8")
+    assert "Chapter 20: Dice" in page and "<ww-burst" in page and "ww-quiz" in page
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ def test_a_widget(follow):
     recipe.write("warpwise/views/NAME.js", samples.SCRIPT)
     recipe.write("warpwise/views/NAME.py", samples.VIEW)
     recipe.write("warpwise/views/NAME.css", samples.STYLE)
-    recipe.append("chapters/reference_widgets.md", samples.GALLERY)
+    recipe.append("chapters/reference_widgets_training.md", samples.GALLERY)
     recipe.write("tests/views/test_NAME.py", samples.VIEW_TEST)
     assert {
         "test_ruler_has_a_mark_for_each_lane",

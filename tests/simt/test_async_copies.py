@@ -233,7 +233,10 @@ def test_the_copies_of_others_take_a_barrier():
 
 
 REFUSED = {
-    "cp_async16(x, 4 * t, tile, 4 * t)": (KernelTypeError, "takes a shared array"),
+    "cp_async16(x, 4 * t, tile, 4 * t)": (
+        KernelTypeError,
+        "takes a shared array[^$]*Try: the shared array comes first",
+    ),
     "cp_async16(tile, 4 * t, x.view(np.int32), 4 * t)": (KernelTypeError, "changes no type"),
     "cp_async16(tile, 8 * t + 8, x, 4 * t)": (OutOfBoundsError, "outside tile"),
     "cp_async16(tile, 4 * t, x, 8 * t + 8)": (OutOfBoundsError, "outside x"),

@@ -548,6 +548,8 @@ UNSUPPORTED = {
         "the shape comes first",
         "cuda.shared.array((4, 8), float32)",
     ),
+    "v = cuda.local.array(8, float)": ("Python's own type", "float32, for example"),
+    "v = x.view(int)": ("int is Python's own type, and Numba takes no", "float32, for example"),
     "v = cuda.shared.array(8, object)": ("object is not an element type", "float32, for example"),
     "v = cuda.shared.array(10**9, float32)": (
         "larger than any GPU's shared memory",

@@ -174,6 +174,22 @@ REFUSED = {
         UnsupportedError,
         "may give up",
     ),
+    "a wait in an if": (
+        made(1) + "if not hopper.mbarrier_try_wait(bars, 0, 1):\n    pass",
+        UnsupportedError,
+        "return False before its phase is over, so it has to be the condition of a while loop",
+    ),
+    "a wait whose result is kept": (
+        made(1) + "over = hopper.mbarrier_try_wait(bars, 0, 1)",
+        UnsupportedError,
+        "so it has to be the condition of a while loop",
+    ),
+    "a parity that is a round": (
+        made(1) + WAIT.format(0, 2),
+        BarrierError,
+        "this waits for parity 2 of bars[0], and a parity is 0 or 1",
+    ),
+    "a negative parity": (made(1) + WAIT.format(0, -1), BarrierError, "parity -1 of bars[0]"),
     "an mbarrier for each thread": (
         made(1) + "hopper.mbarrier_arrive(bars, t % 2)",
         UnsupportedError,

@@ -13,11 +13,10 @@ from warpwise.simt import kernels_in
 
 
 def race(body: str, blocks, threads) -> Race:
-    text = "from numba import cuda\n@cuda.jit\ndef kernel(x, out):\n"
+    text = "from numba import cuda\n@cuda.jit\ndef kernel(x, out, rows):\n"
     kernel = kernels_in(text + textwrap.indent(textwrap.dedent(body).strip(), "    "))["kernel"]
-    return trace(kernel, blocks, threads, np.ones(64, np.float32), np.zeros(64, np.float32)).races[
-        0
-    ]
+    arrays = (np.ones(64, np.float32), np.zeros(64, np.float32), np.zeros((8, 8), np.float32))
+    return trace(kernel, blocks, threads, *arrays).races[0]
 
 
 SAME_INDEX = "^several threads come to the same index here: should each have an index of its own"
@@ -140,3 +139,52 @@ def test_a_row_from_the_grid_does_not_repeat_from_block_to_block():
     found = race("x_, y = cuda.grid(2)\nout[4 * y + x_] = 8 * y + x_", (2, 2), (4, 1))
     assert found.try_this.startswith("several threads come to the same index")
     assert "repeat" not in found.try_this
+
+
+def test_a_tile_that_is_read_and_then_written_may_be_one_of_two():
+    body = (
+        "s = cuda.shared.array((2, 64), 'float32')\nt = cuda.threadIdx.x\ns[0, t] = x[t]\n"
+        "cuda.syncthreads()\n{} = {}\n{}\ns[0, t] = v"
+    )
+    told = race(body.format("v", "s[0, 63 - t]", "v += x[0]"), 1, 64).try_this
+    assert "if s has two tiles that take turns, line 8 should read one in this trip while " in told
+    assert told.endswith("line 10 writes the other")
+
+
+WITHOUT_ATOMICS = {
+    "a row of two blocks": (
+        "for r in range(cuda.blockIdx.x, 8):\n    rows[r, cuda.threadIdx.x] += x[r]",
+        (2, 8),
+        "^two blocks take the same row of rows: does each begin with its own",
+    ),
+    "an element of two blocks": (
+        "out[cuda.threadIdx.x] += x[0]",
+        (2, 16),
+        "^two blocks take the same element of out",
+    ),
+    "an element of two warps": (
+        "out[cuda.threadIdx.x % 32] += x[0]",
+        (1, 64),
+        r"^several threads .*or each warp, .*add these up after cuda\.syncthreads\(\)",
+    ),
+    "an element of two lanes": (
+        "out[cuda.threadIdx.x // 2] += x[0]",
+        (1, 32),
+        "^several lanes .*what shuffles have added up",
+    ),
+    "stores": (
+        "out[cuda.threadIdx.x // 2] = cuda.threadIdx.x",
+        (1, 32),
+        "give each a place of its own, and let one thread add these up in the end$",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_ATOMICS)
+def test_where_atomics_are_not_allowed_none_is_advised(name):
+    body, size, expected = WITHOUT_ATOMICS[name]
+    found = race(body, *size)
+    remedy = found.remedy_without_atomics
+    assert re.search(expected, remedy.open()), remedy.open()
+    assert "atomic" in found.remedy.open() and "atomic" in found.remedy.hidden()
+    assert "atomic" not in remedy.open() + remedy.hidden()

@@ -10,6 +10,8 @@ import pytest
 from warpwise.benchmark_records import predicted_times
 from warpwise.stopwatch.blind_test import (
     Pair,
+    bound_by,
+    by_resource,
     by_suite,
     errors_of,
     pairs,
@@ -45,6 +47,20 @@ def test_errors_of_a_suite_are_shares_of_the_measured_time(tmp_path: Path):
     (suite,) = by_suite(pairs(where=records(tmp_path)))
     assert (suite.name, suite.rows, suite.within) == ("copy", 2, 1)
     assert (suite.mean, suite.middle, suite.worst) == pytest.approx((0.35, 0.35, -0.5))
+
+
+def test_errors_are_sorted_by_what_bound_a_row_when_it_was_predicted(tmp_path: Path):
+    found = pairs(where=records(tmp_path))
+    (tmp_path / "predicted").mkdir()
+    rows = [
+        {"suite": "copy", "case": case, "variant": "x", "binds": binds}
+        for case, binds in (("a", "latency"), ("b", "issue slots"), ("c", "DRAM"))
+    ]
+    (tmp_path / "predicted" / "h200-sxm.json").write_text(json.dumps({"rows": rows}), "utf-8")
+    binds = bound_by(where=tmp_path)
+    assert [*binds.values()] == ["latency", "arithmetic", "DRAM"]
+    groups = by_resource(found, binds)
+    assert [(g.name, g.rows, g.within) for g in groups] == [("latency", 1, 1), ("arithmetic", 1, 0)]
 
 
 def test_later_predictions_stand_beside_the_same_measured_times(tmp_path: Path):

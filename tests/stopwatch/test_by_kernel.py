@@ -34,15 +34,19 @@ def test_a_kernel_has_a_row_with_its_sums(launches):
     first, second = by_kernel.rows(launches, estimates)
     assert (first.kernel, first.launches, second.launches) == ("gelu_1_plain", 3, 1)
     assert first.bytes_moved == 8 * (1024 + 1024 + 4096) and second.bytes_moved == 8 * 1024
+    assert first.bytes_asked == first.bytes_moved  # each sector once
     assert first.flops == 6 * launches[0].metrics.flops and second.flops == 0
     assert first.seconds == pytest.approx(sum(e.seconds for e in estimates[:3]))
     head, *lines, last = (line.split() for line in by_kernel.table([first, second]))
     assert head[:2] == ["kernel", "launches"]
-    assert lines[0][:6] == ["gelu_1_plain", "3", "49.2", "85.7", lines[0][4], "100.0"]
-    assert lines[1][3] == "14.3" and lines[1][5] == "0.0"
-    assert last[:4] == ["all", "4", "57.3", "100.0"]
+    assert lines[0][:5] == ["gelu_1_plain", "3", "49.2", "85.7", "49.2"]
+    assert lines[0][6] == "100.0"
+    assert lines[1][3] == "14.3" and lines[1][6] == "0.0"
+    assert last[:5] == ["all", "4", "57.3", "100.0", "57.3"]
     assert "stopwatch, each" in by_kernel.how(estimates)
-    bounds = [replace(estimates[0], high=inf), *estimates]
+    unlike = [replace(estimates[0], high=inf), *estimates]
+    assert by_kernel.how(unlike).endswith("(at least, for gelu_1_plain, whose blocks differ)")
+    bounds = [replace(estimates[0], high=inf, registers=0), *estimates]
     assert by_kernel.how(bounds).startswith("bounds from counters alone")
 
 

@@ -76,6 +76,7 @@ def test_lines_pipes_and_waits_are_shown_on_demand(run, option):
     said = run("one.py:add", option, "--grid", "9999").stdout
     for words in ("Busy: DRAM", "Lines that use DRAM: line ", "Warps wait for: long scoreboard"):
         assert words in said
+    assert "\nThe range comes from kernels bound by DRAM, " in said
     assert "Busy" not in run("one.py:add").stdout
 
 
@@ -148,7 +149,8 @@ def test_a_file_that_stops_is_timed_as_far_as_it_came(run):
         (["one.py:add", "--grid", "many"], "'many' is not a grid; write it as 4096 or 64x64"),
         (["one.py:add", "--constants", "gone.json"], "no record of measurements at gone.json"),
         (["one.py:add", "--constants", "one.py"], "one.py is no record of `warpwise measure`"),
-        (["one.py:add", "--grid", "0"], "a grid is one to three positive integers"),
+        (["one.py:add", "--grid", "0"], "a grid is one to three positive integers, not 0\n"),
+        (["one.py:add", "--grid", "8x0"], "a grid is one to three positive integers, not 8x0\n"),
     ],
 )
 def test_a_mistake_is_one_line(run, words, said):
@@ -170,7 +172,8 @@ def test_without_the_compiler_there_is_a_bound_and_a_note(run, without, tmp_path
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "  at least 3.76 us  " in done.stdout, done.stdout
-    assert "a bound from counters alone, for the kernel was not compiled" in done.stdout
+    why = "a bound from counters alone, for the kernel was not compiled: its compiler is not "
+    assert f"{why}installed (no {without}): python -m pip install " in done.stdout
 
 
 def test_a_lab_that_is_not_done_launches_nothing(run):

@@ -26,10 +26,12 @@ def run(
     second: bool = False,
     more: float = 0.0,
     reads: list[tuple[int, int]] | None = None,
+    waits: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Run (kind, results, sources, clocks, latency, lsu, sectors, dram) along some walks.
 
-    ``reads``: of each bank of registers, by instruction; none unless said."""
+    ``reads``: of each bank of registers, by instruction; none unless said. ``waits``: the share of
+    accesses that wait for DRAM."""
     n = len(instructions)
     results, sources = np.full((n, 2), -1, np.int16), np.full((n, 3), -1, np.int16)
     for i, row in enumerate(instructions):
@@ -44,7 +46,7 @@ def run(
         streams[row, : len(walk)] = walk
     ends, stalls, _ = engine.simulate(
         kinds, results, sources, clocks, latencies, answer, lsu, sectors, dram,
-        np.array(reads or [(0, 0)] * n, float),
+        np.full(n, waits), np.array(reads or [(0, 0)] * n, float),
         streams, np.array([len(w) for w in walks]), np.array(warps), slots, blocks,
         np.append(LATENCY[:4], more), RATES, START, second,
     )  # fmt: skip
@@ -106,6 +108,21 @@ def test_warps_of_one_scheduler_share_its_pipe_and_others_do_not():
 def test_a_load_takes_the_latency_of_where_it_ends(access: tuple, expected: float):
     """And the clocks of its sectors: four take 8 of L2 and 16 of DRAM."""
     assert clocks([access, fma(1, 9)], [[0, 1]], [0]) == pytest.approx(expected, abs=4)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_load_waits_for_dram_by_the_share_of_those_that_fetch(share: float):
+    """The way back is longer by 300 clocks from DRAM, for one in four of them by 75 on average."""
+    walk, access = [[0, 1]], load(1, 0.01)
+    took = clocks([access, fma(1, 9)], walk, [0], waits=share)
+    assert took == pytest.approx(1 + 2 + LATENCY[2] + share * (LATENCY[3] - LATENCY[2]), abs=4)
+
+
+def test_loads_that_l2_has_stand_in_line_behind_those_of_dram():
+    """A queue of 100 loads, 16 clocks of DRAM each, and then the way from L2 alone."""
+    walk = [[0] * 100 + [1]]
+    took = clocks([load(4, 4), fma(1, 9)], walk, [0], waits=0.0)
+    assert took == pytest.approx(1_600 + LATENCY[2], abs=8)
 
 
 def test_many_loads_take_the_rate_of_dram():

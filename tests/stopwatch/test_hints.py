@@ -92,6 +92,26 @@ def test_nothing_helps_a_stream_and_its_text_says_that_it_is_near_the_limit():
 
 
 @cuda.jit
+def add_pairs(a, b, c):
+    i = 2 * cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    j = i + cuda.blockDim.x
+    if j < c.size:
+        a0, a1, b0, b1 = a[i], a[j], b[i], b[j]
+        c[i], c[j] = a0 + b0, a1 + b1
+
+
+def test_more_loads_in_flight_help_a_stream_that_leaves_dram_a_tenth_of_the_time():
+    """On an H200, whose DRAM takes longer under load, one element a thread is too little."""
+    arrays = zeros(*(64 * 256,) * 3)
+    found = trace(add, 64, 256, *arrays).time("H200", grid=2**17)
+    (hint,) = found.hints
+    assert "twice as many independent loads" in hint.change and "two elements" in hint.how
+    assert found.binds == "DRAM" and found.dram_bytes / found.peak_bytes_per_s < hint.seconds
+    mended = trace(add_pairs, 32, 256, *arrays).time("H200", grid=2**16)
+    assert hint.seconds == pytest.approx(mended.seconds, rel=0.1)
+
+
+@cuda.jit
 def column_sums(a, out, n):
     i = cuda.grid(1)
     total = np.float32(0)
@@ -110,17 +130,33 @@ def column_sums_in_32_bits(a, out, n):
     out[i] = total
 
 
+@cuda.jit
+def column_sums_as_advised(a, out, n):
+    i = np.uint32(cuda.grid(1))
+    k, total = np.uint32(0), np.float32(0)
+    while k < 64:
+        total += a[np.uint32(k * n + i)]
+        k = np.uint32(k + 1)
+    out[i] = total
+
+
 def test_a_hint_on_indices_names_the_one_change_that_was_modelled():
     """Those of 64 bits are advised to be uint32; then there is nothing more to advise."""
     n, grid = 4096, 8192
-    wide, narrow = (
+    wide, narrow, advised = (
         trace(kernel, 2, 256, *zeros(64 * n, n), size, sanitize=False).time("H200", grid)
-        for kernel, size in ((column_sums, n), (column_sums_in_32_bits, np.uint32(n)))
+        for kernel, size in (
+            (column_sums, n),
+            (column_sums_in_32_bits, np.uint32(n)),
+            (column_sums_as_advised, np.uint32(n)),
+        )
     )
     (hint,) = (hint for hint in wide.hints if "index arithmetic" in hint.change)
     assert hint.how.startswith("make indices np.uint32") and " or " not in hint.how
-    assert narrow.seconds < hint.seconds < wide.seconds
-    assert not any("index arithmetic" in change for change in changes(narrow))
+    assert hint.how.endswith("count with while and j = np.uint32(j + 1)")
+    assert narrow.seconds < hint.seconds < wide.seconds and advised.seconds < hint.seconds
+    for mended in (narrow, advised):
+        assert not any("index arithmetic" in change for change in changes(mended))
 
 
 @cuda.jit
@@ -138,7 +174,8 @@ def test_float64_that_binds_is_told_where_nothing_is_hinted():
     assert found.doubtful and found.binds == "float64 arithmetic"
     assert "though no array is of float64: write np.float32(0.5) for 0.5" in found.text()
     hinted = trace(doubles, 4, 256, *zeros(1024, 1024), sanitize=False).time("T4", grid=8192)
-    assert hinted.binds == found.binds and not hinted.notes
+    assert hinted.binds == found.binds
+    assert hinted.notes == ("no published time checks the model on a device such as T4",)
 
 
 def test_scattered_places_cannot_be_put_side_by_side():
@@ -159,6 +196,69 @@ def test_doubtful_estimates_and_bounds_give_no_hints(tmp_path):
     assert Trace.load(tmp_path / "t.npz").time(DEVICE).hints == ()
 
 
+@cuda.jit
+def counted(x, bins):
+    i = cuda.grid(1)
+    if i < x.size:
+        cuda.atomic.add(bins, x[i], 1)  # in turn
+
+
+@cuda.jit
+def counted_by_blocks(x, bins):
+    own = cuda.shared.array(8, np.int32)
+    i, k = cuda.grid(1), cuda.threadIdx.x
+    if k < 8:
+        own[k] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(own, x[i], 1)
+    cuda.syncthreads()
+    if k < 8:
+        cuda.atomic.add(bins, k, own[k])  # in turn
+
+
+@pytest.mark.parametrize(
+    ("kernel", "advice"),
+    [(counted, "let each block add up in shared memory"), (counted_by_blocks, "fewer blocks")],
+)
+def test_atomics_that_bind_are_named_alone_with_what_to_do(kernel, advice: str):
+    x = np.arange(256, dtype=np.int32) % 8
+    made = trace(kernel, 4, 64, x, np.zeros(8, np.int32), sanitize=False)
+    found = made.time("H200", grid=2**18)
+    assert found.binds == "atomics on one address" and found.hints == ()
+    (line,) = found.lines
+    assert "# in turn" in line.text and line.share == 1
+    assert any(advice in note for note in found.notes)
+
+
+@cuda.jit
+def row_sums(a, out):
+    i = cuda.grid(1)
+    total = np.float32(0)
+    for k in range(a.shape[1]):
+        total += a[i, k]
+        out[i] = total  # so that no load moves before it
+
+
+@cuda.jit
+def sums_of_columns(a, out):
+    i = cuda.grid(1)
+    total = np.float32(0)
+    for k in range(a.shape[0]):
+        total += a[k, i]
+        out[i] = total
+
+
+def test_loads_of_one_sector_wait_for_it_once_however_many_there_are():
+    a, out = np.zeros((256, 256), np.float32), np.zeros(256, np.float32)
+    along, down = (
+        trace(kernel, 4, 64, a, out, sanitize=False).time("RTX A6000", grid=84)
+        for kernel in (row_sums, sums_of_columns)
+    )
+    assert any("independent loads" in change for change in changes(down))
+    gained = [hint.seconds for hint in along.hints if "independent loads" in hint.change]
+    assert all(seconds > 0.75 * along.seconds for seconds in gained)
+
+
 @pytest.mark.slow
 def test_few_large_blocks_are_advised_to_be_smaller():
     large = trace(long_chain, 2, 1024, *zeros(2048, 2048)).time(DEVICE, grid=30)
@@ -177,6 +277,12 @@ def test_hints_read_as_sentences():
     assert str(replace(hint, lines=())) == "with conflict-free stores to shared memory: 4.9 ms"
     told = str(replace(hint, how="give rows 33 elements for 32"))
     assert told == f"{text} (give rows 33 elements for 32)"
+
+
+def test_nothing_hinted_far_from_the_peak_is_not_the_end():
+    made = Estimate("k", "T4", (1, 1, 1), 1.0, 0.9, 1.1, "L1", flops=14.0, peak_flops_per_s=100.0)
+    assert "saves 5 %, yet this is at 14 % of the peak" in made.helps()
+    assert replace(made, flops=60.0).helps().endswith("saves 5 %")
 
 
 @cuda.jit
@@ -205,6 +311,7 @@ def test_loads_and_stores_that_are_both_scattered_are_mended_together():
     hint = found.hints[0]
     assert hint.change == "coalesced loads from and stores to global memory"
     assert hint.seconds < found.seconds / 2 and "neighbouring elements" in hint.how
+    assert "an array's last index" in hint.how and "share a row" not in hint.how
 
 
 def test_float64_is_named_beside_a_larger_evil_and_a_pitch_for_the_tile():
@@ -215,7 +322,8 @@ def test_float64_is_named_beside_a_larger_evil_and_a_pitch_for_the_tile():
     assert first.how == "give rows of tile 33 elements for 32"
     (both,) = (hint for hint in others if "float32" in hint.change)
     assert both.change == f"{first.change}, and float32 arithmetic instead of float64"
-    assert both.seconds < 0.95 * first.seconds and "np.float32(0.5)" in both.how
+    assert both.seconds < 0.95 * first.seconds
+    assert both.how.startswith("write np.float32(0.0) for 0.0 on line ")
 
 
 def test_requests_side_by_side():

@@ -16,6 +16,7 @@ from warpwise.errors import LaunchError
 from warpwise.kernels import sgemm
 from warpwise.kernels.sgemm import simple, thread_tiles
 from warpwise.stopwatch import CARDS, Estimate, find, time
+from warpwise.stopwatch.cards import matching
 from warpwise.stopwatch.walk import KEPT
 from warpwise.toolchain import missing
 from warpwise.traces import Trace
@@ -79,7 +80,7 @@ def test_a_stream_is_bound_by_dram_and_takes_its_time():
     assert found.binds == "DRAM" and found.waits[0].name == "long scoreboard"
     least = 12 * 256 * 2**17 / 768e9
     assert least < found.seconds < 1.2 * least
-    assert found.low < found.seconds < found.high
+    assert least <= found.low < found.seconds < found.high  # also the range's low end
     assert found.pipes[0].name == "DRAM" and 0.9 < found.pipes[0].share <= 1
     assert all(type(share.share) is float for share in (*found.pipes, *found.lines, *found.waits))
     assert found.dram_bytes == pytest.approx(12 * 256 * 2**17, rel=0.01)
@@ -121,6 +122,21 @@ def test_more_blocks_take_longer_in_waves():
     assert one <= all_sms < 1.5 * one and twice > 10 * one
 
 
+@cuda.jit
+def halved(a, out):
+    for k in range(64):
+        i = (cuda.blockIdx.x * 64 + k) * cuda.blockDim.x + cuda.threadIdx.x
+        out[i] = a[i] * np.float32(0.5)
+
+
+def test_the_last_blocks_share_all_of_dram():
+    """On an A100's 108 SMs 40 have a third block of 256. DRAM waits for none of the others: bytes
+    decide the time, and not three rounds in place of 2.4."""
+    made = trace(halved, 4, 1024, *vectors(4 * 64 * 1024), sanitize=False)
+    few, whole = (made.time("A100 80 GB", grid=blocks).seconds for blocks in (256, 108 * 3))
+    assert few / whole == pytest.approx(256 / (108 * 3), rel=0.05)
+
+
 def test_it_reads_as_a_sentence():
     found = trace(add, 64, 256, *vectors(64 * 256, 3)).time("H200", grid=2**17)
     number = r"[\d.]+"
@@ -138,10 +154,67 @@ def test_an_unknown_device_is_refused_with_the_known_ones():
         made.time("A100")
 
 
-@pytest.mark.parametrize("grid", [0, (1, 2, 3, 4), "many", (0, 1)])
+@pytest.mark.parametrize(
+    ("name", "cards"),
+    [
+        ("a100", ["A100 40 GB SXM", "A100 80 GB SXM"]),
+        ("A100 80 GB", ["A100 80 GB SXM"]),
+        ("NVIDIA A100-SXM4-80GB", ["A100 80 GB SXM"]),
+        ("NVIDIA A100-SXM4-40GB", ["A100 40 GB SXM"]),
+        ("NVIDIA H100 80GB HBM3", ["H100 SXM"]),
+        ("NVIDIA H100 PCIe", ["H100 PCIe"]),
+        ("Tesla V100-SXM2-16GB", ["V100 SXM2"]),
+        ("Tesla T4", ["T4"]),
+        ("NVIDIA GeForce RTX 4090", ["RTX 4090"]),
+        ("a6000", ["RTX A6000"]),
+        ("rtxa6000", ["RTX A6000"]),
+        ("L4", ["L4"]),
+        ("NVIDIA L40S", ["L40S"]),
+    ],
+)
+def test_a_card_is_found_by_a_name_of_its_driver_or_by_its_number(name: str, cards: list[str]):
+    assert [card.name for card in matching(name)] == cards
+
+
+@pytest.mark.parametrize(
+    "name", ["A10", "a4", "100", "80 GB", "RTX", "NVIDIA", "", "RTX 3090 Ti", "A100 PCIe"]
+)
+def test_a_part_of_a_name_is_none(name: str):
+    with pytest.raises(LaunchError, match="the stopwatch does not know '"):
+        matching(name)
+
+
+@pytest.mark.parametrize("grid", [0, (1, 2, 3, 4), "many", (0, 1), True, 2.0, (), -1])
 def test_a_grid_that_is_none_is_refused(grid: object):
     with pytest.raises(LaunchError, match="a grid is one to three positive integers"):
         trace(add, 1, 32, *vectors(32, 3)).time("T4", grid=grid)
+
+
+def test_a_grid_may_be_of_numpys_integers():
+    made = trace(add, 1, 32, *vectors(32, 3))
+    assert made.time("T4", grid=(np.int64(64), np.uint8(2))).grid == (64, 2, 1)
+
+
+@cuda.jit
+def columnwise(a, out):
+    x, y = cuda.grid(2)
+    out[x, y] = a[x, y] * np.float32(2)
+
+
+def test_a_wide_range_or_an_unchecked_device_has_a_note():
+    a, out = (np.ones((128, 128), np.float32) for _ in range(2))
+    l2 = trace(columnwise, (4, 4), (32, 32), a, out, sanitize=False).time("H200", grid=(256, 256))
+    assert l2.high == pytest.approx(1.5 * l2.seconds) and not l2.doubtful and not l2.family
+    assert l2.notes == ("fewer than 5 published kernels are bound by L2: a wide range",)
+    made = trace(add, 64, 256, *vectors(64 * 256, 3))
+    h200, t4, b200 = (made.time(name, grid=2**17) for name in ("H200", "T4", "B200"))
+    assert h200.notes == () and f"\n{h200.origin}" in h200.text()
+    assert re.search(r"from kernels bound by DRAM, \d+ .* mean error \d+ %,.* 80 %", h200.origin)
+    (note,) = t4.notes
+    assert note == "no published time checks the model on a device such as T4"
+    assert t4.high / t4.seconds == pytest.approx(h200.high / h200.seconds)
+    assert b200.high == pytest.approx(1.5 * b200.seconds) and not b200.doubtful and not b200.origin
+    assert "on a B200, of which figures are guessed: a wide range" in b200.notes[0]
 
 
 def test_a_trace_from_a_file_has_a_bound_only(tmp_path: Path):
@@ -197,6 +270,35 @@ def test_tensor_cores_and_atomics_get_a_wide_range():
     found = made.time("A100 80 GB")
     assert found.high == pytest.approx(1.5 * found.seconds)
     assert "atomics are modelled roughly" in found.notes[0]
+
+
+def test_lines_that_use_atomics_are_those_with_atomics():
+    @cuda.jit
+    def histogram(x, bins):
+        i = cuda.grid(1)
+        if i < x.size:
+            cuda.atomic.add(bins, x[i], 1)  # this one
+
+    made = trace(histogram, 64, 256, np.zeros(64 * 256, np.int32), np.zeros(8, np.int32))
+    found = made.time("H200", grid=4096)
+    assert found.binds == "atomics on one address"
+    assert [line.share for line in found.lines] == [1] and "# this one" in found.lines[0].text
+
+
+@cuda.jit
+def gathered(a, places, out):
+    i = cuda.grid(1)
+    out[i] = a[places[i]]
+
+
+def test_places_without_a_pattern_get_a_wide_range():
+    """In order they do not, though the kernel is the same."""
+    a, out = vectors(64 * 256)
+    mixed = np.random.default_rng(5).permutation(len(a)).astype(np.int32)
+    for places, doubtful in ((mixed, True), (np.sort(mixed), False)):
+        found = trace(gathered, 64, 256, a, places, out, sanitize=False).time("H200", grid=2**14)
+        assert found.doubtful == doubtful == any("without a pattern" in n for n in found.notes)
+        assert (found.high / found.seconds > 1.4) == doubtful
 
 
 def test_every_figure_of_every_card_has_a_source():
@@ -276,6 +378,7 @@ def test_operations_are_those_of_the_longer_loop():
     made = trace(series, 4, 256, *vectors(4 * 256), 128)
     once, four_times = (time(made, "V100", 2**13, longer=n) for n in (1.0, 4.0))
     assert four_times.flops == 4 * once.flops
+    assert str(made.time("V100", 2**13, longer=4)) == str(four_times)
     assert four_times.seconds > 2 * once.seconds and not four_times.doubtful
 
 

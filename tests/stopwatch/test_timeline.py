@@ -33,7 +33,7 @@ def watched(instructions: list[tuple], walk: list[int], warps: int, clocks: int,
     did, seen = np.full((warps, clocks), ABSENT, np.int8), np.zeros((warps, clocks), np.int32)
     given = (
         kinds, results, sources, held, latencies, answer, np.ones(n), sectors, np.zeros(n),
-        np.zeros((n, 2)),
+        np.ones(n), np.zeros((n, 2)),
         np.array([walk], np.int32), np.array([len(walk)]), np.zeros(warps, np.int64), 1, 1,
         LATENCY, np.array([2.0, 4.0]), START, False,
     )  # fmt: skip

@@ -7,6 +7,8 @@ import pytest
 
 from warpwise import cuda, trace
 from warpwise.stopwatch import find
+from warpwise.stopwatch.sass import Op
+from warpwise.stopwatch.tables import Costs
 from warpwise.stopwatch.traffic import (
     Use,
     dram_share,
@@ -72,6 +74,26 @@ def test_dram_gives_each_piece_once_to_a_wave_and_what_l2_keeps_once_to_all():
     assert dram_share(small, "load", (64, 64, 1), 84, A6000) == pytest.approx(1 / 64)
     alone = Use("c", 0, piece, 4096 * piece, "none")
     assert dram_share(alone, "store", (64, 64, 1), 84, A6000) == 1
+
+
+@cuda.jit
+def weighted(x, weights, out):
+    i = cuda.grid(1)
+    value = x[i]
+    out[i] = value * weights[cuda.threadIdx.x]
+
+
+def test_one_block_fetches_what_all_share_and_the_others_wait_for_l2():
+    """Of 1,000 blocks each waits for DRAM for numbers of its own, and one for the weights."""
+    blocks, wave = 1000, 84 * 6
+    x, weights, out = (np.ones(n, np.float32) for n in (blocks * 256, 256, blocks * 256))
+    made = trace(weighted, blocks, 256, x, weights, out, record=(0,), sanitize=False)
+    grid = blocks, 1, 1
+    costs = Costs(made, A6000, uses_of(made, grid), grid, wave, 64 * 1024)
+    texts = {n: text for n, text in made.source.items() if "x[i]" in text or "weights[" in text}
+    load = Op("LDG.E", "", 0, "", "LDG", "lsu", "", (), (), "global", "load", 4)
+    own, shared = (costs.of(load, line).waits for line in sorted(texts)[-2:])
+    assert own == 1 and shared == pytest.approx(1 / blocks)
 
 
 def test_a_larger_l2_keeps_more():

@@ -6,6 +6,10 @@ anything that was not paid for. The table ``[free]`` holds for all exercises tha
 ``names`` gives the letters of the budget in the lab's text as Python, over the kernel's arguments
 and the launch's ``blocks`` and ``threads``.
 
+A program on a cluster has an entry for the letters of its budget alone: its counters are of
+what ranks send, which the cluster counts itself as it carries it, and they share nothing else, so
+that there is no other way to pay for.
+
 ``with_more`` changes a right answer so that more data moves by one way, and ``by_atomics`` writes
 its loads as ``cuda.atomic.add(x, i, 0)``; neither changes a result."""
 
@@ -23,7 +27,7 @@ import numpy as np
 from support.lab_cases import cells, names_of
 from support.paths import ROOT
 from warpwise.hopper import TensorMap
-from warpwise.labs.exercise import InOut, Launch, Out, value_of
+from warpwise.labs.exercise import InOut, Launch, Out, Program, value_of
 from warpwise.labs.source import load_lab, role, solved_notebook
 
 FREE = "free: "
@@ -38,7 +42,7 @@ WAYS = {
     "captured": "from a value outside the kernel that it names",
 }
 #: accesses of each thread to add, if need be: a budget may have some to spare
-TRIPS = (64, 4096)
+TRIPS = (8, 64, 512, 4096)
 ROW = re.compile(r"^\| `(\w+)` \| (?:at (?:most|least) )?`([^`]+)` \|", re.MULTILINE)
 
 
@@ -80,15 +84,16 @@ def budget_of_text(lab: str, name: str) -> dict[str, str]:
 
 
 def limits(
-    lab: str, audit: Audit, launch: Launch, parameters: Sequence[str]
+    lab: str, audit: Audit, case: Launch | Program, parameters: Sequence[str]
 ) -> Callable[[str], float]:
-    """Return what works out a limit of the text for a launch."""
-    arguments = zip(parameters, launch.args, strict=True)
+    """Return what works out a limit of the text for a launch, or for a program by the arguments of
+    its first rank."""
+    arguments = zip(parameters, case.args, strict=True)
     known = names_of(lab) | {name: _array(given) for name, given in arguments}
-    known |= {
-        "blocks": prod(np.atleast_1d(launch.blocks)),
-        "threads": _count(launch.threads),
-    }
+    if isinstance(case, Program):
+        known["ranks"] = case.ranks
+    else:
+        known |= {"blocks": prod(np.atleast_1d(case.blocks)), "threads": _count(case.threads)}
     letters = {letter: eval(meaning, known) for letter, meaning in audit.names.items()}
     return lambda text: eval(text, known | letters)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from support import compiler_verdict
 from support.lab_cases import STEMS, cells, module_text, names_of, visible_cases
 from support.wrong_answers import WrongAnswer, wrong_answers
 from warpwise.grading import extract
@@ -34,7 +35,8 @@ def of_wrong_numbers(stem: str) -> Iterator[WrongAnswer]:
 def verdict(answer: WrongAnswer) -> Verdict:
     """Return the last verdict of an answer's visible cases."""
     with np.errstate(all="ignore"):  # nan is what some of these mistakes make
-        return judge(_target(answer), visible_cases(answer.lab)[answer.exercise])[-1]
+        target, cases = _target(answer), visible_cases(answer.lab)[answer.exercise]
+        return compiler_verdict.last(target, cases, judge(target, cases))
 
 
 def looked_at(answer: WrongAnswer, found: Verdict, seconds: float = probes.SECONDS) -> str:

@@ -16,13 +16,12 @@ import numpy as np
 import quickjs
 
 from support.cells import CELL
-from support.paths import ROOT
+from support.gallery import TEXTS
 from warpwise.cells.run import evaluated, remembered
 from warpwise.views import html
 from warpwise.views.controls import Choice, Hidden, Slider
 from warpwise.views.view import Json, View
 
-PAGE = ROOT / "chapters/reference_widgets.md"
 #: Looks of what is no mark: frames, axes, curves, and lines that lead from one mark to another.
 SCENERY = {"rule", "grid", "edge", "hatch", "line", "press", "roof", "stretch", "ring"}
 SCENERY |= {"dots", "stroke-one", "stroke-two"}
@@ -35,15 +34,19 @@ globalThis.shown = (data, values, width) => {
 
 @cache
 def views() -> list[View]:
-    """Return the views that the cells of the gallery's page make, in its order."""
+    """Return the views that the cells of the gallery's pages make, in their order."""
+    return [one for stem, text in TEXTS.items() for one in _made(stem, text)]
+
+
+def _made(stem: str, text: str) -> Iterator[View]:
     space: dict[str, object] = {"__name__": "__main__"}
-    made = []
-    for number, cell in enumerate(CELL.findall(PAGE.read_text("utf-8"))):
+    for number, cell in enumerate(CELL.findall(text)):
         lines = [line for line in cell.splitlines()[1:-1] if not line.startswith(":")]
-        name = f"<gallery {number}>"
+        name = f"<{stem} {number}>"
         tree = ast.parse(remembered("\n".join(lines), name), name)
-        made.append(evaluated(tree, name, space))
-    return [one for one in made if isinstance(one, View)]
+        one = evaluated(tree, name, space)
+        if isinstance(one, View):
+            yield one
 
 
 def states(view: View, count: int) -> Iterator[Json]:

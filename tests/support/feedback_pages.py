@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from types import ModuleType
 
 from support.paths import ROOT
 from support.wrong_answers import wrong_answer
 from warpwise.grading import extract, hidden, sandbox
-from warpwise.grading.functions import judge_function
+from warpwise.grading.host import judge_function
 from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_GRADED, Finding, Record, Result, Visible
 from warpwise.grading.simulate import judge_answer
@@ -39,8 +40,14 @@ def given(stem: str) -> tuple[str, ...]:
 
 
 @cache
+def hidden_tests(stem: str) -> ModuleType:
+    """Return a lab's hidden tests: one module, by which the grader knows the cases it has drawn."""
+    return hidden.load(ROOT, stem)
+
+
+@cache
 def cases(stem: str, exercise: str) -> tuple:
-    return hidden.cases(hidden.load(ROOT, stem), exercise, SEED)
+    return hidden.cases(hidden_tests(stem), exercise, SEED)
 
 
 def graded(stem: str, id: str, text: str) -> Finding:
@@ -50,7 +57,7 @@ def graded(stem: str, id: str, text: str) -> Finding:
         cut = extract.host_function(text, exercise.name, (), given(stem))
         return judge_function(cut, exercise.name, cases(stem, exercise.id), sandbox.NONE)
     answer = Answer(exercise.id, exercise.kind, exercise.name, text)
-    return finding(judge_answer(answer, hidden.load(ROOT, stem), SEED, given(stem))["finding"])
+    return finding(judge_answer(answer, hidden_tests(stem), SEED, given(stem))["finding"])
 
 
 @cache

@@ -1,10 +1,12 @@
-"""The page that shows every widget: the names of the widgets, and moving them."""
+"""The pages that show every widget: which shows which, and moving them."""
 
 from __future__ import annotations
 
 import random
 import re
 from importlib.resources import files
+
+from support.paths import ROOT
 
 TAG = re.compile(r'(?:widget|explore)\("ww-(\w+)"')
 SCRIPTS = [
@@ -13,7 +15,10 @@ SCRIPTS = [
     if file.name.endswith(".js")
 ]
 NAMES = sorted({name for script in SCRIPTS for name in TAG.findall(script)})
-GALLERY = "chapters/reference_widgets.html"
+#: Stems of the pages, of which each keeps within the bytes that a page may have.
+GALLERIES = ("reference_widgets", "reference_widgets_training", "reference_widgets_cluster")
+TEXTS = {stem: (ROOT / f"chapters/{stem}.md").read_text("utf-8") for stem in GALLERIES}
+INSIDE = {"requests": "burst"}  # a widget that another one's module makes
 STATES = 12  # drawn for each widget
 
 # Moves a widget's controls to places between 0 and 1, as a hand would, and returns how long picture
@@ -34,6 +39,22 @@ MOVE = """(host, places) => {
     host.getBoundingClientRect();
     return performance.now() - start;
 }"""
+
+
+def gallery_of(name: str) -> str | None:
+    """Return the page on which a widget is called, None if there is none."""
+    call = re.compile(rf"^{INSIDE.get(name, name)}\.\w+\(", re.MULTILINE)
+    return next((stem for stem, text in TEXTS.items() if call.search(text)), None)
+
+
+def address(stem: str) -> str:
+    """Return a page's place in the built site."""
+    return f"chapters/{stem}.html"
+
+
+def shown_on(stem: str) -> list[str]:
+    """Return the names of the widgets that a page shows."""
+    return [name for name in NAMES if gallery_of(name) == stem]
 
 
 def hosts(page, name: str) -> list:

@@ -1,6 +1,7 @@
 """The same step in NumPy, in any precision: what the kernels are held against.
 
-A name such as ``dqkv`` is the gradient of the loss with respect to ``qkv``.
+A name such as ``dqkv`` is the gradient of the loss with respect to ``qkv``. ``keep`` is what memory
+makes of an array: ``exact``, or ``as_bfloat16``, which rounds whatever a kernel stores in bfloat16.
 """
 
 from __future__ import annotations
@@ -10,15 +11,25 @@ import math
 import numpy as np
 
 from warpwise.gpt2.config import Config
+from warpwise.kernels.bfloat16 import from_bfloat16, to_bfloat16
 
 ROOT, CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-def layernorm(x, weight, bias):
-    """Return the result, and what the backward pass needs."""
-    far = x - x.mean(-1, keepdims=True)
+def exact(array):
+    return array
+
+
+def as_bfloat16(array):
+    return from_bfloat16(to_bfloat16(array.astype(np.float32))).astype(array.dtype)
+
+
+def layernorm(x, weight, bias, keep=exact):
+    """Return the result, and what the backward pass needs: of x what is kept."""
+    mean = x.mean(-1, keepdims=True)
+    far = x - mean
     rstd = 1 / np.sqrt((far * far).mean(-1, keepdims=True) + 1e-5)
-    return far * rstd * weight + bias, (far * rstd, rstd)
+    return keep(far * rstd * weight + bias), ((keep(x) - mean) * rstd, rstd)
 
 
 def layernorm_backward(dout, kept, weight):
@@ -59,32 +70,34 @@ def attention(config: Config, qkv, batch):
     return rows_of(p @ v), (q, k, v, p)
 
 
-def attention_backward(config: Config, dout, kept):
+def attention_backward(config: Config, dout, out, kept):
     q, k, v, p = kept
-    do = heads_of(config, dout, len(q))
+    do, o = (heads_of(config, rows, len(q)) for rows in (dout, out))
     dp = do @ v.swapaxes(2, 3)
-    ds = p * (dp - (dp * p).sum(-1, keepdims=True)) / math.sqrt(config.head_width)
+    ds = p * (dp - (do * o).sum(-1, keepdims=True)) / math.sqrt(config.head_width)
     parts = ds @ k, ds.swapaxes(2, 3) @ q, p.swapaxes(2, 3) @ do
     return np.concatenate(list(map(rows_of, parts)), axis=1)
 
 
-def forward(config: Config, p, x):
+def forward(config: Config, p, x, keep=exact):
     """Return the logits of tokens ``x``, (batch, positions), and what the backward pass needs.
 
     ``p``: the parameters by name."""
     (batch, length), kept = x.shape, []
-    residual = p["wte"][x.ravel()] + np.tile(p["wpe"][:length], (batch, 1))
+    total = keep(p["wte"][x.ravel()] + np.tile(p["wpe"][:length], (batch, 1)))
     for i in range(config.layers):
-        ln1, k1 = layernorm(residual, p["ln1w"][i], p["ln1b"][i])
-        atty, ka = attention(config, ln1 @ p["qkvw"][i].T + p["qkvb"][i], batch)
-        residual = residual + atty @ p["attprojw"][i].T + p["attprojb"][i]
-        ln2, k2 = layernorm(residual, p["ln2w"][i], p["ln2b"][i])
+        ln1, k1 = layernorm(total, p["ln1w"][i], p["ln1b"][i], keep)
+        qkv = keep(ln1 @ p["qkvw"][i].T + p["qkvb"][i])
+        atty, ka = attention(config, qkv, batch)
+        atty = keep(atty)
+        total = keep(total) + keep(atty @ p["attprojw"][i].T + p["attprojb"][i])
+        ln2, k2 = layernorm(total, p["ln2w"][i], p["ln2b"][i], keep)
         fch = ln2 @ p["fcw"][i].T + p["fcb"][i]
-        act = gelu(fch)
-        residual = residual + act @ p["fcprojw"][i].T + p["fcprojb"][i]
-        kept.append((ln1, k1, atty, ka, ln2, k2, fch, act))
-    lnf, kf = layernorm(residual, p["lnfw"], p["lnfb"])
-    return (lnf @ p["wte"].T)[:, : config.vocabulary], (kept, lnf, kf)
+        act = keep(gelu(fch))
+        total = keep(total) + keep(act @ p["fcprojw"][i].T + p["fcprojb"][i])
+        kept.append((ln1, k1, atty, ka, ln2, k2, keep(fch), act))
+    lnf, kf = layernorm(total, p["lnfw"], p["lnfb"], keep)
+    return keep(lnf @ p["wte"].T)[:, : config.vocabulary], (kept, lnf, kf)
 
 
 def losses_of(logits, y):
@@ -99,37 +112,40 @@ def loss_of(config: Config, flat, x, y):
     return losses_of(forward(config, config.tensors(flat), x)[0], y)[0].mean()
 
 
-def loss_and_gradient(config: Config, flat, x, y):
+def loss_and_gradient(config: Config, flat, x, y, keep=exact):
     """Return the mean loss of tokens ``x``, (batch, positions), the gradient, and the logits.
 
     The gradient is one array, in the order of the parameters.
     """
-    p, gradient = config.tensors(flat), np.zeros_like(flat)
+    p, gradient = config.tensors(keep(flat)), np.zeros_like(flat)
     d, (batch, length) = config.tensors(gradient), x.shape
-    logits, (kept, lnf, kf) = forward(config, p, x)
+    logits, (kept, lnf, kf) = forward(config, p, x, keep)
     losses, logs = losses_of(logits, y)
 
     dlogits = np.exp(logs)
     dlogits[np.arange(y.size, dtype=np.intp), y.ravel()] -= 1
-    dlogits /= x.size
-    d["wte"][: config.vocabulary] = dlogits.T @ lnf
-    dlnf = dlogits @ p["wte"][: config.vocabulary]
-    dres, d["lnfw"][:], d["lnfb"][:] = layernorm_backward(dlnf, kf, p["lnfw"])
+    dlogits = keep(dlogits / x.size)
+    d["wte"][: config.vocabulary] = keep(dlogits.T @ lnf)
+    dlnf = keep(dlogits @ p["wte"][: config.vocabulary])
+    more, d["lnfw"][:], d["lnfb"][:] = layernorm_backward(dlnf, kf, p["lnfw"])
+    dres = keep(more)
     for i in reversed(range(config.layers)):
         ln1, k1, atty, ka, ln2, k2, fch, act = kept[i]
         d["fcprojb"][i], d["fcprojw"][i] = dres.sum(0), dres.T @ act
-        dfch = dres @ p["fcprojw"][i] * gelu_slope(fch)
+        dfch = keep(dres @ p["fcprojw"][i] * gelu_slope(fch))
         d["fcb"][i], d["fcw"][i] = dfch.sum(0), dfch.T @ ln2
-        more, d["ln2w"][i], d["ln2b"][i] = layernorm_backward(dfch @ p["fcw"][i], k2, p["ln2w"][i])
-        dres = dres + more
+        dln2 = keep(dfch @ p["fcw"][i])
+        more, d["ln2w"][i], d["ln2b"][i] = layernorm_backward(dln2, k2, p["ln2w"][i])
+        dres = keep(dres + more)
         d["attprojb"][i], d["attprojw"][i] = dres.sum(0), dres.T @ atty
-        dqkv = attention_backward(config, dres @ p["attprojw"][i], ka)
+        dqkv = keep(attention_backward(config, keep(dres @ p["attprojw"][i]), atty, ka))
         d["qkvb"][i], d["qkvw"][i] = dqkv.sum(0), dqkv.T @ ln1
-        more, d["ln1w"][i], d["ln1b"][i] = layernorm_backward(dqkv @ p["qkvw"][i], k1, p["ln1w"][i])
-        dres = dres + more
+        dln1 = keep(dqkv @ p["qkvw"][i])
+        more, d["ln1w"][i], d["ln1b"][i] = layernorm_backward(dln1, k1, p["ln1w"][i])
+        dres = keep(dres + more)
     np.add.at(d["wte"], x.ravel(), dres)
     d["wpe"][:length] = dres.reshape(batch, length, -1).sum(0)
-    return losses.mean(), gradient, logits
+    return losses.mean(), keep(gradient), logits
 
 
 def adamw(parameters, gradient, mean, square, step, rate=3e-3, beta1=0.9, beta2=0.999):

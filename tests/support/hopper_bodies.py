@@ -29,6 +29,7 @@ BODIES = {
     + "if t < 32:\n    if n % 2 == 0:\n        hopper.mbarrier_arrive(bars, 0)\n"
     + "    for k in range(2):\n        "
     + WAIT.format(0, "n % 2", indent=" " * 8),
+    "a parity that is neither": MADE.format(count=1) + WAIT.format("n % 2", "2 + n % 9", indent=""),
     "bytes and arrivals that never come": MADE.format(count=1)
     + "if t == 0:\n    hopper.mbarrier_arrive_expect_tx(bars, 0, 64 + n % 9)\n"
     + "if t < 32:\n    "

@@ -7,7 +7,7 @@ import importlib.util
 import io
 import linecache
 import re
-from functools import cache
+from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +18,7 @@ from warpwise.labs.exercise import Case, Launch, needs_the_simulator
 from warpwise.labs.source import Exercise, load_lab, role, solved_notebook
 
 STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
+WITHOUT_KERNELS = {"18_many_gpus"}  # programs on ranks, and plans: nothing of it is compiled
 
 
 @cache
@@ -33,7 +34,17 @@ def hidden(stem: str) -> ModuleType:
 
 
 def hidden_cases(stem: str, id: str, seed: int = 0) -> list[Case]:
-    """Return the hidden cases of an exercise."""
+    """Return the hidden cases of an exercise: drawn once for many answers, as the grader does."""
+    return list(_kept(stem, id, seed))
+
+
+@lru_cache(maxsize=512)  # those of all labs of one seed are 20 MB
+def _kept(stem: str, id: str, seed: int) -> tuple[Case, ...]:
+    return tuple(drawn(stem, id, seed))
+
+
+def drawn(stem: str, id: str, seed: int = 0) -> list[Case]:
+    """Draw the hidden cases of an exercise anew."""
     return list(getattr(hidden(stem), id)(np.random.default_rng(seed)))
 
 

@@ -33,7 +33,7 @@ MOST_LAUNCHES = 2  # for an exercise
 # Names that Numba's simulator lacks, or which are inline PTX.
 LACKING = re.compile(
     r"\b((shfl|ballot|match|all|any|eq)\w*_sync|activemask|syncwarp|lanemask_lt"
-    r"|mma_\w+|ldmatrix_\w+|cp_async\w+|hopper|libdevice)\b"
+    r"|mma_\w+|ldmatrix_\w+|cp_async\w+|load4|store4|hopper|libdevice)\b"
 )
 
 
@@ -59,7 +59,9 @@ def _defines(node: ast.stmt) -> bool:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    """Return whether a value is a literal, an infinity, or such as ``np.float32(2)``."""
+    """Return whether a value is a literal, an infinity, such as ``np.float32(2)``, or several."""
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_plain, value.elts))
     if (
         isinstance(value, ast.Call)
         and ast.unparse(value.func).startswith("np.")

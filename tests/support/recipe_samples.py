@@ -78,7 +78,7 @@ def chapter() -> str:
     )
     exercises = "".join(EXERCISE.format(name=name) for name in ("again", "twice", "often"))
     return (
-        f"{HEADER}# Chapter 17: Dice\n\n**Which face does a die show?**\n\n"
+        f"{HEADER}# Chapter 20: Dice\n\n**Which face does a die show?**\n\n"
         "After this chapter we can\n\n- throw a die;\n- tell its faces.\n\n"
         "Reading takes about 40 minutes; the lab takes 60 to 90 more.\n\n"
         + cell("from warpwise.views import burst\n\nthrows = 0\nburst.explorer()")
@@ -90,19 +90,19 @@ def chapter() -> str:
     )
 
 
-CHAPTER_TEST = '''"""Chapter 17: its form, and its claim about faces."""
+CHAPTER_TEST = '''"""Chapter 20: its form, and its claim about faces."""
 
 from support.chapter_form import ChapterForm, run
 
 
 class TestForm(ChapterForm):
-    stem = "17_dice"
+    stem = "20_dice"
     sourced = {}
     chosen = {"40": "minutes", "60": "the lab's minutes", "90": "the lab's minutes"}
 
 
 def test_a_die_has_six_faces():
-    assert run("17_dice").glued["faces"] == "6"
+    assert run("20_dice").glued["faces"] == "6"
 '''
 
 
@@ -114,7 +114,7 @@ def guide() -> str:
         for name in "abc"
     )
     return (
-        f"{HEADER}# Teaching chapter 17: Dice\n\n## Minutes\n\n"
+        f"{HEADER}# Teaching chapter 20: Dice\n\n## Minutes\n\n"
         "| minutes | what | with |\n|---|---|---|\n"
         "| 30 | Throw | dice |\n| 20 | Count | paper |\n\n"
         "For 25 minutes: throw.\n\n## What students think\n\n"

@@ -14,21 +14,23 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import linecache
 import pickle
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from inspect import isfunction
 
 from support.lab_cases import cells, hidden_cases, module_text, visible_cases
 from support.mutation_operators import OPERATORS, Change, Code
 from support.paths import ROOT
 from warpwise.errors import GradingError
 from warpwise.grading import extract, sandbox
-from warpwise.grading.functions import judge_function
+from warpwise.grading.host import judge_function
 from warpwise.grading.warm import Warm
-from warpwise.labs.exercise import Call, Case, Reason
+from warpwise.labs.exercise import Call, Case, Program, Reason
 from warpwise.labs.judge import judge
 from warpwise.labs.source import BEGIN, END, Exercise, load_lab, marked_notebook, role, unmarked
 
@@ -130,13 +132,8 @@ def outcome(
     by those only if it is refused, for else nobody asks."""
     exercise = load_lab(mutant.lab).exercise(mutant.exercise)
     reason = _judge_of(mutant, exercise, mode, warm)
-    hidden = reason(_hidden(mutant.lab, mutant.exercise, seed))
+    hidden = reason(hidden_cases(mutant.lab, mutant.exercise, seed))
     return Outcome(hidden, "" if hidden == Reason.PASSED else reason(_visible(mutant)))
-
-
-@cache
-def _hidden(lab: str, exercise: str, seed: int) -> Sequence[Case]:
-    return hidden_cases(lab, exercise, seed)
 
 
 def _visible(mutant: Mutant) -> Sequence[Case]:
@@ -151,14 +148,14 @@ def _judge_of(
     try:
         if exercise.kind == "kernel":
             kernel = extract.kernel(text, exercise.name, given=given)
-            return lambda cases: judge(kernel, cases, MOST_STEPS)[-1].reason
+            return lambda cases: judge(kernel, cases, MOST_STEPS, record=())[-1].reason
         found = extract.host_function(text, exercise.name, given=given)
     except GradingError:
         return lambda cases: Reason.NOT_PYTHON
 
     def reason(cases: Sequence[Case]) -> str:
-        calls = [case for case in cases if isinstance(case, Call)]
-        return judge_function(found, exercise.name, calls, mode, warm=warm).reason
+        asked = [case for case in cases if isinstance(case, Call | Program)]
+        return judge_function(found, exercise.name, asked, mode, warm=warm).reason
 
     return reason
 
@@ -169,12 +166,17 @@ IGNORED = ("trace", "view", "reference", "advice", "readings", "labels")
 
 def digest(mutant: Mutant, seed: int) -> str:
     """Return what stands for a mutant and all that judges it, but the simulator."""
-    cases = (*_hidden(mutant.lab, mutant.exercise, seed), *_visible(mutant))
+    cases = (*hidden_cases(mutant.lab, mutant.exercise, seed), *_visible(mutant))
     asked = [
-        [getattr(case, field.name) for field in fields(case) if field.name not in IGNORED]
+        [as_data(getattr(case, field.name)) for field in fields(case) if field.name not in IGNORED]
         for case in cases
     ]
     return hashlib.sha256(mutant.text.encode() + pickle.dumps(asked)).hexdigest()[:24]
+
+
+def as_data(value: object) -> object:
+    """Return the file of a function, which it may need more of; anything else as it is."""
+    return linecache.getlines(value.__code__.co_filename) if isfunction(value) else value
 
 
 @cache

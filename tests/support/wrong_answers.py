@@ -25,7 +25,7 @@ from typing import Any
 from support.paths import ROOT
 from warpwise.grading.feedback import EXPLAINED
 from warpwise.grading.record import MISSING, NOT_GRADED, OLDER
-from warpwise.labs.budgets import NAMES
+from warpwise.labs.budgets import NAMES, OF_A_RUN, OF_THE_COMPILER
 from warpwise.labs.exercise import Reason
 from warpwise.labs.source import load_lab, role, solved_notebook
 
@@ -139,7 +139,9 @@ def _pattern(names: str) -> str:
 
 def _check_reason(reason: str) -> None:
     """Refuse a reason that no verdict has."""
-    budgets = {f"{Reason.OVER_BUDGET}{counter}" for counter in NAMES}
+    budgets = {
+        f"{Reason.OVER_BUDGET}{counter}" for counter in (*NAMES, *OF_A_RUN, *OF_THE_COMPILER)
+    }
     if reason not in KNOWN | budgets:
         known = ", ".join(sorted(KNOWN))
         raise WrongAnswerError(

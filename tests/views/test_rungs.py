@@ -52,7 +52,7 @@ def test_behind_a_step_stand_the_bars_of_the_one_before():
     ("call", "message"),
     [
         (lambda: rungs.explorer(TWO, step=3), "step is 3; it can be 1 to 2"),
-        (lambda: rungs.explorer(()), "step is 1; it can be 1 to 0"),
+        (lambda: rungs.explorer(()), "there are no rungs: give at least one"),
         (
             lambda: rungs.explorer((TWO[0], Rung("other", {"L2": 1, "issue slots": 1}))),
             "other: give clocks, 0 or more, of L1, issue slots",

@@ -183,3 +183,6 @@ def test_a_timeline_of_nothing_says_so_and_a_tick_beyond_it_is_refused():
     assert repr(shown(block=3)) == "No warp of block 3 came to a word of warpwise.hopper."
     with pytest.raises(LaunchError, match="tick is 111; it can be 0 to 110"):
         warp_roles.of_timeline(watched(4), 111)
+    for other in (None, hopper.Timeline, object()):
+        with pytest.raises(LaunchError, match=r"trace\(\.\.\., observers=\[timeline\]\)"):
+            warp_roles.of_timeline(other)

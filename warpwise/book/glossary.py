@@ -30,6 +30,8 @@ from warpwise.book.contents import CHAPTER
 AMBIGUOUS = {
     "active": "also of blocks and warps that are resident on an SM",
     "budget": "also of time or memory",
+    "checkpoint": "also the state of a run that is saved",
+    "cluster": "also machines with many GPUs",
     "counter": "also a variable in which a kernel counts",
     "event": "CUDA's events take times",
     "host": "also a verb",

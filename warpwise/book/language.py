@@ -69,7 +69,10 @@ def _words() -> Iterable[str]:
     yield f"Called: {_names(f'cuda.{word.name}{word.shown}' for word in WORDS)}.\n"
     yield f"Read: {_names(f'cuda.{word.name}' for word in READ)}.\n"
     yield f"Vector types: {_names(word.name for word in OF_VECTORS)}.\n"
-    yield "A model of Hopper's asynchronous units, `warpwise.hopper`, in the simulator only:"
+    yield (
+        "A model of Hopper's asynchronous units, `warpwise.hopper`, in the simulator only; "
+        "`mbarrier_try_wait` has to be the condition of a `while`:"
+    )
     yield f"{_names(f'{word.name}{word.shown}' for word in HOPPER)}.\n"
 
 
@@ -143,8 +146,8 @@ _INSTRUCTIONS = (
 
 _JUDGED = (
     "numba-cuda ships tests of its own, and `make numba` runs those of version {version} "
-    "with `warpwise.cuda` in the place of Numba's simulator.\n"
-    "Numba leaves out many of them on its simulator; the last two columns are of all tests.\n"
+    "with `warpwise.cuda` in place of Numba's simulator.\n"
+    "Numba skips many of them on its simulator; the last two columns count all tests.\n"
     "What they pass to `exec` as a string is kept in `linecache`, where kernels are read from.\n"
     "A test that fails here is listed in `tests/numba/failing.toml` with its class and reason, "
     "and a new failure is an error.\n"
@@ -156,10 +159,10 @@ _LAST = """
 - What a kernel raises, the launch raises, with the line and the thread, and `assert` is checked.
   Without `debug=True` a GPU ends that thread alone, and leaves assertions out.
 - A kernel is read from its text: in a file, in a notebook's cell, or where `linecache` keeps it.
-  One that `exec` made of a string has none.
+  One that `exec` made from a string has none.
 - Refused altogether are arrays that a kernel allocates, texts and dates in arrays, bfloat16 and
   FP8, code registered with `@overload`, and functions in other languages.
-- A barrier that threads have ended before is passed without them, as on a GPU, and noted.
+- Threads that end before a barrier are not waited for, as on a GPU, and this is noted.
 - A kernel that writes to a read-only array of the host is refused; Numba writes to it.
 - `kernel.get_regs_per_thread()` is an estimate; `warpwise compile` counts.
 - `print` writes at most 1,000 lines per launch, in the order of the threads that run together.

@@ -116,7 +116,7 @@ def _changed(node: ast.stmt) -> Iterator[str]:
         return
     for part in ast.walk(node):
         if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):
-            yield from _base(part)
+            yield from base(part)
         elif isinstance(part, ast.Call):
             yield from _changed_by_call(part)
 
@@ -124,12 +124,13 @@ def _changed(node: ast.stmt) -> Iterator[str]:
 def _changed_by_call(call: ast.Call) -> Iterator[str]:
     function = call.func
     if isinstance(function, ast.Attribute):
-        yield from (name for name in _base(function) if isinstance(function.value, ast.Name))
+        yield from (name for name in base(function) if isinstance(function.value, ast.Name))
     elif isinstance(function, ast.Subscript) or getattr(function, "id", "") == "trace":
         yield from (one.id for one in call.args if isinstance(one, ast.Name))
 
 
-def _base(node: ast.expr) -> Iterator[str]:
+def base(node: ast.expr) -> Iterator[str]:
+    """Yield the name whose object an item or attribute, of any depth, belongs to."""
     while isinstance(node, ast.Subscript | ast.Attribute):
         node = node.value
     if isinstance(node, ast.Name):

@@ -58,6 +58,9 @@ def measure(
     and clocks, from which the book's charts are drawn. Earlier records stay until their suite is
     measured again.
 
+    GPT-2's step (gpt2) begins from random parameters, or from a file of llm.c's that WARPWISE_GPT2
+    names; its products are in float32, TF32 and bfloat16, and memory holds float32 or bfloat16.
+
     Needs an NVIDIA GPU, NumPy, Numba-CUDA and CuPy (the extra gpu-cu13 or gpu-cu12). PyTorch is
     timed as well where it is installed, and counters are compared where Nsight Compute's ncu is.
     Exits with status 1 if a kernel of the course was wrong or a suite did not finish."""

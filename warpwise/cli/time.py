@@ -61,9 +61,9 @@ def time(
     same kind.
 
     Times are modelled from what the simulator counted and from the machine code of CUDA's own
-    compiler, which needs no GPU. The range held four in five published times of kernels that the
-    same resource limits. Without the compiler there is only a lower bound. A name that several GPUs
-    share stands for all of them."""
+    compiler, which needs no GPU. The range held four in five times, of those published and of
+    those measured for the course, of kernels that the same resource limits. Without the compiler
+    there is only a lower bound. A name that several GPUs share stands for all of them."""
     from warpwise.stopwatch.command import run
 
     with bar(kernel) as tick:

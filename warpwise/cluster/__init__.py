@@ -4,9 +4,11 @@
 same each time. ``dist`` has the names of ``torch.distributed``. Collectives are written out of
 copies, and each copy costs what the links on its way take, by the alpha-beta model. The record has
 bytes by link, time, overlap and idle by rank, kernels' counters and one timeline; mistakes among
-ranks are errors that name the ranks and their lines."""
+ranks are errors that name the ranks and their lines. ``run(..., engine="mpi")`` runs the same
+program on real processes."""
 
 from warpwise.cluster.communicator import Communicator
+from warpwise.cluster.engines.outcome import Outcome
 from warpwise.cluster.groups import Group
 from warpwise.cluster.record import Record
 from warpwise.cluster.reductions import ReduceOp
@@ -17,6 +19,7 @@ __all__ = [
     "Communicator",
     "Group",
     "Link",
+    "Outcome",
     "Record",
     "ReduceOp",
     "Topology",

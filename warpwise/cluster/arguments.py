@@ -16,7 +16,14 @@ from warpwise.messages import Lengths, Rank, Size, TypeName, Words, message
 def listed(given: Sequence[Any], size: int, word: str, site: str) -> list[np.ndarray]:
     """Return the values of a list with an array for each of ``size`` ranks.
 
-    Raises MismatchError for another number of them."""
+    Raises MismatchError for another number of them, or for an array of numbers."""
+    if isinstance(given, np.ndarray) and given.ndim < 2:
+        what = message(
+            "{word} at {site} takes a list with one array for each rank, and not one array",
+            word=Words(word),
+            site=Words(site),
+        )
+        raise MismatchError(what)
     found = [values_of(one, word, site) for one in given]
     if len(found) != size:
         what = message(

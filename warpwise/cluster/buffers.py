@@ -8,6 +8,7 @@ writes too early is found. The NaN is a signalling one, of which any arithmetic 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.errors import BufferInUseError, ClusterError
-from warpwise.messages import Rank, Words, message
+from warpwise.messages import Rank, TypeName, Words, message
 from warpwise.simt.machine.device_memory import device_values
 
 MOST_WORK = 10_000  #: of NumPy's search for a common element, in steps
@@ -27,12 +28,20 @@ def values_of(array: Any, word: str, site: str) -> np.ndarray:
     Raises ClusterError for anything else."""
     values = device_values(array)
     values = array if values is None else values
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biufc":
+    if not isinstance(values, np.ndarray):
         what = message(
             "{word} at {site} takes NumPy or device arrays of numbers, not {kind}",
             word=Words(word),
             site=Words(site),
             kind=Words(type(array).__name__),
+        )
+        raise ClusterError(what)
+    if values.dtype.kind not in "biufc":
+        what = message(
+            "{word} at {site} takes NumPy or device arrays of numbers, not an array of {dtype}",
+            word=Words(word),
+            site=Words(site),
+            dtype=TypeName(values.dtype),
         )
         raise ClusterError(what)
     return values
@@ -120,6 +129,29 @@ class InUse:
         """Put what was received into the arrays."""
         for array, result in zip(self.outputs, results, strict=True):
             array[...] = result
+
+
+class Lies:
+    """Where an array lies, which is known as long as its memory is anybody else's too."""
+
+    def __init__(self, array: np.ndarray):
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        self._owner, self._place = weakref.ref(owner), array.__array_interface__
+
+    def array(self) -> np.ndarray | None:
+        """Return the array anew; None if its memory was let go."""
+        owner = self._owner()
+        return None if owner is None else np.asarray(_Lent(owner, self._place))
+
+
+@dataclass(frozen=True)
+class _Lent:
+    """A part of an array's memory, as NumPy asks for it; keeps the array."""
+
+    owner: np.ndarray
+    __array_interface__: dict[str, Any]
 
 
 def overlap(one: np.ndarray, other: np.ndarray) -> bool:

@@ -38,10 +38,13 @@ class Register:
         parts = self.parts.setdefault(key, {})
         if parts:
             first = next(iter(parts.values()))
-            _compare(first, part)
+            compare(first, part)
             if first.site != part.site and part.word in MIXING:
                 self.notes.setdefault((part.word, first.site, part.site), _mixed(first, part))
         parts[part.rank] = part
+
+    def through(self, key: Key) -> None:
+        """Note that a rank has done its part; other ranks' may still be compared with it."""
 
     def missing(self, key: Key) -> list[int]:
         """Return the ranks of a group that have not made a call as yet."""
@@ -55,7 +58,7 @@ def _mixed(first: Part, part: Part) -> str:
     )
 
 
-def _compare(first: Part, part: Part) -> None:
+def compare(first: Part, part: Part) -> None:
     ranks = {"one": Rank(first.rank), "other": Rank(part.rank)}
     sites = {"there": Words(first.site), "here": Words(part.site)}
     if first.word != part.word:

@@ -1,33 +1,29 @@
 """A rank's way to the others: what a program is given, with the names of ``torch.distributed``.
 
 Arguments are named and ordered as there, and mean the same; arrays are NumPy's, or device arrays of
-the simulator. Left out: groups' own point-to-point calls, objects, and receiving from any rank."""
+the simulator. Left out: groups' own point-to-point calls, objects, receiving from any rank, and
+collectives whose result only one rank has or gives (``absent`` says what to use instead)."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from warpwise.cluster import collectives, replicas
+from warpwise.cluster.absent import absent
 from warpwise.cluster.arguments import listed, need_alike, parts_of
-from warpwise.cluster.buffers import InUse, as_received, overlap, values_of
-from warpwise.cluster.calls import Key, Part
+from warpwise.cluster.buffers import Lies, as_received, overlap, values_of
 from warpwise.cluster.collectives import ALL_REDUCE, Rounds
 from warpwise.cluster.groups import Group, group_of
-from warpwise.cluster.launches import arrays_of, launched
-from warpwise.cluster.log import Spent, Started
-from warpwise.cluster.owners import Use
 from warpwise.cluster.reductions import ReduceOp
-from warpwise.cluster.sites import call_site
-from warpwise.cluster.state import Collective, OpenTrack, Place, Run
-from warpwise.cluster.tasks import Task
-from warpwise.cluster.work import Work, of_collective, of_side
-from warpwise.cuda.redirected import Asked
+from warpwise.cluster.state import Place, Run
+from warpwise.cluster.transfers import Transfers
+from warpwise.cluster.work import Work
 from warpwise.errors import ClusterError
-from warpwise.messages import Rank, Words, message
+from warpwise.messages import Chosen, Rank, Words, message
 
 
 class Communicator:
@@ -35,18 +31,20 @@ class Communicator:
 
     def __init__(self, run: Run, rank: int):
         self._run, self._rank = run, rank
-        self._track = run.tracks[rank]
-        self._works: list[Work] = []
-        self._queues: dict[tuple[int, ...], deque[Collective]] = {}
-        self._last: dict[tuple[int, ...], int] = {}  #: by group, the last collective's track
-        self._calls: dict[tuple[int, ...], int] = {}
-        #: arrays and lines of ``all_reduce`` since the last ``check_gradients``
-        self._reduced: list[tuple[np.ndarray, str]] = []
+        self._transfers = Transfers(run, rank)
+        #: arrays, as long as the program has them, and lines of ``all_reduce`` since the last
+        #: ``check_gradients``
+        self._reduced: list[tuple[Lies, str]] = []
         self._world = Group(tuple(range(run.ranks)))
-        self._task: Task  #: set when the run begins
 
     def __repr__(self) -> str:
         return f"<rank {self._rank} of {self._run.ranks}>"
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError, which says what to use instead."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise absent(name, (word for word in vars(Communicator) if not word.startswith("_")))
 
     def get_rank(self, group: Group | None = None) -> int:
         """Return this rank's number, in a group or of all.
@@ -70,11 +68,11 @@ class Communicator:
         """Send an array to a rank, and wait until that has received it.
 
         As ``isend``, with the wait. A generator says ``yield dist.send(...)``."""
-        return self._wait(self._post("send", tensor, dst, tag))
+        return self._transfers.wait(self._post("send", tensor, dst, tag))
 
     def recv(self, tensor: Any, src: int, *, tag: int = 0) -> Any:
         """Receive into an array from a rank, and wait for it. A generator yields it."""
-        return self._wait(self._post("recv", tensor, src, tag))
+        return self._transfers.wait(self._post("recv", tensor, src, tag))
 
     def isend(self, tensor: Any, dst: int, *, tag: int = 0) -> Work:
         """Start to send an array to a rank; it is not to be changed before ``wait()``.
@@ -88,9 +86,8 @@ class Communicator:
         return self._post("irecv", tensor, src, tag)
 
     def _post(self, word: str, tensor: Any, peer: int, tag: int) -> Work:
-        site = self._begin()
+        site = self._transfers.begin()
         values = values_of(tensor, word, site)
-        sends = word.endswith("send")
         if not 0 <= peer < self._run.ranks or peer == self._rank:
             raise ClusterError(
                 message(
@@ -103,9 +100,7 @@ class Communicator:
                     last=Rank(self._run.ranks - 1),
                 )
             )
-        side = self._run.post(self._track, peer, values, sends, (word, site), tag=tag)
-        arrays = ([values], []) if sends else ([], [as_received(values, word, site)])
-        return self._added(of_side(self, side, self._used(word, site, *arrays)))
+        return self._transfers.post(word, site, values, peer, tag)
 
     # --- collectives ---
 
@@ -121,16 +116,17 @@ class Communicator:
         As all collectives: ``async_op=True`` returns a ``Work``; without it a generator says
         ``yield``. Raises DeadlockError if another rank calls another collective here, MismatchError
         if its array has another shape or type."""
-        site = self._begin()
+        site = self._transfers.begin()
+        op = ReduceOp.of(op, "all_reduce", site)
         values = as_received(values_of(tensor, "all_reduce", site), "all_reduce", site)
         way = ALL_REDUCE[self._run.algorithm]
-        self._reduced.append((values, site))
+        self._reduced.append((Lies(values), site))
         return self._collect(
             "all_reduce",
             site,
             group,
-            {"shape": values.shape, "type": values.dtype, "op": ReduceOp(op).name},
-            lambda me, taken: way(me, taken[0], ReduceOp(op).join),
+            {"shape": values.shape, "type": values.dtype, "op": op.name},
+            lambda me, taken: way(me, taken[0], op.join),
             ([values], [values]),
             values.nbytes,
             async_op,
@@ -140,7 +136,7 @@ class Communicator:
         self, tensor: Any, src: int, group: Group | None = None, async_op: bool = False
     ) -> Any:
         """Give all ranks the array of rank ``src``, one of the group."""
-        site = self._begin()
+        site = self._transfers.begin()
         values = values_of(tensor, "broadcast", site)
         root = (group or self._world).number(src)
         outputs = [] if src == self._rank else [as_received(values, "broadcast", site)]
@@ -164,7 +160,8 @@ class Communicator:
         async_op: bool = False,
     ) -> Any:
         """Put into ``output`` the reduction of all ranks' ``input_list[rank]``."""
-        site, word = self._begin(), "reduce_scatter"
+        site, word = self._transfers.begin(), "reduce_scatter"
+        op = ReduceOp.of(op, word, site)
         pieces = listed(input_list, self.get_world_size(group), word, site)
         out = values_of(output, word, site)
         need_alike(self._rank, out, pieces[self.get_rank(group)], word, site)
@@ -172,8 +169,8 @@ class Communicator:
             word,
             site,
             group,
-            {"shapes": _shapes(pieces), "type": out.dtype, "op": ReduceOp(op).name},
-            lambda me, taken: collectives.reduce_scatter(me, taken, ReduceOp(op).join),
+            {"shapes": _shapes(pieces), "type": out.dtype, "op": op.name},
+            lambda me, taken: collectives.reduce_scatter(me, taken, op.join),
             (pieces, [as_received(out, word, site)]),
             sum(piece.nbytes for piece in pieces),
             async_op,
@@ -201,7 +198,7 @@ class Communicator:
         async_op: bool = False,
     ) -> Any:
         """Put into ``tensor_list[r]`` the array of rank ``r``, for all ranks."""
-        site, word = self._begin(), "all_gather"
+        site, word = self._transfers.begin(), "all_gather"
         room = listed(tensor_list, self.get_world_size(group), word, site)
         values, mine = values_of(tensor, word, site), self.get_rank(group)
         need_alike(self._rank, values, room[mine], word, site)
@@ -243,7 +240,7 @@ class Communicator:
         async_op: bool = False,
     ) -> Any:
         """Send ``input_tensor_list[r]`` to rank ``r``, and receive from each in the other list."""
-        site, word = self._begin(), "all_to_all"
+        site, word = self._transfers.begin(), "all_to_all"
         size, mine = self.get_world_size(group), self.get_rank(group)
         pieces = listed(input_tensor_list, size, word, site)
         room = listed(output_tensor_list, size, word, site)
@@ -261,7 +258,7 @@ class Communicator:
 
     def barrier(self, group: Group | None = None, async_op: bool = False) -> Any:
         """Wait until all ranks are here."""
-        site = self._begin()
+        site = self._transfers.begin()
         return self._collect(
             "barrier",
             site,
@@ -278,11 +275,21 @@ class Communicator:
     def compute(self, seconds: float, what: str = "work") -> None:
         """Spend time on work that is no kernel, such as the forward pass of a layer.
 
-        Raises ClusterError for less than 0 seconds."""
-        site = self._begin()
-        if not seconds >= 0:
-            raise ClusterError(f"work at {site} takes 0 seconds or more, not {seconds}")
-        self._track.steps.append(Spent(float(seconds), what, site))
+        Raises ClusterError for less than 0 seconds, and for no end of them."""
+        site = self._transfers.begin()
+        try:
+            spent = math.nan if isinstance(seconds, str) else float(seconds)
+        except (TypeError, ValueError):
+            spent = math.nan
+        if not 0 <= spent < math.inf:
+            raise ClusterError(
+                message(
+                    "work at {site} takes 0 seconds or more[[, not {seconds}]]",
+                    site=Words(site),
+                    seconds=Chosen(repr(seconds) if isinstance(seconds, str) else str(seconds)),
+                )
+            )
+        self._transfers.spend(spent, what, site)
 
     def check_replicas(self, parameters: Any, step: object = None) -> None:
         """Compare parameters, a dictionary of arrays, with those of the other ranks.
@@ -290,7 +297,9 @@ class Communicator:
         Called by all ranks, such as after each step; it sends nothing and takes no time. Raises
         ReplicaError for the first parameter whose bits differ, MismatchError for arrays of other
         names, shapes or types."""
-        replicas.check_replicas(self._run.boards, self._rank, parameters, step, self._begin())
+        replicas.check_replicas(
+            self._run.boards, self._rank, parameters, step, self._transfers.begin()
+        )
 
     def check_gradients(self, local: Any, reduced: Any, step: object = None) -> None:
         """Compare gradients after they were reduced with copies from before, of all ranks.
@@ -298,10 +307,15 @@ class Communicator:
         Both are dictionaries of arrays. Called by all ranks; it sends nothing and takes no time.
         Raises ReplicaError unless each is the sum or the mean over ranks, reduced once, and
         MismatchError for arrays of other names, shapes or types."""
-        site, word = self._begin(), "check_gradients"
+        site, word = self._transfers.begin(), "check_gradients"
         after, before = replicas.copies(reduced, word, site), replicas.copies(local, word, site)
+        known = [(place.array(), at) for place, at in self._reduced]
         lines = {
-            name: [at for out, at in self._reduced if overlap(out, values_of(array, word, site))]
+            name: [
+                at
+                for out, at in known
+                if out is not None and overlap(out, values_of(array, word, site))
+            ]
             for name, array in reduced.items()
         }
         self._reduced.clear()
@@ -310,92 +324,21 @@ class Communicator:
 
     # --- inside ---
 
-    def _begin(self) -> str:
-        """Return the call site, and check what transfers work on."""
-        site = call_site()
-        self._look(site)
-        return site
-
-    def _look(self, site: str) -> None:
-        for work in self._works:
-            work.in_use.check(site)
-
-    def _used(
-        self, word: str, site: str, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
-    ) -> InUse:
-        """Give arrays to a transfer, until it is waited for."""
-        for work in self._works:
-            work.in_use.check_passed(inputs, outputs, word, site)
-        for writes, arrays in ((False, inputs), (True, outputs)):
-            for array in arrays:
-                self._run.owners.claim(array, Use(self._rank, writes, word, site))
-        return InUse(self._rank, word, site, inputs, outputs)
-
-    def _wait(self, work: Work) -> Any:
-        return self._await(work, work.in_use.site)
-
-    def _await(self, work: Work, site: str) -> Any:
-        return self._task.wait(work, site)
-
-    def _finished(self, work: Work, site: str) -> None:
-        """Note that the program has waited for a work, before that delivers."""
-        self._look(site)
-        self._works.remove(work)
-        self._track.steps.append(work.end)
-
-    def _added(self, work: Work) -> Work:
-        self._works.append(work)
-        return work
-
-    def _launch(self, asked: Asked) -> None:
-        """Take a launch of this rank."""
-        site, arrays = self._begin(), arrays_of(asked)
-        for work in self._works:
-            work.in_use.check_read(arrays, asked.kernel.name, site)
-        self._track.steps.append(launched(asked, self._run.device, site))
-        self._look(site)
-
     def _collect(
         self,
         word: str,
         site: str,
         group: Group | None,
-        details: dict[str, object],
+        details: Mapping[str, object],
         rounds: Callable[[Place, list[np.ndarray]], Rounds],
         arrays: tuple[Sequence[np.ndarray], Sequence[np.ndarray]],
         nbytes: int,
         async_op: bool,
     ) -> Any:
-        """Start a collective behind the group's last one of this rank, on a track of its own."""
         (group or self._world).need(self._rank)
         ranks = (group or self._world).ranks
-        key: Key = ranks, self._calls.get(ranks, 0)
-        self._calls[ranks] = key[1] + 1
-        self._run.register.add(key, Part(self._rank, word, site, details))
-        number = len(self._run.tracks)
-        track = OpenTrack(self._rank, site, after=self._last.get(ranks))
-        self._run.tracks.append(track)
-        self._last[ranks] = number
-        self._track.steps.append(Started(number))
-        taken = [one.copy() for one in arrays[0]]
-        place = Place(self._run, track, key, word)
-        one = Collective(key, word, track, rounds(place, taken), nbytes)
-        self._queues.setdefault(ranks, deque()).append(one)
-        in_use = self._used(word, site, *arrays)
-        work = self._added(of_collective(self, one, in_use, number))
-        return work if async_op else self._wait(work)
-
-    def _progress(self) -> bool:
-        """Let collectives go on, the first of each group; return whether any did."""
-        moved = False
-        for queue in self._queues.values():
-            while queue:
-                for _ in queue[0].advance():
-                    moved = True
-                if not queue[0].done:
-                    break
-                queue.popleft()
-        return moved
+        work = self._transfers.collect(word, site, ranks, details, rounds, arrays, nbytes)
+        return work if async_op else self._transfers.wait(work)
 
 
 def _shapes(arrays: Sequence[np.ndarray]) -> tuple[tuple[int, ...], ...]:

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from warpwise import messages
+from warpwise.cluster.calls import Key
 from warpwise.cluster.log import SentMessage
 from warpwise.errors import MismatchError
 from warpwise.messages import Lengths, Rank, TypeName, Words, message
+
+Channel: TypeAlias = tuple[Key | None, int]  #: the collective, if it is one's, and the tag
 
 
 @dataclass
@@ -48,7 +52,7 @@ class Fabric:
         self.waiting: dict[Hashable, deque[Side]] = {}
         self.sides = 0
 
-    def post(self, side: Side, channel: Hashable) -> None:
+    def post(self, side: Side, channel: Channel) -> None:
         """Pair a side with its other, if that is there, or let it wait.
 
         Raises MismatchError if their shapes or types differ."""
@@ -61,7 +65,7 @@ class Fabric:
 
     def _join(self, sent: Side, received: Side) -> None:
         if (sent.shape, sent.dtype) != (received.shape, received.dtype):
-            raise MismatchError(_unlike(sent, received))
+            raise MismatchError(unlike(sent, received))
         received.values = sent.values
         sent.done = received.done = True
         nbytes = sent.got.nbytes
@@ -72,7 +76,7 @@ class Fabric:
         )
 
 
-def _unlike(sent: Side, received: Side) -> messages.Message:
+def unlike(sent: Side, received: Side) -> messages.Message:
     return message(
         "{sender} sends {shape} of {dtype} at {there}, and {receiver} receives {room} of {other} "
         "at {here}",

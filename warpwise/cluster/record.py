@@ -1,6 +1,7 @@
 """The record of a run: bytes by link, times by rank, collectives, kernels, and one timeline.
 
-``text()`` says it in tables. A record can be timed again over another topology, without a run."""
+``text()`` says it in tables, and ``show()`` draws it. A record can be timed again over another
+topology, without a run."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ from typing import Any
 
 from warpwise.cluster.clock import Passage, Times, Worked, timed
 from warpwise.cluster.log import Log, Posted
-from warpwise.cluster.spans import Intervals, both, length, union
+from warpwise.cluster.spans import Intervals, RankSpans, length, union
 from warpwise.cluster.topology import Topology
 from warpwise.errors import LaunchError
+from warpwise.model.arguments import quantity
 from warpwise.model.bound import duration
 
 BAR = 60  #: characters of the timeline
@@ -91,8 +93,9 @@ class Record:
     def __repr__(self) -> str:
         sent = sum(message.nbytes for message in self.log.messages)
         return (
-            f"<{self.log.ranks} ranks on {self.topology.name}: {duration(self.seconds)}, "
-            f"{len(self.log.messages)} messages of {sent:,} bytes; .text() has the tables>"
+            f"<{quantity(self.log.ranks, 'rank')} on {self.topology.name}: "
+            f"{duration(self.seconds)}, {quantity(len(self.log.messages), 'message')} of "
+            f"{quantity(sent, 'byte')}; .text() has the tables>"
         )
 
     @property
@@ -138,17 +141,28 @@ class Record:
         return tuple(self._times_of(rank) for rank in range(self.log.ranks))
 
     def _times_of(self, rank: int) -> RankTimes:
-        computes, moves = _spans_of(self.times, rank)
-        messages = self.log.messages
+        spans, messages = self.spans[rank], self.log.messages
         return RankTimes(
             rank,
-            length(computes),
-            length(moves),
-            length(both(computes, moves)),
-            self.seconds - length(union((*computes, *moves))),
+            length(spans.computes),
+            length(spans.moves),
+            length(spans.both),
+            self.seconds - length(spans.either),
             sum(message.nbytes for message in messages if message.source == rank),
             sum(message.nbytes for message in messages if message.target == rank),
         )
+
+    @cached_property
+    def spans(self) -> tuple[RankSpans, ...]:
+        """By rank, when it computes, and when it sends or receives."""
+        works = [list[tuple[float, float]]() for _ in range(self.log.ranks)]
+        moves = [list[tuple[float, float]]() for _ in range(self.log.ranks)]
+        for work in self.times.works:
+            works[work.rank].append((work.begin, work.end))
+        for one in self.times.passages:
+            for rank in (one.message.source, one.message.target):
+                moves[rank].append((one.begin, one.end))
+        return tuple(RankSpans(union(w), union(m)) for w, m in zip(works, moves, strict=True))
 
     @cached_property
     def collectives(self) -> tuple[Collected, ...]:
@@ -184,6 +198,18 @@ class Record:
             max(end for _, end in times),
         )
 
+    def show(self) -> Any:  # a record does not know what draws it
+        """Draw the timeline in a notebook, a lane for each rank, and below it bytes by link.
+
+        In a terminal, a sentence."""
+        from warpwise.views.ranks import of_record
+
+        return of_record(self)
+
+    def _repr_html_(self) -> str:
+        drawn: str = self.show()._repr_html_()
+        return drawn
+
     def text(self) -> str:
         """Return the record as tables: the timeline, ranks, links, collectives and kernels."""
         parts = [repr(self)[1:-1].partition(";")[0], _timeline(self), _ranks(self), _links(self)]
@@ -193,23 +219,12 @@ class Record:
         return "\n\n".join(parts)
 
 
-def _spans_of(times: Times, rank: int) -> tuple[Intervals, Intervals]:
-    """Return when a rank computes, and when it sends or receives."""
-    works = ((work.begin, work.end) for work in times.works if work.rank == rank)
-    moves = (
-        (one.begin, one.end)
-        for one in times.passages
-        if rank in (one.message.source, one.message.target)
-    )
-    return union(works), union(moves)
-
-
 def _timeline(record: Record) -> str:
     """Draw a row for each rank: ``#`` computes, ``-`` sends or receives, ``=`` both."""
     rows = []
     for rank in range(record.log.ranks):
-        works, moves = _spans_of(record.times, rank)
-        cells = zip(_cells(works, record.seconds), _cells(moves, record.seconds), strict=True)
+        spans, seconds = record.spans[rank], record.seconds
+        cells = zip(_cells(spans.computes, seconds), _cells(spans.moves, seconds), strict=True)
         drawn = "".join({(1, 0): "#", (0, 1): "-", (1, 1): "=", (0, 0): "."}[one] for one in cells)
         rows.append(f"rank {rank:<3} {drawn}")
     head = f"timeline of {duration(record.seconds)}: # computes, - moves bytes, = both, . idle"

@@ -147,8 +147,16 @@ def _said(pinned: Pinned, name: str, rank: int, terms: Mapping[int, np.ndarray])
     return "is neither the sum nor the mean of the ranks' own"
 
 
-def copies(arrays: Mapping[str, Any], word: str, site: str) -> Values:
-    """Return copies of arrays by name. Raises ClusterError for what is no array."""
+def copies(arrays: Any, word: str, site: str) -> Values:
+    """Return copies of arrays by name. Raises ClusterError for what is no dictionary of arrays."""
+    if not isinstance(arrays, Mapping):
+        what = message(
+            "{word} at {site} takes a dictionary of arrays, such as {{'w': w}}, not {kind}",
+            word=Words(word),
+            site=Words(site),
+            kind=Words(type(arrays).__name__),
+        )
+        raise ClusterError(what)
     return {str(name): values_of(array, word, site).copy() for name, array in arrays.items()}
 
 

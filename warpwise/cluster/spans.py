@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 Intervals: TypeAlias = list[tuple[float, float]]  #: apart from one another, in order
@@ -28,3 +29,21 @@ def both(ones: Intervals, others: Intervals) -> Intervals:
 def length(spans: Intervals) -> float:
     """Return how long intervals are together."""
     return sum(end - begin for begin, end in spans)
+
+
+@dataclass(frozen=True)
+class RankSpans:
+    """When a rank computes, and when it sends or receives, latencies included."""
+
+    computes: Intervals
+    moves: Intervals
+
+    @property
+    def both(self) -> Intervals:
+        """When it does both at once."""
+        return both(self.computes, self.moves)
+
+    @property
+    def either(self) -> Intervals:
+        """When it is not idle."""
+        return union((*self.computes, *self.moves))

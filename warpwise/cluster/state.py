@@ -47,7 +47,7 @@ class Run:
         array: np.ndarray,
         sends: bool,
         call: tuple[str, str],
-        channel: object = None,
+        channel: Key | None = None,
         tag: int = 0,
     ) -> Side:
         """Post one side of a message on a track; a sender's bytes are copied.
@@ -60,6 +60,11 @@ class Run:
         track.steps.append(Posted(number))
         self.fabric.post(side, (channel, tag))
         return side
+
+    def begin_track(self, rank: int, site: str, after: int | None) -> tuple[int, OpenTrack]:
+        """Begin a track of a collective, behind another; return its number and the track."""
+        self.tracks.append(OpenTrack(rank, site, after=after))
+        return len(self.tracks) - 1, self.tracks[-1]
 
     def log(self) -> Log:
         """Return what has happened."""

@@ -12,18 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from operator import index
 
 from warpwise.devices import (
     H100,
     ICI_V5P,
     INFINIBAND_NDR,
-    NVLINK,
     NVLINK_DOMAIN,
     Device,
     Interconnect,
     known,
+    nvlink_of,
 )
 from warpwise.errors import LaunchError
+from warpwise.model.arguments import quantity
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class Topology:
         return found
 
     def __str__(self) -> str:
-        return f"{self.name}, {self.ranks} ranks, {len(self.links)} links"
+        ranks, links = quantity(self.ranks, "rank"), quantity(len(self.links), "link")
+        return f"{self.name}, {ranks}, {links}"
 
 
 def switch(ranks: int, bytes_per_s: float, latency_s: float, name: str = "switch") -> Topology:
@@ -80,7 +83,7 @@ def nvlink_island(ranks: int, device: Device | str = H100) -> Topology:
     """Return the GPUs of one board, joined by NVLink and its switches.
 
     Raises LaunchError for more than eight, or a GPU of which no NVLink is known."""
-    link = _nvlink_of(device)
+    link = nvlink_of(device)
     if ranks > NVLINK_DOMAIN:
         raise LaunchError(
             f"a board has {NVLINK_DOMAIN} GPUs, not {ranks}: cluster.nodes(...) joins boards"
@@ -99,7 +102,7 @@ def nodes(
 
     Ranks fill one node after the other; the last may have fewer. Raises LaunchError for numbers
     that cannot be, or a GPU of which no NVLink is known."""
-    inside = _nvlink_of(device)
+    inside = nvlink_of(device)
     _check(ranks, 1.0, 0.0)
     if not 1 <= gpus_per_node <= NVLINK_DOMAIN:
         raise LaunchError(f"a node has 1 to {NVLINK_DOMAIN} GPUs, not {gpus_per_node}")
@@ -122,9 +125,14 @@ def torus(shape: Sequence[int], link: Interconnect = ICI_V5P) -> Topology:
     ``shape``: ranks by axis; ``(p,)`` is a ring. Ranks are numbered with the last axis fastest. A
     message goes along the first axis first, the shorter way round, and of two equal ones upwards;
     each hop costs a latency. Raises LaunchError for a shape that cannot be."""
-    sizes = tuple(map(int, shape))
+    try:
+        sizes = tuple(map(index, shape))
+    except TypeError:
+        sizes = ()
     if not sizes or min(sizes) < 1:
-        raise LaunchError(f"a torus has one positive length by axis, not {shape!r}")
+        raise LaunchError(
+            f"a torus has one positive length by axis, not {shape!r}: such as (4, 4), or (8,)"
+        )
     ranks, number = prod(sizes), dict[tuple[int, int], int]()
     links: list[Link] = []
     for rank in range(ranks):
@@ -173,13 +181,6 @@ def _beside(rank: int, sizes: tuple[int, ...], axis: int, step: int) -> int:
 
 def _pairs(ranks: int) -> Iterable[tuple[int, int]]:
     return ((a, b) for a in range(ranks) for b in range(ranks) if a != b)
-
-
-def _nvlink_of(device: Device | str) -> Interconnect:
-    name = known(device).name
-    if name not in NVLINK:
-        raise LaunchError(f"no NVLink of {name} is known; there are those of {', '.join(NVLINK)}")
-    return NVLINK[name]
 
 
 def _check(ranks: int, bytes_per_s: float, latency_s: float) -> None:

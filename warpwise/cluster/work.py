@@ -17,9 +17,9 @@ from warpwise.cluster.state import Collective
 class Owner(Protocol):
     """The rank that has started a work."""
 
-    def _await(self, work: Work, site: str) -> Any: ...
+    def wait(self, work: Work, site: str) -> Any: ...
 
-    def _finished(self, work: Work, site: str) -> None: ...
+    def finished(self, work: Work, site: str) -> None: ...
 
 
 class Work:
@@ -44,17 +44,18 @@ class Work:
         In a program that is a generator: ``yield work.wait()``, or ``yield work``."""
         if self.waited:
             return ()
-        return self.owner._await(self, call_site())
+        return self.owner.wait(self, call_site())
 
     def finish(self, site: str) -> None:
         """Deliver what was received. Raises BufferInUseError if an array was changed."""
         if self.waited:
             return
-        self.owner._finished(self, site)
+        self.owner.finished(self, site)
         self.waited = True
-        self.in_use.deliver(self._results())
+        self.in_use.deliver(self.come())
 
-    def _results(self) -> Sequence[np.ndarray]:
+    def come(self) -> Sequence[np.ndarray]:
+        """Return what will be put into the arrays. Only of one that is ready."""
         if isinstance(self.of, Collective):
             return self.of.results[: len(self.in_use.outputs)]
         return () if self.of.sends else (self.of.got,)

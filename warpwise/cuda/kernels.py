@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from warpwise.cuda import options as jit_options
 from warpwise.cuda.launches import Configured, ForAll, RaceWarning, configured, missing
 from warpwise.cuda.overloads import BySignature, Overload, Overloads
-from warpwise.cuda.pickling import reduced
+from warpwise.cuda.pickling import by_value, name_of
 from warpwise.errors import LaunchError, LaunchStateError, LaunchTypeError, UnsupportedError
 from warpwise.simt.arguments import signature_of
 from warpwise.simt.compiler.function_compiler import compile_function
@@ -160,9 +160,12 @@ class SimulatedKernel(Kernel):
         return BySignature((kinds, number(one)) for kinds, one in self.overloads.items())
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return reduced(
-            self, _rebuilt, self.device, dict(self.options), self.signed, self.specialized
-        )
+        return name_of(self) or self.by_value()
+
+    def by_value(self) -> tuple[Any, ...]:
+        """Return what makes it again where its module is missing, or is another."""
+        given = self.device, dict(self.options), self.signed, self.specialized
+        return by_value(self, _rebuilt, *given)
 
     # --- what only a compiler has ---
 

@@ -18,6 +18,8 @@ import numpy as np
 
 from warpwise.errors import LaunchError
 
+INSTALL = "python -m pip install -e '.[toolchain]'"  #: Numba and CUDA's compiler
+
 #: Package -> its module ``cuda``, and the module whose parts are named as those of ``numba.cuda``.
 PACKAGES = {
     "numba-cuda": ("numba.cuda", "numba.cuda"),

@@ -16,16 +16,18 @@ from typing import Any
 from warpwise.simt.frontend.kernel import Kernel
 
 
-def reduced(
-    kernel: Kernel, rebuild: Callable[..., Kernel], *given: object
-) -> str | tuple[Any, ...]:
-    """Return what ``__reduce__`` returns: a name, or ``rebuild(function, *given)``."""
+def name_of(kernel: Kernel) -> str | None:
+    """Return the name by which the kernel's module has it, None if it has it by none."""
     function: Any = kernel.function
     found: Any = sys.modules.get(function.__module__)
     for name in function.__qualname__.split("."):
         found = getattr(found, name, None)
-    if found is kernel:
-        return str(function.__qualname__)
+    return str(function.__qualname__) if found is kernel else None
+
+
+def by_value(kernel: Kernel, rebuild: Callable[..., Kernel], *given: object) -> tuple[Any, ...]:
+    """Return what ``__reduce__`` returns of a kernel by value: ``rebuild(function, *given)``."""
+    function: Any = kernel.function
     return rebuild, (_Function(function, kernel), *given)
 
 

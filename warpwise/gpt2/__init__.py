@@ -2,5 +2,5 @@
 the model and the loop.
 
 ``python -m warpwise.gpt2`` trains a miniature in the simulator. Left out: dropout, gradients summed
-over several batches, more than one GPU, lower precision than float32.
+over several batches, more than one GPU, products on tensor cores.
 """

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from typer import Option
@@ -21,10 +21,11 @@ def main(
     steps: Annotated[int, Option(min=1, help="Updates of all parameters.")] = 10,
     parts: Annotated[int, Option(min=1, help="Batches of the text, taken in turn.")] = 1,
     rate: Annotated[float, Option(min=0, help="The learning rate.")] = 3e-3,
-    write: Annotated[int, Option(min=0, help="Bytes to write before and after.")] = 31,
+    write: Annotated[int, Option(min=0, help="Bytes it makes up, before and after training.")] = 31,
+    precision: Annotated[Literal["fp32", "bf16"], Option(help="Of numbers in memory.")] = "fp32",
     device: Annotated[str, Option(help="A GPU, for modelled times.", metavar="NAME")] = "H100 SXM",
     text: Annotated[Path, Option(help="What to learn.", show_default=TEXT.name)] = TEXT,
-    load: Annotated[Path | None, Option(help="A model of llm.c's to begin with.")] = None,
+    load: Annotated[Path | None, Option(help="A model of llm.c's whose tokens are bytes.")] = None,
     save: Annotated[Path | None, Option(help="Where to keep the model.")] = None,
 ) -> None:
     """Train a small GPT-2 by its own kernels, in the simulator: no GPU is needed.
@@ -34,8 +35,10 @@ def main(
     config, parameters = read_model(load) if load else (MINIATURE, initial(MINIATURE))
     if config.vocabulary > 256:
         raise LaunchError(f"{load} knows {config.vocabulary:,} tokens: here they are bytes")
-    model, read = GPT2(config, parameters), text.read_bytes()
+    model, read = GPT2(config, parameters, bf16=precision == "bf16"), text.read_bytes()
     prompt, found = read[:1], batches(read, model, parts)
+    if save and (save.is_dir() or not save.parent.is_dir()):
+        raise LaunchError(f"no file can be saved at {save}: it is a folder, or in none")
     losses: list[str] = []
     traces: list[Trace] = []
     last = tracing(traces, recorded=True)

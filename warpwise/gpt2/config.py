@@ -5,10 +5,13 @@ tensor for all layers together, and the last product shares ``wte`` with the fir
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
+
+from warpwise.errors import LaunchError
 
 TENSORS = """
 wte V,C  wpe T,C  ln1w L,C  ln1b L,C  qkvw L,3C,C  qkvb L,3C  attprojw L,C,C  attprojb L,C
@@ -21,6 +24,7 @@ class Config:
     """The sizes of a model, in the order of llm.c's files.
 
     ``padded``: rows of ``wte``, as many as tiles want; those from ``vocabulary`` on are no token.
+    Raises LaunchError for sizes that no model has.
     """
 
     positions: int
@@ -29,6 +33,15 @@ class Config:
     heads: int
     channels: int
     padded: int
+
+    def __post_init__(self) -> None:
+        for wrong, what in (
+            (min(astuple(self)) < 1, "each size must be at least 1"),
+            (self.vocabulary > self.padded, "padded must be at least vocabulary"),
+            (self.channels % (self.heads or 1), "channels must be a multiple of heads"),
+        ):
+            if wrong:
+                raise LaunchError(f"{what}: {self}")
 
     @property
     def head_width(self) -> int:
@@ -47,13 +60,21 @@ class Config:
         """The number of all parameters."""
         return sum(map(math.prod, self.shapes.values()))
 
+    def checked(self, flat: Any) -> Any:
+        """Return all parameters, as float32. Raises LaunchError if there are more or fewer."""
+        if flat.size != self.parameters:
+            raise LaunchError(f"{flat.size:,} parameters, not the {self.parameters:,} of {self}")
+        return flat.astype(np.float32)
+
+    def check_tokens(self, tokens: np.ndarray) -> None:
+        """Raise LaunchError for a number that is no token."""
+        if (others := tokens[(tokens < 0) | (tokens >= self.vocabulary)]).size:
+            raise LaunchError(f"{others[0]} is no token: the model's are below {self.vocabulary:,}")
+
     def places(self) -> dict[str, slice]:
         """Return the elements of each tensor."""
-        found, end = {}, 0
-        for name, shape in self.shapes.items():
-            end += math.prod(shape)
-            found[name] = slice(end - math.prod(shape), end)
-        return found
+        ends = [0, *accumulate(map(math.prod, self.shapes.values()))]
+        return {name: slice(*both) for name, both in zip(self.shapes, pairwise(ends), strict=True)}
 
     def tensors(self, flat: Any) -> dict[str, Any]:
         """Return views of one array, of the host or the device, each in its shape."""

@@ -1,7 +1,8 @@
 """The kernels of a training step, each from the chapter of the course that its docstring names.
 
-Matrices are float32, row by row; a row of activations is a token. No sum uses atomics, so that all
-runs give the same bits. A kernel made by a function is compiled for the size that it is given.
+Matrices lie row by row; a row of activations is a token. What is narrowed and widened is float32 or
+bfloat16, as its array; all is computed in float32. No sum uses atomics, so that all runs give the
+same bits. A kernel made by a function is compiled for the size that it is given.
 """
 
 import functools
@@ -11,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from warpwise import cuda
-from warpwise.kernels.gelu import POWER1, POWER3, gelu
-from warpwise.kernels.softmax import block_max, block_sum, warp_sum
+from warpwise.kernels.bfloat16 import narrow, widen
+from warpwise.kernels.gelu import gelu, through_gelu
+from warpwise.kernels.softmax import block_max, block_sum, max_of_16, sum_of_16, warp_sum
 
 THREADS = 256  # of a block, unless a kernel says otherwise
 ROWS, TWICE = 4, 8  # of LayerNorm in a block: a warp has one
 SIDE, DEPTH = 16, 16  # threads along a side of a tile's block; depth of a product's tiles
 PITCH = SIDE + 1  # of a shared tile, so that a column is in 16 banks
-ALL, LOWEST, EPSILON = 0xFFFFFFFF, np.float32(-1e30), np.float32(1e-5)
 ZERO: Any = np.float32(0)
-ONE, THREE, LN2 = np.float32(1), np.float32(3), np.float32(math.log(2))
+ONE, LOWEST, EPSILON = np.float32(1), np.float32(-1e30), np.float32(1e-5)
 
 
 # --- tokens to vectors, and back ---
@@ -32,7 +33,8 @@ def encoder(tokens, wte, wpe, out):
     i = cuda.grid(1)
     row, c = i // out.shape[1], i % out.shape[1]
     if row < out.shape[0]:
-        out[row, c] = wte[tokens[row], c] + wpe[row % wpe.shape[0], c]
+        position = widen(wpe[row % wpe.shape[0], c])
+        out[row, c] = narrow(widen(wte[tokens[row], c]) + position, out)
 
 
 @cuda.jit
@@ -43,10 +45,10 @@ def encoder_backward(order, starts, tokens, dout, dwte):
     b = cuda.blockIdx.x
     token = tokens[order[starts[b]]]
     for c in range(cuda.threadIdx.x, dwte.shape[1], cuda.blockDim.x):
-        total = dwte[token, c]  # what the last product has put there
+        total = widen(dwte[token, c])  # what the last product has put there
         for k in range(starts[b], starts[b + 1]):
-            total += dout[order[k], c]
-        dwte[token, c] = total
+            total += widen(dout[order[k], c])
+        dwte[token, c] = narrow(total, dwte)
 
 
 @cuda.jit
@@ -56,13 +58,13 @@ def column_sums(x, sums):
     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
     c, total = cuda.blockIdx.x * 32 + lane, ZERO
     for row in range(warp, x.shape[0], 8):
-        total += x[row, c]
+        total += widen(x[row, c])
     parts[warp, lane] = total
     cuda.syncthreads()
     if warp == 0:
         for w in range(1, 8):
             total += parts[w, lane]
-        sums[c] = total
+        sums[c] = narrow(total, sums)
 
 
 # --- LayerNorm, a warp for each row ---
@@ -81,10 +83,10 @@ def layernorm(width: int, fused: bool) -> Any:
         m = r = ZERO
         for i in range(own):
             c = lane + 32 * i
-            values[i] = x[row, c]
+            values[i] = widen(x[row, c])
             if fused:
-                values[i] += more[row, c]
-                total[row, c] = values[i]
+                values[i] += widen(more[row, c])
+                total[row, c] = narrow(values[i], total)
             m += values[i]
         m = warp_sum(m) / np.float32(width)
         for i in range(own):
@@ -92,7 +94,8 @@ def layernorm(width: int, fused: bool) -> Any:
         r = ONE / math.sqrt(warp_sum(r) / np.float32(width) + EPSILON)
         for i in range(own):
             c = lane + 32 * i
-            out[row, c] = (values[i] - m) * r * weight[c] + bias[c]
+            norm = (values[i] - m) * r
+            out[row, c] = narrow(norm * widen(weight[c]) + widen(bias[c]), out)
         if lane == 0:
             mean[row] = m
             rstd[row] = r
@@ -120,19 +123,19 @@ def layernorm_backward(width: int, adds: bool) -> Any:
             of_d, of_product, m, r = ZERO, ZERO, mean[row], rstd[row]
             for i in range(own):
                 c = lane + 32 * i
-                norm, d = (x[row, c] - m) * r, dout[row, c]
+                norm, d = (widen(x[row, c]) - m) * r, widen(dout[row, c])
                 dw[i] += d * norm
                 db[i] += d
-                d *= weight[c]
+                d *= widen(weight[c])
                 of_d += d
                 of_product += d * norm
             of_d = warp_sum(of_d) / np.float32(width)
             of_product = warp_sum(of_product) / np.float32(width)
             for i in range(own):
                 c = lane + 32 * i
-                norm = (x[row, c] - m) * r
-                d = (dout[row, c] * weight[c] - of_d - norm * of_product) * r
-                dx[row, c] = dx[row, c] + d if adds else d
+                norm, d = (widen(x[row, c]) - m) * r, widen(dout[row, c]) * widen(weight[c])
+                d = (d - of_d - norm * of_product) * r
+                dx[row, c] = narrow(widen(dx[row, c]) + d if adds else d, dx)
         for i in range(own):
             sums[warp, lane + 32 * i] = dw[i]
             sums[ROWS + warp, lane + 32 * i] = db[i]
@@ -156,41 +159,37 @@ def as_rows(tile, source, first, depth, side, t):
     """tile[d, r] = source[first + r, depth + d]: lanes go along a row of the source."""
     for i in range(side // SIDE):
         d, r = t % DEPTH, t // DEPTH + SIDE * i
-        tile[d, r] = source[first + r, depth + d]
+        tile[d, r] = widen(source[first + r, depth + d])
 
 
 @cuda.jit(device=True)
 def as_columns(tile, source, first, depth, side, t):
-    """tile[d, r] = source[depth + d, first + r]."""
+    """tile[d, r] = source[depth + d, first + r]: 16 rows as they lie, neighbours by neighbours."""
     for i in range(side // SIDE):
         at = t + THREADS * i
-        tile[at // side, at % side] = source[depth + at // side, first + at % side]
+        tile[at // side, at % side] = widen(source[depth + at // side, first + at % side])
 
 
 @cuda.jit(device=True)
 def plain(total, row, c, out, bias, before):
-    out[row, c] = total
+    out[row, c] = narrow(total, out)
 
 
 @cuda.jit(device=True)
 def with_bias(total, row, c, out, bias, before):
-    out[row, c] = total + bias[c]
+    out[row, c] = narrow(total + widen(bias[c]), out)
 
 
 @cuda.jit(device=True)
 def with_bias_and_gelu(total, row, c, out, bias, before):
-    total += bias[c]
-    before[row, c] = total  # for the slope
-    out[row, c] = gelu(total)
+    total += widen(bias[c])
+    before[row, c] = narrow(total, before)  # for the slope
+    out[row, c] = narrow(gelu(total), out)
 
 
-@cuda.jit(device=True, fastmath=True)
+@cuda.jit(device=True)
 def with_slope_of_gelu(total, row, c, out, bias, before):
-    """GELU is x times 1 / (1 + 2^power), and so this is its slope."""
-    x = before[row, c]
-    sigmoid = ONE / (ONE + math.exp2(x * (POWER1 + POWER3 * x * x)))
-    slope = LN2 * x * (ONE - sigmoid) * (POWER1 + THREE * POWER3 * x * x)
-    out[row, c] = total * sigmoid * (ONE - slope)
+    out[row, c] = narrow(through_gelu(total, widen(before[row, c])), out)
 
 
 @functools.cache
@@ -222,10 +221,9 @@ def product(patch: int, load_a: Any, load_b: Any, finish: Any) -> Any:
                     for j in range(patch):
                         totals[patch * i + j] += tile_a[d, y + SIDE * i] * tile_b[d, x + SIDE * j]
             cuda.syncthreads()
-        for i in range(patch):
-            for j in range(patch):
-                row, c = first_row + y + SIDE * i, first_column + x + SIDE * j
-                finish(totals[patch * i + j], row, c, out, bias, before)
+        for i in range(results):
+            row, c = first_row + y + SIDE * (i // patch), first_column + x + SIDE * (i % patch)
+            finish(totals[i], row, c, out, bias, before)
 
     return matmul
 
@@ -233,30 +231,6 @@ def product(patch: int, load_a: Any, load_b: Any, finish: Any) -> Any:
 # --- causal attention: a block of 16 x 16 threads has 16 queries, or keys, of a head ---
 # A row of ``qkv`` has queries, keys and values of all heads, C numbers of each; ``lse`` and
 # ``delta`` have a number for each row and head. Blocks: tiles of a text, heads, texts.
-
-
-@cuda.jit(device=True)
-def load(tile, source, first, column, width):
-    """tile[r, c] = source[first + r, column + c]; a warp takes neighbours."""
-    for i in range(width // SIDE):
-        at = SIDE * cuda.threadIdx.y + cuda.threadIdx.x + THREADS * i
-        tile[at // width, at % width] = source[first + at // width, column + at % width]
-
-
-@cuda.jit(device=True)
-def row_sum(own):
-    """Return the sum over the 16 lanes of a row, in all of them."""
-    for mask in (8, 4, 2, 1):
-        own += cuda.shfl_xor_sync(ALL, own, mask)
-    return own
-
-
-@cuda.jit(device=True)
-def row_max(own):
-    """Return the largest over the 16 lanes of a row, in all of them."""
-    for mask in (8, 4, 2, 1):
-        own = max(own, cuda.shfl_xor_sync(ALL, own, mask))
-    return own
 
 
 @functools.cache
@@ -273,22 +247,23 @@ def attention(width: int) -> Any:
         p = cuda.shared.array((SIDE, PITCH), np.float32)
         acc = cuda.local.array(own, np.float32)
         head, y, x = cuda.blockIdx.y, cuda.threadIdx.y, cuda.threadIdx.x
+        t = SIDE * y + x
         text, tile, column = cuda.blockIdx.z * positions, cuda.blockIdx.x * SIDE, head * width
-        load(q, qkv, text + tile, column, width)
+        as_columns(q, qkv, column, text + tile, width, t)
         for i in range(own):
             acc[i] = ZERO
         m, total = LOWEST, ZERO
         for start in range(0, tile + SIDE, SIDE):
-            load(k, qkv, text + start, out.shape[1] + column, width)
-            load(v, qkv, text + start, 2 * out.shape[1] + column, width)
+            as_columns(k, qkv, out.shape[1] + column, text + start, width, t)
+            as_columns(v, qkv, 2 * out.shape[1] + column, text + start, width, t)
             cuda.syncthreads()
             s = ZERO
             for c in range(width):
                 s += q[y, c] * k[x, c]
             s = s * scale if start + x <= tile + y else LOWEST
-            above = max(m, row_max(s))
+            above = max(m, max_of_16(s))
             fix, weight = math.exp(m - above), math.exp(s - above)
-            m, total = above, total * fix + row_sum(weight)
+            m, total = above, total * fix + sum_of_16(weight)
             p[y, x] = weight
             cuda.syncthreads()
             for i in range(own):
@@ -297,40 +272,34 @@ def attention(width: int) -> Any:
                     acc[i] += p[y, j] * v[j, x + SIDE * i]
             cuda.syncthreads()
         for i in range(own):
-            out[text + tile + y, column + x + SIDE * i] = acc[i] / total
+            out[text + tile + y, column + x + SIDE * i] = narrow(acc[i] / total, out)
         if x == 0:
             lse[text + tile + y, head] = m + math.log(total)
 
     return attention_forward
 
 
-@functools.cache
-def attention_delta(width: int) -> Any:
-    """Make the dots of two rows, head by head; 16 lanes have one."""
-
-    @cuda.jit
-    def attention_backward_delta(a, b, dots):
-        """Delta, the sum of dO times O (chapters/13_flash_backward.md)."""
-        at, total = cuda.blockIdx.x * SIDE + cuda.threadIdx.y, ZERO
-        row, head = at // dots.shape[1], at % dots.shape[1]
-        for c in range(head * width + cuda.threadIdx.x, head * width + width, SIDE):
-            total += a[row, c] * b[row, c]
-        total = row_sum(total)
-        if cuda.threadIdx.x == 0:
-            dots[row, head] = total
-
-    return attention_backward_delta
+@cuda.jit
+def attention_backward_delta(a, b, dots):
+    """Delta: dO times O, summed by row and head, by 16 lanes (chapters/13_flash_backward.md)."""
+    at, total = cuda.blockIdx.x * SIDE + cuda.threadIdx.y, ZERO
+    row, head, width = at // dots.shape[1], at % dots.shape[1], a.shape[1] // dots.shape[1]
+    for c in range(head * width + cuda.threadIdx.x, head * width + width, SIDE):
+        total += widen(a[row, c]) * widen(b[row, c])
+    total = sum_of_16(total)
+    if cuda.threadIdx.x == 0:
+        dots[row, head] = total
 
 
 @cuda.jit(device=True)
-def load_both(a, b, qkv, dout, row, column, width, of_keys):
+def load_both(a, b, qkv, dout, row, column, width, of_keys, t):
     """Load keys and values into a and b, or else queries and dO."""
     if of_keys:
-        load(a, qkv, row, dout.shape[1] + column, width)
-        load(b, qkv, row, 2 * dout.shape[1] + column, width)
+        as_columns(a, qkv, dout.shape[1] + column, row, width, t)
+        as_columns(b, qkv, 2 * dout.shape[1] + column, row, width, t)
     else:
-        load(a, qkv, row, column, width)
-        load(b, dout, row, column, width)
+        as_columns(a, qkv, column, row, width, t)
+        as_columns(b, dout, column, row, width, t)
 
 
 @functools.cache
@@ -352,13 +321,14 @@ def attention_backward(width: int, of_keys: bool) -> Any:
         da = cuda.local.array(own, np.float32)
         db = cuda.local.array(own, np.float32)
         head, y, x = cuda.blockIdx.y, cuda.threadIdx.y, cuda.threadIdx.x
+        t = SIDE * y + x
         text, tile, column = cuda.blockIdx.z * positions, cuda.blockIdx.x * SIDE, head * width
-        load_both(mine_a, mine_b, qkv, dout, text + tile, column, width, of_keys)
+        load_both(mine_a, mine_b, qkv, dout, text + tile, column, width, of_keys, t)
         for i in range(own):
             da[i] = db[i] = ZERO
         first, end = (tile, positions) if of_keys else (0, tile + SIDE)
         for start in range(first, end, SIDE):
-            load_both(other_a, other_b, qkv, dout, text + start, column, width, of_queries)
+            load_both(other_a, other_b, qkv, dout, text + start, column, width, of_queries, t)
             cuda.syncthreads()
             s = dp = weight = ZERO
             for c in range(width):
@@ -379,10 +349,10 @@ def attention_backward(width: int, of_keys: bool) -> Any:
         for i in range(own):
             c = column + x + SIDE * i
             if of_keys:
-                dqkv[text + tile + y, dout.shape[1] + c] = da[i]
-                dqkv[text + tile + y, 2 * dout.shape[1] + c] = db[i]
+                dqkv[text + tile + y, dout.shape[1] + c] = narrow(da[i], dqkv)
+                dqkv[text + tile + y, 2 * dout.shape[1] + c] = narrow(db[i], dqkv)
             else:
-                dqkv[text + tile + y, c] = da[i]
+                dqkv[text + tile + y, c] = narrow(da[i], dqkv)
 
     return attention_backward_tiles
 
@@ -398,19 +368,19 @@ def classifier(logits, targets, losses, vocabulary):
     t, row = cuda.threadIdx.x, cuda.blockIdx.x
     own, total = LOWEST, ZERO
     for c in range(t, vocabulary, THREADS):
-        z = logits[row, c]
+        z = widen(logits[row, c])
         above = max(own, z)
         total = total * math.exp(own - above) + math.exp(z - above)
         own = above
     target, most = targets[row], block_max(own, maxima)
     total = block_sum(total * math.exp(own - most), sums)
     if t == 0:
-        losses[row] = math.log(total) + most - logits[row, target]
+        losses[row] = math.log(total) + most - widen(logits[row, target])
     cuda.syncthreads()  # the target's logit was read: now it may go
     share = ONE / np.float32(logits.shape[0])
     for c in range(t, logits.shape[1], THREADS):
-        p = math.exp(logits[row, c] - most) / total if c < vocabulary else ZERO
-        logits[row, c] = (p - ONE) * share if c == target else p * share
+        p = math.exp(widen(logits[row, c]) - most) / total if c < vocabulary else ZERO
+        logits[row, c] = narrow((p - ONE) * share if c == target else p * share, logits)
 
 
 @cuda.jit
@@ -419,23 +389,27 @@ def norm(g, norms):
     sums = cuda.shared.array(8, np.float32)
     total = ZERO
     for i in range(cuda.grid(1), g.size, cuda.gridsize(1)):
-        total += g[i] * g[i]
+        total += widen(g[i]) * widen(g[i])
     total = block_sum(total, sums)
     if cuda.threadIdx.x == 0:
         norms[cuda.blockIdx.x] = math.sqrt(total)
 
 
 @cuda.jit
-def adamw(weight, gradient, mean, square, norm, clip, new1, new2, rate, root, small, kept):
-    """An update in one pass over four arrays (chapters/06_fusion.md).
+def adamw(weight, gradient, mean, square, copy, norm, clip, new1, new2, rate, root, small, kept):
+    """An update in one pass over four arrays (chapters/06_fusion.md); ``copy`` gets the weight in
+    bfloat16, and is empty where nobody wants that.
 
     ``clip``: the largest norm of the gradient, which is scaled down to it. ``new1``, ``new2``: 1 -
     beta. ``rate`` is divided by 1 - beta1^step, ``root`` is 1 over the root of 1 - beta2^step,
     ``kept`` is 1 less rate times decay."""
     i = cuda.grid(1)
     if i < weight.size:
-        g, m, s = gradient[i] * min(ONE, clip / norm[0]), mean[i], square[i]
+        g, m, s = widen(gradient[i]) * min(ONE, clip / norm[0]), mean[i], square[i]
         m, s = m + new1 * (g - m), s + new2 * (g * g - s)
         mean[i] = m
         square[i] = s
-        weight[i] = kept * weight[i] - rate * m / (math.sqrt(s) * root + small)
+        w = kept * weight[i] - rate * m / (math.sqrt(s) * root + small)
+        weight[i] = w
+        if i < copy.size:
+            copy[i] = narrow(w, copy)

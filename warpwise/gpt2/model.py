@@ -1,7 +1,9 @@
 """GPT-2 as lists of launches: forward, backward, update. Nothing runs until somebody runs them.
 
 Everything lies on the device: parameters, gradients and AdamW's means in one array each, in
-llm.c's order, and activations. The lists are made once, for one size of batch.
+llm.c's order, and activations. The lists are made once, for one size of batch. Activations and
+gradients are float32, or, as in llm.c, bfloat16: then the parameters have a copy that all but the
+update read, and sums, statistics and AdamW's arrays remain float32.
 """
 
 import math
@@ -14,6 +16,7 @@ from warpwise import cuda
 from warpwise.errors import LaunchError
 from warpwise.gpt2 import kernels as k
 from warpwise.gpt2.config import Config
+from warpwise.kernels.bfloat16 import to_bfloat16
 
 Array: TypeAlias = Any  #: the device's: Numba's on a GPU, the simulator's elsewhere
 Layer: TypeAlias = int | None
@@ -52,38 +55,48 @@ class GPT2:
     """A model in training: its arrays, and the launches over them.
 
     ``patch``: results on a side of a thread's patch in products of matrices. 1 suits the simulator,
-    to which many lanes matter more than reuse; 8 suits a GPU. Raises LaunchError for sizes that
-    tiles do not divide."""
+    to which many lanes matter more than reuse; 8 suits a GPU, and models whose sizes are multiples
+    of 128. ``bf16``: of activations and gradients. Raises LaunchError for sizes that tiles do not
+    divide, and for other parameters than those of ``config``."""
 
-    def __init__(self, config: Config, parameters: np.ndarray, batch: int = 4, patch: int = 1):
-        self.config, self.batch, self.patch, self.steps = config, batch, patch, 0
+    def __init__(
+        self, config: Config, parameters: Any, batch: int = 4, patch: int = 1, bf16: bool = False
+    ):
+        self.config, self.batch, self.patch, self.bf16, self.steps = config, batch, patch, bf16, 0
         self.rows = n = batch * config.positions
         c, heads, side = config.channels, config.heads, k.SIDE * patch
         self.tiles = config.positions // k.SIDE, heads, batch  # blocks of attention
-        tiled = (n, side), (c, side), (config.padded, side), (c, 32)
-        for size, tile in (*tiled, (config.head_width, k.SIDE), (config.positions, k.SIDE)):
+        names = "batch * positions", "padded", "channels", "channels / heads", "positions"
+        sizes = n, config.padded, c, config.head_width, config.positions
+        tiles = side, side, math.lcm(side, 32), k.SIDE, k.SIDE
+        for name, size, tile in zip(names, sizes, tiles, strict=True):
             if size % tile:
-                raise LaunchError(f"{size} of the model's sizes is no multiple of a tile's {tile}")
-        self.flat = cuda.to_device(parameters.astype(np.float32))
-        zeros = (cuda.to_device(np.zeros(config.parameters, np.float32)) for _ in range(3))
-        self.flat_gradient, self.flat_mean, self.flat_square = zeros
-        self.parameters = config.tensors(self.flat)
+                raise LaunchError(f"{name} ({size}) must be a multiple of {tile} if patch={patch}")
+        master, kind = config.checked(parameters), np.uint16 if bf16 else np.float32
+        self.flat = cuda.to_device(master)
+        self.flat_copy = cuda.to_device(to_bfloat16(master if bf16 else master[:0]))
+        self.flat_mean, self.flat_square = (_zeros(config.parameters) for _ in range(2))
+        self.flat_gradient = _zeros(config.parameters, kind=kind)
+        self.parameters = config.tensors(self.flat_copy if bf16 else self.flat)
         self.gradients = config.tensors(self.flat_gradient)
         self.tokens, self.targets = (cuda.to_device(np.zeros(n, np.int32)) for _ in range(2))
         self.kept = [
-            _rows(n, c, OF_LAYER)
+            _rows(n, c, OF_LAYER, kind)
             | {"lse": _zeros(n, heads)}
             | {f"{what}{which}": _zeros(n) for what in ("mean", "rstd") for which in "12"}
             for _ in range(config.layers)
         ]
-        self.acts = _rows(n, c, OF_ALL) | {name: _zeros(n) for name in ("meanf", "rstdf", "losses")}
-        self.acts |= {"logits": _zeros(n, config.padded), "delta": _zeros(n, heads)}
+        self.acts = _rows(n, c, OF_ALL, kind) | {"logits": _zeros(n, config.padded, kind=kind)}
+        self.acts |= {name: _zeros(n) for name in ("meanf", "rstdf", "losses")}
+        self.acts["delta"] = _zeros(n, heads)
         self.sums = [_zeros(min(n // k.ROWS, MOST_BLOCKS), c) for _ in range(2)]
         self.norms, self.norm = _zeros(PARTS), _zeros(1)
         self.forward, self.backward = self._forward(), self._backward()
 
     def set_batch(self, tokens: np.ndarray, targets: np.ndarray) -> None:
-        """Take tokens, (batch, positions), and what is to follow each."""
+        """Take tokens, (batch, positions), and what is to follow each. Raises LaunchError for a
+        number that is no token."""
+        self.config.check_tokens(np.stack([tokens, targets]))
         self.tokens.copy_to_device(tokens.astype(np.int32).ravel())
         self.targets.copy_to_device(targets.astype(np.int32).ravel())
         order = np.argsort(tokens.ravel(), kind="stable").astype(np.int32)
@@ -206,7 +219,7 @@ class GPT2:
         args = of["qkv"], a["datty"], of["lse"], a["delta"], a["dqkv"], self.config.positions
         of_delta, rows = (a["datty"], of["atty"], a["delta"]), a["delta"].size // k.SIDE
         return [
-            Launch("attention delta", k.attention_delta(width), rows, threads, of_delta),
+            Launch("attention delta", k.attention_backward_delta, rows, threads, of_delta),
             Launch("attention dK dV", k.attention_backward(width, True), self.tiles, threads, args),
             Launch("attention dQ", k.attention_backward(width, False), self.tiles, threads, args),
         ]
@@ -227,7 +240,9 @@ class GPT2:
         for name, at in self.config.places().items():
             matrix = name in ("wte", "wpe") or (name[-1] == "w" and name[:2] != "ln")
             kept = 1 - by.rate * by.decay if matrix else 1.0
-            args = *(one[at] for one in flats), self.norm, *map(np.float32, (*numbers, kept))
+            copy = self.flat_copy[at] if self.bf16 else self.flat_copy  # empty
+            arrays = *(one[at] for one in flats), copy, self.norm
+            args = *arrays, *map(np.float32, (*numbers, kept))
             blocks = -(-(at.stop - at.start) // k.THREADS)
             found.append(Launch(f"adamw {name}", k.adamw, blocks, k.THREADS, args))
         return found
@@ -237,11 +252,11 @@ class GPT2:
         return float(self.acts["losses"].copy_to_host().mean())
 
 
-def _zeros(*shape: int) -> Array:
-    return cuda.to_device(np.zeros(shape, np.float32))
+def _zeros(*shape: int, kind: Any = np.float32) -> Array:
+    return cuda.to_device(np.zeros(shape, kind))
 
 
-def _rows(rows: int, channels: int, listed: str) -> dict[str, Array]:
+def _rows(rows: int, channels: int, listed: str, kind: Any) -> dict[str, Array]:
     """Return arrays by name, of ``rows`` and as many times the channels as listed."""
     pairs = zip(*[iter(listed.split())] * 2, strict=True)
-    return {name: _zeros(rows, int(times[0]) * channels) for name, times in pairs}
+    return {name: _zeros(rows, int(times[0]) * channels, kind=kind) for name, times in pairs}

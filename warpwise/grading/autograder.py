@@ -24,10 +24,20 @@ from typing import Any
 
 from warpwise.errors import GradingError
 from warpwise.grading import container, hidden, notebook, older, sandbox, simulate
-from warpwise.grading.functions import judge_function
+from warpwise.grading.host import judge_function
 from warpwise.grading.outcome import partly
-from warpwise.grading.record import NOT_GRADED, UNTOUCHED, Counter, Finding, Record, Result, missing
+from warpwise.grading.record import (
+    NO_COMPILER,
+    NOT_GRADED,
+    UNTOUCHED,
+    Counter,
+    Finding,
+    Record,
+    Result,
+    missing,
+)
 from warpwise.grading.shares import against
+from warpwise.labs.compiler_budget import has_budget
 from warpwise.labs.exercise import Reason
 
 #: of one simulation; the container has 768 MB, of which the grader itself takes 100
@@ -164,7 +174,16 @@ def judge(lab: Packed, submitted: notebook.Notebook, number: object) -> Iterator
         finding = missing(exercise.name)
         if exercise.id in found:
             finding = _finding(lab, tests, exercise, found[exercise.id])
-        yield Result(exercise.id, exercise.points, finding, choice=exercise.choice)
+        said = _of_compiler(lab, tests, exercise, finding)
+        own = Result(exercise.id, exercise.points, finding, choice=exercise.choice)
+        yield replace(own, compiler=said)
+
+
+def _of_compiler(lab: Packed, tests: ModuleType, exercise: Exercise, finding: Finding) -> str:
+    """Say of a kernel that passed and has a budget for the compiler that there is none here."""
+    if exercise.kind != "kernel" or not finding.passed:
+        return ""
+    return NO_COMPILER if has_budget(hidden.cases(tests, exercise.id, lab.seed)) else ""
 
 
 def _finding(
@@ -212,16 +231,17 @@ def _test(exercise: Exercise, result: Result, counts: bool, share: float) -> dic
         if result.finding.reason in UNTOUCHED:
             return shown | {"output": "<p>Not chosen.</p>"}
         told = "<p>This does not count: another exercise of the choice does.</p>"
-        return shown | {"output": told + "".join(explain(exercise, result.finding))}
+        return shown | {"output": told + "".join(explain(exercise, result))}
     passed, earned = "passed" if result.points else "failed", result.earned(share)
     points = {"score": earned, "max_score": result.possible, "status": passed}
     part = partly(share, result) if earned > result.points else ""
     told = f"<p>{part}</p>" if part else ""
-    return shown | points | {"output": told + "".join(explain(exercise, result.finding))}
+    return shown | points | {"output": told + "".join(explain(exercise, result))}
 
 
-def explain(exercise: Exercise, finding: Finding) -> Iterator[str]:
-    """Explain a finding to the student: objective, result, counters against budgets, advice."""
+def explain(exercise: Exercise, result: Result) -> Iterator[str]:
+    """Explain a result to the student: objective, reason, counters against budgets, advice."""
+    finding = result.finding
     if exercise.objective:
         yield f"<p>{escape(exercise.objective)}</p>"
     reason = finding.reason.replace("_", " ")
@@ -238,6 +258,8 @@ def explain(exercise: Exercise, finding: Finding) -> Iterator[str]:
         yield _table(finding.counters)
     if finding.advice and finding.reason != Reason.PASSED:
         yield f"<p><strong>Try:</strong> {escape(finding.advice)}</p>"
+    if result.compiler:
+        yield f"<p>Compiler: {escape(result.compiler)}.</p>"
 
 
 def _table(counters: tuple[Counter, ...]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from warpwise.grading.features import FORMS, details, features
-from warpwise.labs.exercise import Call, Case, Launch, Reason
+from warpwise.labs.exercise import Call, Case, Launch, Program, Reason
 
 EVERY = "fails in every case"
 FIRST = "fails already in the first case"
@@ -144,4 +144,7 @@ def _has_budget(case: Case, reason: str) -> bool:
         return isinstance(case, Call) and case.most_bytes is not None
     if not reason.startswith(Reason.OVER_BUDGET):
         return True
-    return isinstance(case, Launch) and reason.removeprefix(Reason.OVER_BUDGET) in case.budget
+    return (
+        isinstance(case, Launch | Program)
+        and reason.removeprefix(Reason.OVER_BUDGET) in case.budget
+    )

@@ -20,6 +20,7 @@ CHANGED = {
     "grader": "the grader's version changed",
     "mode": "student code is isolated in another way",
     "seed": "the seed changed",
+    "compiler": "another version of NVIDIA's compiler, or none, is on the machine that grades",
     "gpu": "kernels run on another GPU, or no longer on one",
 }
 BY_HAND = "an instructor asked for it"

@@ -23,6 +23,7 @@ from warpwise.grading import (
     beginning,
     changes,
     collect,
+    compiling,
     decisions,
     gpu,
     gradebook,
@@ -37,7 +38,7 @@ from warpwise.grading.changes import Change, Confirm
 from warpwise.grading.execution import Execution, Means, graded
 from warpwise.grading.grader import Task
 from warpwise.grading.layouts import Submission
-from warpwise.grading.record import Record
+from warpwise.grading.record import NO_COMPILER, Record
 from warpwise.grading.scoring import course as courses
 from warpwise.grading.scoring import folder, times
 from warpwise.grading.scoring.standing import standings
@@ -166,6 +167,8 @@ def grade(
         if mode != sandbox.NONE:
             beginning.check_hidden(root, source, target, unpacked)
         digests = {stem: material.digests(root, stem) for stem in stems}
+        for stem, one in materials.items():
+            digests[stem] |= compiling.digest(one, mode)
         mine = [s for s in told if execution.has(s) and (only is None or (s.file, s.lab) in only)]
         means = Means(materials, seed, mode, gpu.name() if execution.gpu else "")
         run = _Run(target, means, mine, digests, by_hand=only is not None, why=why)
@@ -177,6 +180,8 @@ def grade(
         if progress is True and not known:
             print(f"{source} is {found.layout.said}", file=sys.stderr)
         said = [*([assigned.said] if assigned.choice else []), *untimed]
+        if any(one.get(compiling.PART) == "" for one in digests.values()):
+            said.append(NO_COMPILER)
         _say(said if progress is True else ())
         with writing(target):
             (target / RECORDS).mkdir(parents=True, exist_ok=True)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 
 from warpwise.errors import GradingError
 from warpwise.grading import notebook
 from warpwise.labs.lookup import is_stub_syntax
+from warpwise.labs.surroundings import needed
 from warpwise.simt import Kernel, kernels_in
 from warpwise.simt.compiler.spelling import LONGEST, nearest
 
@@ -21,7 +22,6 @@ MOST_NESTED = 100
 # The cells of one submission: each of its answers asks again.
 _once = lru_cache(maxsize=2048)
 plain = _once(notebook.plain)
-MODULES = ("collections", "functools", "itertools", "math", "numpy", "operator")
 
 
 class NotDefinedError(GradingError):
@@ -52,29 +52,20 @@ def kernel(text: str, name: str, others: Sequence[str] = (), given: Sequence[str
 def host_function(
     text: str, name: str, others: Sequence[str] = (), given: Sequence[str] = ()
 ) -> str:
-    """Return Python text that defines ``name`` and no more than it needs.
+    """Return Python text that defines ``name`` and no more than it needs (``surroundings``).
 
-    That is functions it calls, literal constants and imports of MODULES. Returns "" for a function
-    not begun; raises GradingError if the cell is not Python, and NotDefinedError if it has no such
-    function."""
+    Returns "" for a function not begun; raises GradingError if the cell is not Python, and
+    NotDefinedError if it has no such function."""
     tree = _parsed(text)
-    own = tree.body
-    cells = [cell for cell in map(plain, [*others, *given]) if _parses(cell)]
-    around = [node for cell in cells for node in ast.parse(cell).body]
-    functions = {node.name: node for node in around + own if isinstance(node, ast.FunctionDef)}
     if name not in (there := _functions(tree)):
         raise _misnamed("function", name, there)
-    if is_stub_syntax(functions[name]):
+    own = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    if is_stub_syntax(own[-1]):
         return ""
-    needed = [functions[n] for n in _needed(name, functions)]
-    names = {name for function in needed for name in mentioned(function)}
-    kept: list[ast.stmt] = [
-        node
-        for node in around + own
-        if _is_plain_import(node) or (_is_literal(node) and names & mentioned(node))
-    ]
+    cells = [cell for cell in map(plain, [*others, *given]) if _parses(cell)]
+    around = [node for cell in cells for node in ast.parse(cell).body]
     with _understood(f"{name} is not Python"):
-        found = "\n".join(map(ast.unparse, [*kept, *needed]))
+        found = "\n".join(map(ast.unparse, needed(name, [*around, *tree.body])))
         compile(found, "your cell", "exec")
     return found
 
@@ -90,43 +81,6 @@ def _misnamed(kind: str, name: str, there: Sequence[str]) -> NotDefinedError:
     if found and len(found) <= LONGEST:
         missing = f"found `{found}`; the exercise asks for `{name}`"
     return NotDefinedError(missing, f"keep the name that the exercise's cell had: {name}")
-
-
-def _needed(name: str, functions: dict[str, ast.FunctionDef]) -> list[str]:
-    """List ``name``, the functions that it mentions, and those that they mention."""
-    found: list[str] = []
-    open_ends = [name]
-    while open_ends:
-        current = open_ends.pop()
-        if current not in found:
-            found.append(current)
-            open_ends += sorted(mentioned(functions[current]) & set(functions))
-    return found
-
-
-def mentioned(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def _is_plain_import(node: ast.stmt) -> bool:
-    modules: Iterable[str] = ()
-    if isinstance(node, ast.Import):
-        modules = [alias.name for alias in node.names]
-    elif isinstance(node, ast.ImportFrom):
-        modules = [node.module or ""]
-    return bool(modules) and all(module.partition(".")[0] in MODULES for module in modules)
-
-
-def _is_literal(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.Assign):
-        return False
-    if not all(isinstance(target, ast.Name) for target in node.targets):
-        return False
-    try:
-        ast.literal_eval(node.value)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 @_once

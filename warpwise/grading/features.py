@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs.exercise import Case, InOut, Launch, Out, shape_of
+from warpwise.labs.exercise import Case, InOut, Launch, Out, Program, shape_of
 from warpwise.metrics import WARP_SIZE
 from warpwise.simt.launch import dimensions
 
@@ -27,6 +27,7 @@ FORMS = (
     "there are more rows than columns",
     "there are more columns than rows",
 )
+RANKS = {1: "is one rank", 2: "are two ranks"}
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
@@ -35,6 +36,7 @@ def features(case: Case) -> Iterator[str]:
     arrays = _arrays(case)
     for array in arrays:
         yield from _rare_values(array)
+    yield from _of_ranks(case)
     yield from _of_sizes(case)
     for which, number in _scalars(case):
         if number in (0, 1):
@@ -95,6 +97,16 @@ def _shapes(case: Case) -> list[tuple[int, ...]]:
     """Return the shapes of the arrays, and of the outputs."""
     outputs = [shape_of(argument) for argument in case.args if isinstance(argument, Out)]
     return [array.shape for array in _arrays(case)] + outputs
+
+
+def _of_ranks(case: Case) -> Iterator[str]:
+    """Yield features of a program's number of ranks."""
+    if isinstance(case, Program):
+        yield f"there {RANKS.get(case.ranks, 'are more than two ranks')}"
+        if case.ranks % 2 and case.ranks > 1:
+            yield "the number of ranks is odd"
+        if case.ranks & (case.ranks - 1):
+            yield "the number of ranks is not a power of two"
 
 
 def _of_sizes(case: Case) -> Iterator[str]:

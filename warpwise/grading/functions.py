@@ -1,4 +1,4 @@
-"""Judge host functions: the student's text runs in the sandbox on the hidden inputs.
+"""Judge calls of host functions: the student's text runs in the sandbox on the hidden inputs.
 
 The sandbox gets the text and the inputs, never an expected value; results are compared here. What
 it sends has a known length; whatever it holds, it can only be right or wrong. Its memory is
@@ -9,31 +9,30 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from warpwise.grading import parts, sandbox, watch
-from warpwise.grading.behaviour import Probe
 from warpwise.grading.inside.functions import KINDS as WIDE
 from warpwise.grading.inside.functions import NAME_BYTES
 from warpwise.grading.inside.functions import TYPES as LETTERS
-from warpwise.grading.record import ENDED, STOPPED, Finding
-from warpwise.grading.simulate import summary
+from warpwise.grading.record import ENDED, STOPPED
 from warpwise.grading.warm import Warm
 from warpwise.labs.advice import (
     A_NUMBER,
     AN_ARRAY,
     ENDLESS,
+    NOTHING_RETURNED,
     ONE_TILE,
     OTHER_SHAPE,
     SEVERAL,
     TIMED_OUT,
     TOO_SLOW,
 )
-from warpwise.labs.exercise import Call, Case, Reason, Verdict
+from warpwise.labs.exercise import Call, Reason, Verdict
 from warpwise.labs.values import judge_value
 from warpwise.messages import (
     NOTHING,
@@ -63,60 +62,34 @@ ADVICE = {
     "ZeroDivisionError": "which argument can be zero?",
     "IndexError": "what is the first and what is the last index of the loop?",
     "TypeError": "compare the function's parameters with those that the exercise gives it",
-    "NoneType": "end the function with return",
+    "NoneType": NOTHING_RETURNED,
 }
 ANY_ERROR = "call the function yourself, with small numbers and with zero"
 
 
-def judge_function(
-    text: str,
-    name: str,
-    calls: Sequence[Call],
-    mode: str,
-    draw: Callable[[], Sequence[Call]] = tuple,
-    warm: Warm | None = None,
-    endless: bool = False,
-) -> Finding:
-    """Judge a host function, given as text, isolated in this mode (see ``sandbox.isolation``).
-
-    ``draw`` makes more calls, by which an explanation of a failure is confirmed. ``warm`` is a
-    sandbox that was started for many functions: see ``sandbox.warm``. ``endless`` is True if it is
-    known that the function does not end."""
-
-    def again(fresh: Sequence[Case]) -> list[bool]:
-        asked = [case for case in fresh if isinstance(case, Call)]
-        found = _verdicts(text, name, asked, mode, warm, endless) if asked else []
-        return [verdict.passed for verdict in found]
-
-    verdicts = _verdicts(text, name, calls, mode, warm, endless)
-    return summary(verdicts, calls, Probe(draw, again))
-
-
-def _verdicts(
+def verdicts(
     text: str, name: str, calls: Sequence[Call], mode: str, warm: Warm | None, endless: bool
 ) -> list[Verdict]:
-    """Judge the calls, up to that in which the process ended."""
+    """Judge the calls, up to that in which the process ended. See ``host.judge_function``."""
     stay = 3 * watch.POLL_SECONDS if any(call.most_bytes is not None for call in calls) else 0
-    asked = [_asked(call) for call in calls]
-    job = {"text": text, "name": name, "calls": asked, "stay_seconds": stay}
+    given = [asked(call) for call in calls]
+    job = {"text": text, "name": name, "calls": given, "stay_seconds": stay}
     done = sandbox.play(parts.FUNCTIONS, job, mode, warm, limits(calls))
-    verdicts: list[Verdict] = []
+    judged: list[Verdict] = []
     rest = done.result
     for call in calls:
-        verdict, left = _verdict(rest, call, done, endless)
-        verdicts.append(verdict)
+        found, left = verdict(rest, call, done, endless)
+        judged.append(found)
         if left is None:
             break
         rest = left
     strictest = _strictest(calls)
     # after the last answer; or in a call without a limit, by what a child still holds
-    late = verdicts[-1].passed or (
-        strictest is not None and verdicts[-1].reason == STOPPED["memory"]
-    )
-    if done.stopped == "memory" and late and all(verdict.passed for verdict in verdicts[:-1]):
+    late = judged[-1].passed or (strictest is not None and judged[-1].reason == STOPPED["memory"])
+    if done.stopped == "memory" and late and all(one.passed for one in judged[:-1]):
         blamed = len(calls) - 1 if strictest is None else strictest
-        verdicts[min(blamed, len(verdicts) - 1) :] = [_too_much(calls[blamed])]
-    return verdicts
+        judged[min(blamed, len(judged) - 1) :] = [_too_much(calls[blamed])]
+    return judged
 
 
 def _strictest(calls: Sequence[Call]) -> int | None:
@@ -125,7 +98,7 @@ def _strictest(calls: Sequence[Call]) -> int | None:
     return min(limited)[1] if limited else None
 
 
-def _asked(call: Call) -> dict[str, Any]:
+def asked(call: Call) -> dict[str, Any]:
     """A call as the sandbox gets it."""
     args = [encode(argument) for argument in call.args]
     return {"args": args, "shapes": shapes(call), "several": type(call.want) is tuple}
@@ -151,7 +124,7 @@ def encode(argument: Any) -> Any:
     return argument.item() if isinstance(argument, np.generic) else argument
 
 
-def _verdict(
+def verdict(
     frames: bytes, call: Call, done: watch.Finished, endless: bool
 ) -> tuple[Verdict, bytes | None]:
     """Judge one call by the frame that should stand first, and return the frames after it.

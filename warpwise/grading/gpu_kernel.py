@@ -31,7 +31,8 @@ def compiled(kernel: Kernel) -> Any:
 def _jitted(kernel: Kernel, made: dict[Kernel, Any]) -> Any:
     """Make the function, then fill in the names that it uses, of which one may be its own."""
     names: dict[str, Any] = {}
-    exec(_bare(kernel.tree), names)
+    # its own lines, in a file of its name: machine code tells its lines from another function's
+    exec(compile(_bare(kernel.tree), f"<{kernel.name}>", "exec"), names)
     function, jit = names[kernel.name], numba_backend.jit
     found = jit(device=True)(function) if kernel.device else jit(function)
     made[kernel] = found
@@ -45,8 +46,11 @@ def _jitted(kernel: Kernel, made: dict[Kernel, Any]) -> Any:
     return found
 
 
-def _bare(tree: ast.FunctionDef) -> str:
-    """Return the text of a ``def`` that evaluates nothing but literals when it runs."""
+def _bare(tree: ast.FunctionDef) -> ast.Module:
+    """Return a ``def`` that evaluates nothing but literals when it runs.
+
+    It stands on its own lines, or from line 1 on if it comes from another cell: the simulator
+    numbers those below 1, which Python's compiler refuses."""
     tree = copy.deepcopy(tree)
     tree.decorator_list, tree.returns = [], None
     a = tree.args
@@ -58,7 +62,9 @@ def _bare(tree: ast.FunctionDef) -> str:
         except (ValueError, TypeError, MemoryError, RecursionError) as error:
             told = f"{tree.name}: the default {ast.unparse(default)} is no literal"
             raise GradingError(told) from error
-    return ast.unparse(tree)
+    if tree.lineno < 1:
+        ast.increment_lineno(tree, 1 - tree.lineno)
+    return ast.fix_missing_locations(ast.Module([tree], []))
 
 
 def _meaning(name: str, value: object, made: dict[Kernel, Any]) -> Any:

@@ -12,8 +12,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from warpwise.errors import GradingError
-from warpwise.grading import gpu, hidden, notebook, older, parts, sandbox, simulate, visible
-from warpwise.grading.functions import judge_function
+from warpwise.grading import (
+    compiling,
+    gpu,
+    hidden,
+    notebook,
+    older,
+    parts,
+    sandbox,
+    simulate,
+    visible,
+)
+from warpwise.grading.host import judge_function
 from warpwise.grading.material import Material
 from warpwise.grading.record import (
     NOT_GRADED,
@@ -52,6 +62,8 @@ class Grader:
         self.simulation = Served(simulate.serving)
         self.notebooks = self._rooms(parts.NOTEBOOK)
         self.functions = self._rooms(parts.FUNCTIONS)
+        self.compiling = self._rooms(parts.COMPILER)
+        self.compiler = compiling.Compiler(mode)
 
     def __enter__(self) -> Grader:
         return self
@@ -61,7 +73,8 @@ class Grader:
 
     def close(self) -> None:
         """End the warm processes."""
-        for served in filter(None, (self.simulation, self.notebooks, self.functions)):
+        warm = (self.simulation, self.notebooks, self.functions, self.compiling)
+        for served in filter(None, warm):
             served.close()
 
     def _rooms(self, part: parts.Part) -> Served | None:
@@ -118,6 +131,8 @@ class Grader:
                 yield result
                 continue
             result = replace(result, finding=finding, prints=simulated[exercise.id].prints)
+            if exercise.kind == "kernel" and finding.passed:
+                result = self._compiled(material, answer, simulated[exercise.id].causes, result)
             if self.gpu and exercise.kind == "kernel" and finding.passed:
                 result = replace(result, gpu=gpu.run_on_gpu(answer, material, self.gpu))
             yield result
@@ -129,6 +144,15 @@ class Grader:
             return {}
         about = (material.course, material.lab.stem, material.seed)
         return simulate.simulate(*about, answers, material.given, self.simulation.get())
+
+    def _compiled(
+        self, material: Material, answer: notebook.Answer, causes: Mapping[str, str], result: Result
+    ) -> Result:
+        """Hold a kernel that passed to its budget for the compiler, if it has one."""
+        about = (answer, material, result.finding, causes)
+        start = self.compiling.get if self.compiling else lambda: None
+        found, said = self.compiler.held(*about, start)
+        return replace(result, finding=found, compiler=said)
 
     def _called(self, material: Material, exercise: Exercise, found: simulate.Simulated) -> Finding:
         about = (material.tests, exercise.id, material.seed)

@@ -16,9 +16,10 @@ from types import ModuleType
 import numpy as np
 
 from warpwise.errors import GradingError
-from warpwise.labs.exercise import Call, Case, Launch
+from warpwise.labs.exercise import Call, Case, Launch, Program
 
 FOLDER = Path("tests", "course")
+Calls = tuple[Call, ...] | tuple[Program, ...]
 
 
 def load(course: Path, stem: str) -> ModuleType:
@@ -62,24 +63,26 @@ def _drawn(module: ModuleType, exercise: str, seed: tuple[int, ...]) -> tuple[Ca
     except Exception as error:
         raised = f"{name} raised {type(error).__name__}: {error}"
         raise GradingError(f"{module.__file__}: {raised}") from error
-    if not drawn or not all(isinstance(case, (Launch, Call)) for case in drawn):
-        must = f"{name} must yield launches or calls, at least one"
+    if not drawn or not all(isinstance(case, (Launch, Call, Program)) for case in drawn):
+        must = f"{name} must yield launches, calls or programs, at least one"
         raise GradingError(f"{module.__file__}: {must}")
     return drawn
 
 
-def calls(module: ModuleType, exercise: str, seed: int) -> tuple[Call, ...]:
+def calls(module: ModuleType, exercise: str, seed: int) -> Calls:
     """Draw the cases of an exercise that asks for a host function. Raises GradingError."""
     return _calls(module, exercise, cases(module, exercise, seed))
 
 
-def more_calls(module: ModuleType, exercise: str, seed: int) -> tuple[Call, ...]:
-    """Draw other calls, as ``more_cases``. Raises GradingError."""
+def more_calls(module: ModuleType, exercise: str, seed: int) -> Calls:
+    """Draw other cases, as ``more_cases``. Raises GradingError."""
     return _calls(module, exercise, more_cases(module, exercise, seed))
 
 
-def _calls(module: ModuleType, exercise: str, drawn: tuple[Case, ...]) -> tuple[Call, ...]:
+def _calls(module: ModuleType, exercise: str, drawn: tuple[Case, ...]) -> Calls:
     found = tuple(case for case in drawn if isinstance(case, Call))
-    if len(found) < len(drawn):
-        raise GradingError(f"{module.__file__}: {exercise}(rng) must yield calls only")
-    return found
+    programs = tuple(case for case in drawn if isinstance(case, Program))
+    if len(drawn) not in (len(found), len(programs)):
+        must = "must yield calls only, or programs only"
+        raise GradingError(f"{module.__file__}: {exercise}(rng) {must}")
+    return found or programs

@@ -18,6 +18,7 @@ from warpwise.grading import hidden, visible
 from warpwise.grading.older import Today
 from warpwise.labs import versions
 from warpwise.labs.chosen import chosen
+from warpwise.labs.compiler_budget import has_budget
 from warpwise.labs.source import CHECKOUT, Lab, load_lab, role
 
 PACKAGE = Path(warpwise.__file__).parent
@@ -35,17 +36,18 @@ class Material:
     given: tuple[str, ...]
     seed: int
     today: Today  #: as what notebooks of older versions are graded
+    compiled: bool = False  #: whether an exercise has a budget for the compiler
 
 
 def load(course: Path, stem: str, seed: int) -> Material:
     """Load a lab's material. Raises GradingError if a part, or an exercise's case, is missing."""
     lab = source(course, stem)
     tests = hidden.load(course, stem)
-    for exercise in lab.exercises:
-        hidden.cases(tests, exercise.id, seed)
+    drawn = (hidden.cases(tests, exercise.id, seed) for exercise in lab.exercises)
+    compiled = any([has_budget(cases) for cases in drawn])  # all of them are drawn
     given = tuple(cell.source for cell in lab.cells if role(cell) == "given")
     reference = visible.reference(course, stem)
-    return Material(course, lab, tests, reference, given, seed, today(lab))
+    return Material(course, lab, tests, reference, given, seed, today(lab), compiled)
 
 
 def today(lab: Lab) -> Today:

@@ -1,8 +1,9 @@
-"""The two parts that run student code in a sandbox, each with its limits and its job's form.
+"""The parts that are played in a sandbox, each with its limits and its job's form.
 
 ``functions`` calls host functions, which see Python, NumPy and nothing else. ``notebook`` re-runs a
-notebook through nbval; it sees the Python environment and the ``warpwise`` package. The folder
-``inside`` is all that a sandbox holds of the grader."""
+notebook through nbval; it sees the Python environment and the ``warpwise`` package. ``compiler``
+compiles a kernel, and sees the same. The folder ``inside`` is all that a sandbox holds of
+the grader."""
 
 from __future__ import annotations
 
@@ -67,6 +68,10 @@ _USE = watch.Limits(3, 512 * MB, result_bytes=4 * MB)
 FUNCTIONS = _part("functions", _USE, 2048 * MB, 16, files=32, tmp_bytes=1 * MB, sockets=False)
 _USE = watch.Limits(20, 1536 * MB, result_bytes=1 * MB)
 NOTEBOOK = _part("notebook", _USE, 8192 * MB, 64, files=512, tmp_bytes=32 * MB, sockets=True)
+
+_USE = watch.Limits(30, 2048 * MB, result_bytes=1024)
+# Its own programs, ptxas among them, hand files to each other, and a kernel is small.
+COMPILER = _part("compiler", _USE, 8192 * MB, 64, files=256, tmp_bytes=32 * MB, sockets=False)
 
 
 def confinement(rlimits: Mapping[str, int], limits: watch.Limits) -> dict[str, Any]:

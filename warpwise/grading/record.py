@@ -31,6 +31,12 @@ USED_UP = (Reason.TOO_SLOW, Reason.ENDLESS, Reason.TIMED_OUT, TOO_MUCH_MEMORY, T
 
 UNTOUCHED = (Reason.NOT_DONE, MISSING)
 
+#: of a kernel that passed and has a budget for the compiler
+NO_COMPILER = (
+    "the machine that graded has no CUDA compiler, so registers, spills, local memory and FLOPs in "
+    "an issue slot were not graded, and nothing is taken off"
+)
+
 # Outcomes of the student's own check when the notebook was run again.
 SHOWN_PASSED, SHOWN_FAILED, NOT_REACHED = "passes", "fails", "not reached"
 NOT_RUN_AGAIN = "not run again"  #: the answer had been stopped at a limit before
@@ -144,6 +150,7 @@ class Result:
     #: the text's fingerprint: ``grading.fingerprints``
     prints: tuple[int, ...] = field(default=(), repr=False)
     gpu: OnGpu | None = None
+    compiler: str = ""  #: of a budget for NVIDIA's compiler: whether it was looked at
 
     @property
     def points(self) -> float:

@@ -16,8 +16,8 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import takewhile
 from pathlib import Path
@@ -32,9 +32,10 @@ from warpwise.grading.notebook import Answer
 from warpwise.grading.record import NOT_PYTHON, STOPPED, Counter, Finding
 from warpwise.grading.warm import Warm
 from warpwise.labs import still
-from warpwise.labs.budgets import counter_value
+from warpwise.labs.compiler_budget import causes, has_budget
+from warpwise.labs.counted import counted
 from warpwise.labs.endless import does_not_end
-from warpwise.labs.exercise import Case, Launch, Reason, Verdict
+from warpwise.labs.exercise import Case, Reason, Verdict
 from warpwise.labs.judge import judged, telling
 from warpwise.simt import Kernel
 
@@ -57,6 +58,8 @@ class Simulated:
     text: str = ""
     endless: bool = False
     prints: tuple[int, ...] = ()  #: of the student's whole cell
+    #: of a kernel that passed and has a budget for the compiler: ``compiler_budget.causes``
+    causes: Mapping[str, str] = field(default_factory=dict)
 
 
 def simulate(
@@ -131,7 +134,9 @@ def environment(backend: str = "simulator") -> dict[str, str]:
 def _simulated(line: dict[str, Any]) -> Simulated:
     found = store.finding(line["finding"]) if "finding" in line else None
     endless = line.get("endless", False)
-    return Simulated(found, line.get("text", ""), endless, tuple(line["prints"]))
+    return Simulated(
+        found, line.get("text", ""), endless, tuple(line["prints"]), line.get("causes", {})
+    )
 
 
 # From here on: what runs in the process.
@@ -203,7 +208,7 @@ def judge_answer(
 ) -> dict[str, Any]:
     """Return ``{"text": ..., "endless": ...}`` for a host function, else ``{"finding": ...}``."""
     try:
-        read = _read(answer, given)
+        read, said = _read(answer, given), dict[str, str]()
         if isinstance(read, str) and read:
             return {"text": read, "endless": does_not_end(read, answer.name)}
         about = (tests, answer.id, seed)
@@ -212,6 +217,9 @@ def judge_answer(
             if isinstance(read, Kernel)
             else Finding(False, Reason.NOT_DONE)
         )
+        if found.passed and isinstance(read, Kernel) and has_budget(hidden.cases(*about)):
+            said = causes(read)
+        return {"finding": asdict(found), "causes": said}
     except _UnreadableError as error:
         found = Finding(False, error.reason, str(error), error.advice)
     except MemoryError:
@@ -317,11 +325,8 @@ def worst(verdicts: Iterable[Verdict], cases: Iterable[Case]) -> Iterator[Counte
     A case that allows none and has some goes before all others, whatever the sizes drawn."""
     seen: dict[str, list[Counter]] = {}
     for verdict, case in zip(verdicts, cases, strict=False):
-        if isinstance(case, Launch) and verdict.trace is not None:
-            for name, limit in case.budget.items():
-                seen.setdefault(name, []).append(
-                    Counter(name, counter_value(verdict.trace, name), limit)
-                )
+        for name, value, limit in counted(verdict, case):
+            seen.setdefault(name, []).append(Counter(name, value, limit))
     for counters in seen.values():
         yield max(counters, key=lambda c: (c.over and not c.limit, c.excess))
 

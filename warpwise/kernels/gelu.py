@@ -15,6 +15,7 @@ ROOT = np.float32(math.sqrt(2 / math.pi))
 CUBIC = np.float32(0.044715)
 POWER1 = np.float32(-2 * math.sqrt(2 / math.pi) * math.log2(math.e))  # of x in the exponent of 2
 POWER3 = np.float32(-2 * math.sqrt(2 / math.pi) * math.log2(math.e) * 0.044715)  # of its cube
+ONE, LN2 = np.float32(1), np.float32(math.log(2))
 
 
 @cuda.jit
@@ -32,6 +33,14 @@ def gelu(a):
     The special-function unit computes the power and the division.
     """
     return a / (np.float32(1) + math.exp2(a * (POWER1 + POWER3 * a * a)))
+
+
+@cuda.jit(device=True, fastmath=True, forceinline=True)
+def through_gelu(d, a):
+    """Return d times the slope of GELU at a, which is a times 1 / (1 + 2^power)."""
+    sigmoid = ONE / (ONE + math.exp2(a * (POWER1 + POWER3 * a * a)))
+    slope = LN2 * a * (ONE - sigmoid) * (POWER1 + np.float32(3) * POWER3 * a * a)
+    return d * sigmoid * (ONE - slope)
 
 
 @cuda.jit(fastmath=True)

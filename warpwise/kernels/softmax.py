@@ -44,6 +44,22 @@ def warp_sum(own):
     return own
 
 
+@cuda.jit(device=True)
+def max_of_16(own):
+    """Return the largest number of half a warp, in all of its lanes."""
+    for mask in (8, 4, 2, 1):
+        own = max(own, cuda.shfl_xor_sync(ALL, own, mask))
+    return own
+
+
+@cuda.jit(device=True)
+def sum_of_16(own):
+    """Return the sum of half a warp's numbers, in all of its lanes."""
+    for mask in (8, 4, 2, 1):
+        own += cuda.shfl_xor_sync(ALL, own, mask)
+    return own
+
+
 @cuda.jit(device=True, fastmath=True)
 def block_max(own, of_warps):
     """Return the largest number of a block, in all threads.

@@ -26,10 +26,17 @@ OF_LABEL = (
     "index of the least, np.min its value"
 )
 SEVERAL = "return {} values, with a comma between them"
+TUPLE_AND_NO_LIST = "return a tuple in place of the list: leave out its [ ], or write tuple(...)"
+NOTHING_RETURNED = (
+    "end the function with return; if it does, what it returns was never set to anything but None: "
+    "print what that depends on"
+)
+SEVERAL_AND_NOT_NONE = f"{SEVERAL}; {NOTHING_RETURNED}"
 SWAPPED = "the results stand in another order than is asked for: exchange them in the return"
 SWAPPED_OR_EQUAL = f"{SWAPPED}; or, of two that are equally good, the other one is taken"
 BY_HAND = "work this element out by hand, step by step as the exercise states it"
 SMALL_CASE = "work a small case out by hand, step by step as the exercise states it"
+FOLLOW_IT = "follow by hand what your function works out for the result that it returns"
 OTHER_SHAPE = "look again at the shape that the exercise asks for"
 OF_TYPE = (
     "{0} is asked for: name it where the array begins, as in np.zeros(3, np.{0}), "
@@ -83,8 +90,8 @@ OVER_BUDGET = {
     "shared_load_requests": "load a value of shared memory once, into a variable, "
     "and use it several times",
     "shared_store_requests": "write to shared memory only what other threads will read",
-    "shared_bank_conflicts": "word w lies in bank w % 32, and tile[i, j] is word i * columns + j: "
-    "write down the banks of lanes 0, 1 and 2 there",
+    "shared_bank_conflicts": "word w lies in bank w % 32; tile[i, j] is word i * columns + j, and "
+    "tile[w] of a flat tile word w: write down the banks of lanes 0, 1 and 2 there",
     "shared_bytes_per_block": "shared memory should hold the tiles that one step needs, not more",
     "local_bytes_per_thread": "an array of one thread should hold one row or one tile of numbers, "
     "however long the whole is",
@@ -92,6 +99,8 @@ OVER_BUDGET = {
     "all warps of all blocks should take part, each with its own elements",
     "most_bytes_stored_by_a_warp": "a warp stores more than its share: "
     "each thread of each block should write its own part of the result, and each element once",
+    "loads_stored_at_once": "a store to shared memory waits for the load that brings its value: "
+    "load early, into variables or a local array, compute, and store only then",
     "warp_efficiency": "lanes of one warp should take the same path, "
     "and every warp should be full of work",
     "divergent_branches": "a condition that differs between the lanes of a warp makes it take both "
@@ -256,3 +265,27 @@ def _asks_for_tiles(launch: Launch) -> bool:
 def _shares(t: Trace) -> bool:
     """True if the kernel's text makes an array in shared memory."""
     return any("shared.array" in line for line in t.source.values())
+
+
+#: by reason or counter, of a program that runs on the ranks of a cluster
+OF_RUNS = {
+    "deadlock": "follow each rank, call by call: which one waits, and which other rank should do "
+    "its part then? Ranks that all send first, or all receive first, wait for one another",
+    "ranks do not agree": "both ends of a transfer name the same shape and type, and all ranks the "
+    "same collective",
+    "array still in use": "an array belongs to a transfer until the wait for it: wait first, or "
+    "work on a copy",
+    "mistake among ranks": "does the call get arrays, for one number np.array([x]), and ranks that "
+    "exist? And is whatever was started waited for?",
+    "most_bytes_sent_by_a_rank": "does a rank send a whole array where a piece would do, or the "
+    "same piece twice?",
+    "most_bytes_over_a_link": "which link carries more than the others? Share the bytes out",
+    "most_bytes_in_a_collective": "a collective of all arrays together can begin only when the "
+    "last one is there: start one for each bucket",
+    "collectives": "which collectives are needed? The exercise may ask for sends and receives "
+    "alone",
+    "microseconds": "does a rank do work that others do too, or wait where it could go on?",
+    "microseconds_not_hidden": "what travels while no rank computes? Start it as soon as its "
+    "numbers are there, go on computing, and wait only before the result is used",
+    "rounds": "which messages wait for others that they do not need? Let all ranks send at once",
+}

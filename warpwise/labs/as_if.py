@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.labs.compare import compare
-from warpwise.labs.exercise import Case, copied
+from warpwise.labs.exercise import Alone, copied
 from warpwise.labs.perturbed import Inputs
 from warpwise.labs.sides import arrays_of, of_case
 
@@ -24,7 +24,7 @@ FEWEST = 4  # wrong elements below which agreement tells nothing
 CLOSE = 1e-4  # relative error by which two results are one
 
 
-def explained(target: Any, case: Case) -> str:
+def explained(target: Any, case: Alone) -> str:
     """Say with which other inputs the result would be right; "" if none is found.
 
     ``target``: the kernel, or the function, whose result for ``case`` is wrong. Raises TimeIsUp
@@ -63,7 +63,7 @@ def _these(names: list[str]) -> str:
     return f"{'this' if len(names) == 1 else 'these'} {' and '.join(names)}"
 
 
-def _same(got: np.ndarray, due: np.ndarray, case: Case) -> bool:
+def _same(got: np.ndarray, due: np.ndarray, case: Alone) -> bool:
     if got.shape != due.shape:
         return False
     rtol, atol = (case.rtol or CLOSE), case.atol

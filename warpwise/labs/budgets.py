@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from warpwise.cluster import Record, switch
 from warpwise.metrics import ABOUT, FIELDS, MORE_IS_BETTER, NUMBERS, Metrics
 from warpwise.traces import Trace
 
@@ -20,9 +21,28 @@ OF_A_TRACE = (
     "local_bytes_per_thread",
     "most_bytes_loaded_by_a_warp",
     "most_bytes_stored_by_a_warp",
+    "loads_stored_at_once",
 )
 #: the names that a budget can use
 NAMES = (*NUMBERS, *OF_A_TRACE)
+#: counters of a program's run on a cluster that a budget can name
+OF_A_RUN = (
+    "most_bytes_sent_by_a_rank",
+    "most_bytes_over_a_link",
+    "most_bytes_in_a_collective",
+    "collectives",
+    "rounds",
+    "microseconds",
+    "microseconds_not_hidden",
+)
+#: what NVIDIA's compiler gives a thread of a kernel, and what an instruction of its inner loop
+#: computes, which ``Launch.compiled`` can limit: of ``CompilerFigures``
+OF_THE_COMPILER = (
+    "registers_per_thread",
+    "spilled_bytes",
+    "local_memory_bytes",
+    "flops_per_issue_slot",
+)
 #: a counter of loads or stores -> that of atomics which its budget pays for as well
 ATOMICS = {
     name: atomics
@@ -32,6 +52,7 @@ ATOMICS = {
 }
 #: counters of float64 arithmetic, whose budgets pay for its functions as well
 FLOAT64 = ("op_fp64", "flops_fp64")
+MANY = 1e12  #: seconds of latency, and bytes per second, beside which nothing else takes time
 _BY_THEMSELVES = frozenset(
     name for name in NUMBERS if "atomic" in name or "atomic" in ABOUT[name].formula
 )
@@ -74,6 +95,30 @@ def charged(m: Metrics, counter: str) -> float:
             m = replace(m, **{name: getattr(m, name) + count for name, count in more.items()})
     value: float = getattr(m, counter)
     return value
+
+
+def run_value(run: Record, counter: str) -> float:
+    """Return the value of a counter of a run, of OF_A_RUN.
+
+    ``rounds`` is the longest chain of messages of which each had to wait for the one before, and
+    ``microseconds_not_hidden`` what the run takes beyond the work of the rank with least of it."""
+    if counter == "collectives":
+        return len(run.collectives)
+    if counter == "most_bytes_in_a_collective":
+        return max((one.nbytes for one in run.collectives), default=0)
+    if counter == "microseconds":
+        return 1e6 * run.seconds
+    if counter == "microseconds_not_hidden":
+        return 1e6 * (run.seconds - min(rank.compute for rank in run.ranks))
+    if counter == "most_bytes_sent_by_a_rank":
+        return max(rank.bytes_sent for rank in run.ranks)
+    if counter == "most_bytes_over_a_link":
+        return max(run.bytes_by_link.values(), default=0)
+    ranks = run.log.ranks
+    if ranks == 1:
+        return 0
+    alone = run.on(switch(ranks, bytes_per_s=MANY, latency_s=MANY))
+    return int(max((passage.end for passage in alone.times.passages), default=0.0) / MANY + 0.5)
 
 
 def counts_atomics(t: Trace, counter: str) -> bool:

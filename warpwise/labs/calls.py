@@ -56,11 +56,8 @@ def judge_call(function: Callable[..., Any], call: Call, others: Sequence[Case] 
 def _judge_call(made: Made, call: Call) -> Verdict:
     function = made.function
     name = name_of(function)
-    if _is_kernel(function):
-        told = message(
-            "{name} is a kernel; a plain Python function is asked for here", name=Name(name)
-        )
-        return failed(call, Reason.WRONG_TYPE, told, plain("remove @cuda.jit above it"))
+    if (kernel := refused(function, call)) is not None:
+        return kernel
     args, texts = copies(call), texts_of(function)
     shown = shown_call(call, name)
     try:
@@ -71,9 +68,9 @@ def _judge_call(made: Made, call: Call) -> Verdict:
         ):
             value = function(*args)
     except TimeIsUp as error:
-        return _late(call, shown, made, texts, error)
+        return late(call, shown, function, texts, error)
     except (Exception, SystemExit) as error:
-        return _on_error(call, shown, texts, error)
+        return on_error(call, shown, texts, error)
     for given, now in zip(call.args, args, strict=True):
         if isinstance(given, np.ndarray) and compare(now, given):
             changed = message("{call} changed its argument", call=shown)
@@ -93,6 +90,15 @@ def _judge_call(made: Made, call: Call) -> Verdict:
     return verdict
 
 
+def refused(function: Callable[..., Any], call: Call) -> Verdict | None:
+    """Return the verdict on a kernel where a plain function is asked for."""
+    if not _is_kernel(function):
+        return None
+    name = Name(name_of(function))
+    told = message("{name} is a kernel; a plain Python function is asked for here", name=name)
+    return failed(call, Reason.WRONG_TYPE, told, plain("remove @cuda.jit above it"))
+
+
 def _has_nan(value: Any) -> bool:
     """True if a value, or one of several, is or has nan."""
     parts = value if isinstance(value, tuple) else (value,)
@@ -100,7 +106,7 @@ def _has_nan(value: Any) -> bool:
     return any(np.isnan(part).any() for part in known if np.asarray(part).dtype.kind == "f")
 
 
-def _on_error(call: Call, shown: Message, texts: Texts, error: BaseException) -> Verdict:
+def on_error(call: Call, shown: Message, texts: Texts, error: BaseException) -> Verdict:
     """Judge a call that raised an error: say on which line, and what to try."""
     told = message(
         "{call} raised [[{kind}: {error}|an error]]{line}",
@@ -114,7 +120,9 @@ def _on_error(call: Call, shown: Message, texts: Texts, error: BaseException) ->
     return failed(call, Reason.RAISED, told, message("[[{advise}]]", advise=advise))
 
 
-def _late(call: Call, shown: Message, made: Made, texts: Texts, error: TimeIsUp) -> Verdict:
+def late(
+    call: Call, shown: Message, function: Callable[..., Any], texts: Texts, error: TimeIsUp
+) -> Verdict:
     """Judge a call that passed its limit of time."""
     told = message(
         "{call} gave no answer in {limit:g} seconds{kind}{line}",
@@ -123,7 +131,7 @@ def _late(call: Call, shown: Message, made: Made, texts: Texts, error: TimeIsUp)
         kind=Words("" if error.waited else " of processor time"),
         line=_lines_in(texts, error),
     )
-    if _in_endless_loop(made.function, texts.lines_of(error)):
+    if _in_endless_loop(function, texts.lines_of(error)):
         return failed(call, Reason.ENDLESS, told, plain(advice.ENDLESS))
     if error.waited:
         return failed(call, Reason.TIMED_OUT, told, plain(advice.TIMED_OUT))

@@ -143,7 +143,7 @@ class Card:
         if not self.gauges:
             return ""
         rows = "".join(_gauge(gauge) for gauge in self.gauges)
-        title = f'<p class="ww-of">Counters of launch {escape(self.launch)}</p>'
+        title = f'<p class="ww-of">Counters of this case: {escape(self.launch)}</p>'
         return f'<div class="ww-gauges">{title}{rows}</div>'
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from textwrap import dedent, indent
 from typing import Any
 
+from warpwise.cluster import Record
 from warpwise.errors import WarpwiseError
 from warpwise.labs import (
     causes,
@@ -31,8 +32,10 @@ from warpwise.labs import (
 from warpwise.labs.budgets import counter_value, counts_atomics, figure
 from warpwise.labs.card import Card, Gauge
 from warpwise.labs.cells_run import CellsRun
+from warpwise.labs.compiler_budget import with_compiled
+from warpwise.labs.counted import counted
 from warpwise.labs.differences import Difference
-from warpwise.labs.exercise import Call, Case, Launch, Reason, Verdict
+from warpwise.labs.exercise import Call, Case, Launch, Program, Reason, Verdict
 from warpwise.labs.judge import FIRST_BLOCK, judge_until_wrong, telling
 from warpwise.labs.ladder import Attempts, Ladder
 from warpwise.labs.looked import Looked, looked
@@ -72,22 +75,27 @@ def check(
     kernel = names.get(target) if isinstance(target, str) else target
     case, shown = _shown(cases, verdicts)
     seen = _looked_at(kernel, case, shown)
+    taken, missing = tuple[Gauge, ...](), ""
     verdicts = _advised(kernel, verdicts, seen, _failed_one_in(kernel, name))
+    if not _nobody_looks():  # the grader compiles it elsewhere
+        verdicts, found, missing = with_compiled(kernel, cases, verdicts)
+        taken = tuple(Gauge(*one) for one in found)
+        case, shown = _shown(cases, verdicts)
     last = _told(verdicts)
     told = {"exercise": name, "advice": _advice(last)} | {k: getattr(last, k) for k in TOLD}
     _SESSION.told(name, last.passed)
-    card = _card(name, cases, verdicts, names, seen.told)
+    card = _card(name, cases, verdicts, names, seen.told, taken)
     _say(verdict_text(name, cases, verdicts, seen.told), card, told | {"looked": seen.told})
     if isinstance(case, Launch) and shown.trace is not None:
         below = on_gpu.report(kernel, name, cases, verdicts)
         charted = isinstance(board, Ladder) and board.rates is not None
         timed = modelled_time.of_interest(shown.trace) if last.passed and not charted else ""
-        _replace(COUNTERS, _folded(counters_text(shown.trace, case), below, timed))
+        _replace(COUNTERS, _folded(counters_text(shown.trace, case, taken), below, timed, missing))
     if board is not None and last.passed and shown.trace is not None:
         _replace(BOARD, board.add(name, shown.trace))
-    found = seen.difference
-    if found is not None and found.wrong:
-        _replace(PICTURE, _bundle(lambda: _drawn_inputs(found)))
+    differs = seen.difference
+    if differs is not None and differs.wrong:
+        _replace(PICTURE, _bundle(lambda: _drawn_inputs(differs)))
     elif isinstance(case, Launch) and shown.trace is not None:
         _replace(PICTURE, _bundle(lambda: place.picture(kernel, case, shown, view)))
     elif isinstance(case, Launch) and not shown.passed and not _nobody_looks():
@@ -96,10 +104,17 @@ def check(
             _replace(PICTURE, _bundle(lambda: ended))
     elif shown.trace is not None:
         picture(shown.trace, view=view)
+    elif shown.run is not None:
+        _replace(COUNTERS, _run_folded(shown.run))
     elif isinstance(case, Call) and case.view is not None:
         _replace(PICTURE, _bundle(lambda: case.view))
     if strict and not last.passed:
         raise AssertionError(f"{name}: {last.reason}")
+
+
+def passed(name: str) -> bool:
+    """Return whether an exercise's function passed its check, when it last ran in this session."""
+    return name in _SESSION.passed
 
 
 def _looked_at(target: Any, case: Case, verdict: Verdict) -> Looked:
@@ -154,7 +169,7 @@ def _judged(
     if not isinstance(target, str):
         return lookup.name_of(target), _read(judged(target))
     problem = lookup.problem(target, names, _CELLS)
-    if problem is None and all(isinstance(case, Call) for case in cases):
+    if problem is None and all(isinstance(case, Call | Program) for case in cases):
         problem = ungraded.problem(target, names)
     return target, _read((problem,) if problem else judged(names[target]))
 
@@ -183,6 +198,7 @@ def _card(
     verdicts: tuple[Verdict, ...],
     names: Mapping[str, Any],
     looked: str,
+    taken: Sequence[Gauge] = (),
 ) -> Card:
     """The verdict as a card: what ``verdict_text`` says, the counters, and the lab's progress."""
     last = _told(verdicts)
@@ -202,7 +218,7 @@ def _card(
         detail=f"{line}\n{dedent(rest)}",
         advice=last.advice,
         looked=looked,
-        gauges=_gauges(shown.trace, case) if right else (),
+        gauges=(*_gauges(shown, case), *taken) if right else (),
         launch=case.label,
         progress=progress.sentence(fold.units_in(running), _SESSION.passed, name),
     )
@@ -230,7 +246,8 @@ def verdict_text(
 
 
 def _outcome(case: Case, verdict: Verdict) -> str:
-    within = ", within budget" if isinstance(case, Launch) and case.budget else ""
+    has_budget = isinstance(case, Launch | Program) and case.budget
+    within = ", within budget" if has_budget else ""
     return f"right{within}" if verdict.reason == Reason.PASSED else verdict.reason
 
 
@@ -239,10 +256,16 @@ def _advice(verdict: Verdict) -> str:
     return "" if verdict.advice in verdict.detail else verdict.advice
 
 
-def _gauges(trace: Trace | None, launch: Case) -> tuple[Gauge, ...]:
-    """The counters that a launch's budget names, as it counts them, each with its limit."""
-    if trace is None or not isinstance(launch, Launch):
+def _gauges(verdict: Verdict, case: Case) -> tuple[Gauge, ...]:
+    """The counters that a case's budget names, as it counts them, each with its limit."""
+    if isinstance(case, Program):
+        return tuple(Gauge(*one) for one in counted(verdict, case))
+    if not isinstance(case, Launch) or verdict.trace is None:
         return ()
+    return _gauges_of(verdict.trace, case)
+
+
+def _gauges_of(trace: Trace, launch: Launch) -> tuple[Gauge, ...]:
     return tuple(
         Gauge(
             name,
@@ -254,9 +277,9 @@ def _gauges(trace: Trace | None, launch: Case) -> tuple[Gauge, ...]:
     )
 
 
-def counters_text(trace: Trace, launch: Launch) -> str:
-    """Return these counters as a table."""
-    gauges = _gauges(trace, launch)
+def counters_text(trace: Trace, launch: Launch, more: Sequence[Gauge] = ()) -> str:
+    """Return these counters as a table, with more below them."""
+    gauges = (*_gauges_of(trace, launch), *more)
     rows = [(gauge.counter, figure(gauge.value), gauge.limits) for gauge in gauges]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     lines = [f"  {name:{widths[0]}}  {value:>{widths[1]}}  {most}" for name, value, most in rows]
@@ -270,6 +293,18 @@ def _folded(counters: str, *below: str) -> dict[str, Any]:
     folded = f"<details><summary>Counters as text</summary><pre>{escape(counters)}</pre></details>"
     shown = [folded, *(f"<pre>{escape(text)}</pre>" for text in below if text)]
     return {"text/plain": "\n".join(filter(None, (counters, *below))), "text/html": "".join(shown)}
+
+
+def _run_folded(run: Record) -> dict[str, Any]:
+    """The record of a program's run: its picture, and its tables where there is none."""
+    text = run.text()
+    tables = f"<pre>{escape(text)}</pre>"
+    try:
+        picture = tables if _nobody_looks() else run.show()._repr_html_()
+    except ImportError:
+        picture = tables
+    shown = f"<details><summary>The run, modelled</summary>{picture}</details>"
+    return {"text/plain": text, "text/html": shown}
 
 
 def picture(trace: Trace, kind: str | None = None, view: Any = None) -> None:

@@ -117,11 +117,11 @@ def kind_of(value: Any) -> str | None:
 def advice_on_type(value: Any, wanted: str | None, shape: tuple[int, ...]) -> str:
     """Say how to give the right type instead; "" if nothing is known to help."""
     if value is None:
-        return "end the function with return"
+        return advice.NOTHING_RETURNED
     if shape and type(value) in (list, tuple):
         return advice.AN_ARRAY
     if type(value) in (set, frozenset, list, tuple, dict):
         return "return how many there are: len(...)" if wanted == "i" else advice.A_NUMBER
-    if wanted == "i" and kind_of(value) == "f":
+    if wanted == "i" and kind_of(value) in ("b", "f"):
         return advice.INTEGER_ARRAY if shape else advice.INTEGERS
     return ""

@@ -1,4 +1,4 @@
-"""Exercises as data: launches of a kernel, calls of a function, and the verdict on one of them.
+"""Exercises as data: launches, calls, runs on a cluster, and the verdict on one of them.
 
 These are plain values. A lab's check cell builds them, the hidden tests build them from a seed, and
 ``judge`` turns them into verdicts; nothing here runs student code."""
@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from warpwise.cluster import Record, Topology
 from warpwise.errors import LabError
 from warpwise.hopper import TensorMap
-from warpwise.labs.budgets import NAMES
+from warpwise.labs.budgets import NAMES, OF_A_RUN, OF_THE_COMPILER
 from warpwise.labs.compare import poison
 from warpwise.messages import NOTHING, Message
 from warpwise.metrics import Metrics
@@ -41,6 +42,11 @@ class Reason:
     NOT_PYTHON = "not Python"
     OVER_BUDGET = "over budget: "  #: followed by the name of the counter
     TOO_MUCH_MEMORY = "over budget: memory"  #: of a host function
+    REFUSED = "refused by the compiler"  #: NVIDIA's, of a kernel that is right
+    DEADLOCK = "deadlock"  #: of ranks, which wait for what no rank does
+    MISMATCH = "ranks do not agree"
+    IN_USE = "array still in use"  #: by a transfer that was not waited for
+    RANKS = "mistake among ranks"  #: any other
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ Reference = Callable[..., np.ndarray | tuple[np.ndarray, ...]]
 #: from what is misread, as a clause that follows "if", to what then comes out: as ``want`` of the
 #: case, or as a reference of its inputs
 Readings = Mapping[str, Any]
+#: takes what a function returned, of a tuple each item, and says what is wrong with it, or ""
+Objection = Callable[..., str]
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,9 @@ class Launch:
     starts of ``InOut`` in order, and returns an array, or a tuple with one for each output.
     ``readings`` name the ways in which the exercise is misread, each with its result or a
     function as ``reference`` is; a wrong answer that gives such a result is told which.
+    ``compiled`` is a budget on what NVIDIA's compiler makes of the kernel, of
+    ``budgets.OF_THE_COMPILER``: the most each may be, and of ``flops_per_issue_slot`` the least.
+    Where there is no compiler, nothing comes of it.
     Raises LabError when ``want`` and ``args`` do not fit together or a counter does not exist."""
 
     label: str
@@ -97,6 +108,7 @@ class Launch:
     advice: Mapping[str, str] = field(default_factory=dict)
     reference: Reference | None = field(default=None, repr=False, compare=False)
     readings: Readings = field(default_factory=dict, repr=False, compare=False)
+    compiled: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         outs = [_kind_of(out) for out in self.args if isinstance(out, Out | InOut)]
@@ -104,7 +116,7 @@ class Launch:
         if outs != wants:
             both = f"the outputs are {outs}, the expected arrays {wants}"
             raise LabError(f"launch {self.label!r}: {both}")
-        unknown = sorted(set(self.budget) - {*NAMES})
+        unknown = sorted((set(self.budget) - {*NAMES}) | (set(self.compiled) - {*OF_THE_COMPILER}))
         if unknown:
             raise LabError(f"launch {self.label!r}: no counter is called {', '.join(unknown)}")
         if idle := sorted(set(self.advice) - set(self.budget)):
@@ -123,7 +135,9 @@ class Call:
     launch. ``reference`` works out what is wanted of other arguments, and ``readings`` say what
     comes out if the exercise is misread, as a launch's do. ``labels`` number the outputs
     that name something, such as the fastest of some devices: none is more or less than another.
-    ``typed`` number those that need the very dtype of ``want``; others may be of another width."""
+    ``typed`` number those that need the very dtype of ``want``; others may be of another width.
+    Where many results are right, ``want`` is one of them, and ``objection`` says of others of its
+    types and shapes what is wrong; of a hidden call only that something is."""
 
     label: str
     args: tuple[Any, ...]
@@ -137,11 +151,59 @@ class Call:
     readings: Readings = field(default_factory=dict, repr=False, compare=False)
     labels: tuple[int, ...] = field(default=(), repr=False, compare=False)
     typed: tuple[int, ...] = ()
+    objection: Objection | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Program:
+    """One run of a function on the ranks of a simulated cluster, and what each rank must return.
+
+    ``each`` holds by rank the arguments that stand after ``dist``: numbers and arrays. ``want`` has
+    what each returns, as ``want`` of a Call. ``budget`` maps counters of a run, of
+    ``budgets.OF_A_RUN``, to the most each may be, and ``advice`` some of them to what to try.
+    ``topology`` is as ``cluster.run`` takes it. ``readings`` map what is misread, as a call's do,
+    to what each rank then returns. The function may call its arrays its own: they are copies. Its
+    kernels would run in the notebook and not in the grader, so an exercise asks for NumPy. Raises
+    LabError when ``want`` and ``each`` do not fit together or a counter does not exist."""
+
+    label: str
+    each: tuple[tuple[Any, ...], ...]
+    want: tuple[Any, ...]
+    budget: Mapping[str, float] = field(default_factory=dict)
+    rtol: float = 0.0
+    atol: float = 0.0
+    advice: Mapping[str, str] = field(default_factory=dict)
+    topology: Topology | None = None
+    readings: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.each) != len(self.want) or not self.each:
+            both = f"{len(self.each)} ranks run, and {len(self.want)} results are wanted"
+            raise LabError(f"program {self.label!r}: {both}")
+        unknown = sorted({*self.budget, *self.advice} - {*OF_A_RUN})
+        if unknown:
+            raise LabError(f"program {self.label!r}: no counter is called {', '.join(unknown)}")
+
+    @property
+    def ranks(self) -> int:
+        return len(self.each)
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments of the first rank."""
+        return self.each[0]
+
+    def of_rank(self, rank: int) -> Call:
+        """Return what a rank is asked for, as a call."""
+        readings = {clause: results[rank] for clause, results in self.readings.items()}
+        given, want = self.each[rank], self.want[rank]
+        return Call(self.label, given, want, self.rtol, self.atol, readings=readings)
 
 
 #: of hidden calls: below, the grader could not tell an answer's memory from Python's
 LEAST_MOST_BYTES = 48 << 20
-Case = Launch | Call
+Alone = Launch | Call  #: a case of one GPU, or of none
+Case = Alone | Program
 Item = TypeVar("Item")
 
 
@@ -151,7 +213,8 @@ class Verdict:
 
     ``reason`` is one of the phrases of ``Reason``. ``message`` says where, what was expected and
     what came instead, ``remedy`` what to try. ``detail`` and ``advice`` are these in full, for
-    whoever may see the case; of a hidden case only their hidden renderings leave the grader."""
+    whoever may see the case; of a hidden case only their hidden renderings leave the grader.
+    ``run`` is of a program that came to its end."""
 
     passed: bool
     reason: str
@@ -160,6 +223,7 @@ class Verdict:
     metrics: Metrics | None = None
     trace: Trace | None = field(default=None, repr=False, compare=False)
     remedy: Message = NOTHING
+    run: Record | None = field(default=None, repr=False, compare=False)
 
     @property
     def detail(self) -> str:
@@ -210,7 +274,7 @@ def outputs(launch: Launch, items: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(item for arg, item in pairs if isinstance(arg, Out | InOut))
 
 
-def read_as(case: Case, output: int = 0) -> dict[str, np.ndarray]:
+def read_as(case: Alone, output: int = 0) -> dict[str, np.ndarray]:
     """Return what one of a case's outputs is in each of its readings, by what is misread."""
     given = [value_of(arg) for arg in inputs_of(case)]
     made = {

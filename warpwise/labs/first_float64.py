@@ -86,7 +86,7 @@ def _born(kernel: Kernel, args: Mapping[str, Any], node: ast.expr) -> Iterator[B
             if name in WIDE:
                 yield node, "write np.float32 there"
             elif name == "array":
-                if any(ast.unparse(part).endswith("float64") for part in (*given, *_values(node))):
+                if any(_is_wide_type(part) for part in (*given, *_values(node))):
                     yield node, "make it of np.float32"
             elif name not in CONVERTED:
                 for part in given:
@@ -111,6 +111,11 @@ def _born(kernel: Kernel, args: Mapping[str, Any], node: ast.expr) -> Iterator[B
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     yield from _born(kernel, args, child)
+
+
+def _is_wide_type(node: ast.expr) -> bool:
+    """True for ``np.float64`` and its other names, ``"f8"`` among them."""
+    return ast.unparse(node).strip("'").rpartition(".")[2] in {"float64", "double", "float", "f8"}
 
 
 def _values(call: ast.Call) -> list[ast.expr]:

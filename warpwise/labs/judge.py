@@ -1,6 +1,7 @@
 """Judge a kernel or a function on a case: the one judge of check cells and of the grader.
 
-A kernel is only ever interpreted; host functions are judged in ``calls``. Left out: running host
+A kernel is only ever interpreted; host functions are judged in ``calls``, and those that run on the
+ranks of a cluster in ``programs``. Left out: running host
 functions safely (the grader's sandbox does) and deciding points."""
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from warpwise.labs.exercise import (
     InOut,
     Launch,
     Out,
+    Program,
     Reason,
     Verdict,
     fresh,
     value_of,
 )
 from warpwise.labs.lookup import is_stub, name_of, names_of_arguments
+from warpwise.labs.programs import judge_program
 from warpwise.labs.results import Mistake, on_outputs
 from warpwise.labs.uses import uses
 from warpwise.messages import NOTHING, Datum, Name, Size, Words, message, plain
@@ -59,10 +62,17 @@ REASONS: dict[type[errors.WarpwiseError], str] = {
 ATOMICS_TOO = ", atomics included,"
 
 
-def judge(target: Any, cases: Iterable[Case], max_steps: int = MAX_STEPS) -> tuple[Verdict, ...]:
-    """Judge a kernel or a function, case by case, up to and including the first that fails."""
+def judge(
+    target: Any,
+    cases: Iterable[Case],
+    max_steps: int = MAX_STEPS,
+    record: Sequence[int] = FIRST_BLOCK,
+) -> tuple[Verdict, ...]:
+    """Judge a kernel or a function, case by case, up to and including the first that fails.
+
+    ``record`` is as ``judged`` takes it."""
     verdicts = []
-    for verdict in judged(target, cases, max_steps):
+    for verdict in judged(target, cases, max_steps, record):
         verdicts.append(verdict)
         if not verdict.passed:
             break
@@ -86,6 +96,8 @@ def judged(
     for case in cases:
         if isinstance(case, Launch):
             yield judge_launch(target, case, max_steps, known, record)
+        elif isinstance(case, Program):
+            yield judge_program(target, case)
         else:
             yield judge_call(target, case, known)
 
@@ -148,7 +160,7 @@ def judge_launch(
         return _on_error(error, launch)
     names = names_of_arguments(as_kernel(kernel).parameters, len(args))
     found = (
-        _race(kernel, t)
+        _race(kernel, launch, t)
         or _inputs(launch, args, names)
         or on_outputs(kernel, launch, args, names, t, others)
         or _budget(as_kernel(kernel), launch, t)
@@ -168,11 +180,13 @@ def _on_error(error: errors.WarpwiseError, case: Case) -> Verdict:
 # Each of the four looks for one kind of mistake.
 
 
-def _race(kernel: Any, t: Trace) -> Mistake | None:
+def _race(kernel: Any, launch: Launch, t: Trace) -> Mistake | None:
     if not t.races:
         return None
     race = t.races[0]
-    return Reason.RACE, race.told(uses(as_kernel(kernel), race.array).listed), race.remedy
+    without = launch.budget.get("atomics") == 0
+    remedy = race.remedy_without_atomics if without else race.remedy
+    return Reason.RACE, race.told(uses(as_kernel(kernel), race.array).listed), remedy
 
 
 def _inputs(launch: Launch, args: list[Any], names: tuple[str, ...]) -> Mistake | None:

@@ -157,10 +157,10 @@ def _texts(name: str, content: bytes, depth: int = 0) -> Iterator[tuple[str, str
     That is itself, its JSON strings, members of an archive, and decoded base64."""
     if depth > DEEPEST:
         return
-    if zipfile.is_zipfile(io.BytesIO(content)):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for member in archive.infolist():
-                yield from _texts(f"{name}/{member.filename}", archive.read(member), depth + 1)
+    archive = _archive(content)
+    if archive:
+        for member in archive.infolist():
+            yield from _texts(f"{name}/{member.filename}", archive.read(member), depth + 1)
         return
     with suppress(OSError, EOFError, zlib.error):
         unpack = gzip.decompress if content[:2] == b"\x1f\x8b" else zlib.decompress
@@ -204,6 +204,14 @@ def _strings(value: object) -> Iterator[str]:
         for key, item in value.items():
             yield key
             yield from _strings(item)
+
+
+def _archive(content: bytes) -> zipfile.ZipFile | None:
+    """Return an archive; None for anything else, even if its end looks like one's."""
+    try:
+        return zipfile.ZipFile(io.BytesIO(content))
+    except zipfile.BadZipFile:
+        return None
 
 
 def _decoded(encoded: bytes) -> bytes:

@@ -15,6 +15,7 @@ import signal
 import threading
 import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -53,10 +54,12 @@ def counted(wall_seconds: float, queued_seconds: float) -> float:
 class at_most:
     """Raise TimeIsUp in the block once it has used so many seconds of processor time.
 
-    Or once it has taken PATIENCE times as long; at its end too, if it caught that."""
+    Or once it has taken PATIENCE times as long; at its end too, if it caught that. ``used`` is the
+    clock of processor time: of this thread, or ``time.process_time`` where the code has others."""
 
-    def __init__(self, seconds: float):
+    def __init__(self, seconds: float, used: Callable[[], float] | None = None):
         self.seconds, self.most = seconds, PATIENCE * seconds
+        self.used = used
         self.rung: TimeIsUp | None = None
         self.over = False
         in_main = threading.current_thread() is threading.main_thread()
@@ -70,7 +73,8 @@ class at_most:
     def __enter__(self) -> None:
         if self.timers:
             self.began, self.queued_before = time.monotonic(), queued()
-            self.used_before = time.thread_time()  # which a browser's Python lacks
+            self.used = self.used or time.thread_time  # which a browser's Python lacks
+            self.used_before = self.used()
         self.before = {number: signal.signal(number, self._ring) for number in self.timers}
         for number, timer in self.timers.items():
             signal.setitimer(timer, self.seconds if number == signal.SIGPROF else self.most, AGAIN)
@@ -90,8 +94,8 @@ class at_most:
         if self.over:
             return
         used = number == signal.SIGPROF
-        if used:  # by all threads together
-            left = self.seconds - (time.thread_time() - self.used_before)
+        if used and self.used is not None:  # by all threads together
+            left = self.seconds - (self.used() - self.used_before)
         else:
             waited = queued() - self.queued_before
             left = self.most - counted(time.monotonic() - self.began, waited)

@@ -22,6 +22,7 @@ import numpy as np
 from warpwise import trace
 from warpwise.errors import LaunchError, TraceError, WarpwiseError
 from warpwise.labs.blame import blamed_line
+from warpwise.labs.budgets import OF_THE_COMPILER
 from warpwise.labs.exercise import Launch, Reason, Verdict, fresh
 from warpwise.labs.judge import MAX_STEPS
 from warpwise.labs.until import until_mistake
@@ -167,6 +168,8 @@ def _of_race(t: Trace) -> Place:
 def _of_budget(launch: Launch, verdict: Verdict, t: Trace) -> Place:
     """The line that the message names, and of the recorded warps the one that idles most there."""
     counter = verdict.reason.removeprefix(Reason.OVER_BUDGET)
+    if counter in OF_THE_COMPILER:  # of the machine code, which no trace shows
+        return Place()
     kind = next((k for k in ("load", "store") if f"_{k}" in counter), None)
     line = blamed_line(t, counter, launch.budget[counter])
     return Place(line, kind, warp=_idlest(t, line) if counter in LANES else None)

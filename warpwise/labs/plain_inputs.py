@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.labs.compare import compare
-from warpwise.labs.exercise import Case, copied
+from warpwise.labs.exercise import Alone, copied
 from warpwise.labs.sides import Arrays, arrays_of, of_case
 from warpwise.messages import Element, Name
 
@@ -57,7 +57,7 @@ class Plain:
     right: bool | None = None
 
 
-def counted(target: Any, case: Case) -> Plain:
+def counted(target: Any, case: Alone) -> Plain:
     """Say how many terms a sum of a wrong kernel has, and should have, if anything is known.
 
     ``target``: the kernel, or the function, whose result for ``case`` is wrong. Raises TimeIsUp
@@ -83,7 +83,7 @@ def counted(target: Any, case: Case) -> Plain:
     return Plain(told, right)
 
 
-def _are_right(got: Arrays, want: Arrays, case: Case) -> bool:
+def _are_right(got: Arrays, want: Arrays, case: Alone) -> bool:
     pairs = zip(got, want, strict=True)
     return all(
         mine.shape == due.shape and compare(mine, due, case.rtol, case.atol) is None
@@ -133,7 +133,7 @@ def _told(reading: Reading, element: str, got: int, want: int) -> str:
 
 
 def _all_right(
-    reading: Reading, outputs: Sequence[str], got: Arrays, want: Arrays, case: Case
+    reading: Reading, outputs: Sequence[str], got: Arrays, want: Arrays, case: Alone
 ) -> str:
     """Say that sums have as many terms as they should, where all results are such sums."""
     if not _are_right(got, want, case):

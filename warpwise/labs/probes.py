@@ -26,7 +26,7 @@ import numpy as np
 
 from warpwise.labs.compare import Mismatch, compare
 from warpwise.labs.differences import EXTRA, MISSING, UNTRIED, UNUSED, USED, Difference
-from warpwise.labs.exercise import Case
+from warpwise.labs.exercise import Alone
 from warpwise.labs.limit import TimeIsUp, at_most
 from warpwise.labs.perturbed import DOWN, UP, Inputs
 from warpwise.labs.sides import NONE, Arrays, Run, Side, alike, arrays_of, of_case, tried
@@ -43,7 +43,7 @@ Marks = Iterator[tuple[np.ndarray, str]]
 LARGEST, SMALLEST = -1, 1
 
 
-def difference(target: Any, case: Case, seconds: float = SECONDS) -> Difference | None:
+def difference(target: Any, case: Alone, seconds: float = SECONDS) -> Difference | None:
     """Return what the first wrong element depends on, as far as that is found in so many seconds.
 
     ``target``: the kernel, or the function, whose result for ``case`` is wrong. Returns None if
@@ -70,7 +70,7 @@ def silence() -> Iterator[None]:
 class _Probe:
     """The search, and what is known so far: ``uses`` has a word for each cell."""
 
-    case: Case
+    case: Alone
     run: Run
     inputs: Inputs
     outputs: tuple[str, ...]
@@ -248,7 +248,7 @@ def _too_many(mine: Side, theirs: Side, cells: np.ndarray) -> str:
     return EXTRA if found and theirs.calm.rests(cells, most=0) else MIXED
 
 
-def _near(now: float | None, then: Any, case: Case) -> bool:
+def _near(now: float | None, then: Any, case: Alone) -> bool:
     """True if a value is what it was, or what is wanted, as the case compares."""
     if now is None:
         return False

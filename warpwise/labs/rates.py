@@ -68,8 +68,9 @@ class Rates:
             return None
         flops = large.metrics.flops * prod(self.grid) / prod(large.grid)
         low, high, rate = (flops / t / 1e9 for t in (found.high, found.low, found.seconds))
-        kept = registers(found.registers, found.spill_bytes)
-        told = f"{low:,.0f} to {high:,.0f}; bound by {found.binds}, {kept}"
+        kept = registers(found.registers, found.spill_bytes, found.stack_bytes)
+        slots = f"{found.flops_per_issue_slot:.0f} of at most 64 FLOPs in an issue slot"
+        told = f"{low:,.0f} to {high:,.0f}; bound by {found.binds}, {kept}, {slots} of its loop"
         return Bar(name, rate, told, own=True)
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from warpwise.labs.exercise import Call, Case, Launch, Out, fresh, outputs, value_of, with_value
+from warpwise.labs.exercise import Alone, Call, Launch, Out, fresh, outputs, value_of, with_value
 from warpwise.labs.judge import MAX_STEPS
 from warpwise.labs.lookup import name_of, names_of_arguments
 from warpwise.labs.perturbed import DOWN, UP, Inputs, inputs_of
@@ -29,7 +29,7 @@ Arrays = tuple[np.ndarray, ...]
 Run = Callable[[Sequence[Any]], Arrays]  #: from the inputs of a case to all its outputs
 
 
-def of_case(target: Any, case: Case) -> tuple[Run, Inputs, tuple[str, ...]]:
+def of_case(target: Any, case: Alone) -> tuple[Run, Inputs, tuple[str, ...]]:
     """Return how to run a kernel or a function, its inputs, and the names of its outputs."""
     return _of_launch(target, case) if isinstance(case, Launch) else _of_call(target, case)
 

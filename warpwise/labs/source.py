@@ -28,6 +28,7 @@ from nbformat import NotebookNode
 
 from warpwise.errors import LabError
 from warpwise.labs.fold import FOLDED, Unit, headed
+from warpwise.labs.trees import parse
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = ("kernel", "host")
@@ -177,7 +178,7 @@ def _problems_of(cell: NotebookNode) -> list[str]:
     if not marks or marks != [BEGIN, END] * (len(marks) // 2):
         return [f"exercise {wanted['id']!r} needs {BEGIN} and {END}, in turn"]
     try:
-        solved, stubbed = ast.parse(unmarked(cell.source)), ast.parse(stub(cell.source))
+        solved, stubbed = parse(unmarked(cell.source)), parse(stub(cell.source))
     except SyntaxError as error:
         return [f"exercise {wanted['id']!r} is not Python: {error}"]
     for tree in (solved, stubbed):

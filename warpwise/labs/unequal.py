@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from warpwise.labs.compare import compare
-from warpwise.labs.exercise import Case, copied
+from warpwise.labs.exercise import Alone, copied
 from warpwise.labs.sides import arrays_of, of_case
 
 FEWEST = 2  # equal numbers of an array's, beyond which it has ties
@@ -21,7 +21,7 @@ SPREAD = 0.1  # of the usual size of an array's numbers, by which they are moved
 RIGHT = "once the numbers of {names} all differ, the result is right"
 
 
-def named(target: Any, case: Case) -> tuple[str, ...]:
+def named(target: Any, case: Alone) -> tuple[str, ...]:
     """Name the inputs whose equal numbers make a result wrong; none if that is not known.
 
     ``target``: the kernel, or the function, whose result for ``case`` is wrong. Raises TimeIsUp

@@ -1,35 +1,62 @@
-"""Find a name of this package that a plain function uses and that grading leaves out.
+"""Find a name that a plain function uses and that grading leaves out.
 
-The grader keeps of a function's surroundings what the function calls, literal constants and imports
-of a few modules. In a notebook the function sees the lab's imports of ``warpwise`` too, so one that
-asks ``trace`` for the result would pass its check and then fail."""
+The grader keeps of a function's surroundings what can be run without this package
+(``surroundings``). In a notebook the function sees the lab's imports of ``warpwise`` too, so one
+that asks ``trace`` for the result would pass its check and then fail; so would one that reads a
+table which a loop in another cell has filled."""
 
 from __future__ import annotations
 
+import ast
 import dis
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from warpwise.labs.exercise import Reason, Verdict
+from warpwise.labs.surroundings import left_out
+from warpwise.labs.trees import parse
 from warpwise.messages import plain
 
 PACKAGE = "warpwise"
 
 
 def problem(name: str, names: Mapping[str, Any]) -> Verdict | None:
-    """Return the verdict on a function ``names[name]`` that uses this package, None if it does not.
+    """Return the verdict on a function ``names[name]`` that uses what grading lacks, else None.
 
     Functions of the notebook that it calls are looked through as well."""
     found = _path(name, names, (name,))
     if found is None:
-        return None
+        return _of_a_notebook(name, names)
     *calls, used = found
     told = f"{calls[-1]} uses {used} of {PACKAGE}, which grading does not have"
     if len(calls) > 1:
         told = f"{' calls '.join(calls)}, and {told}"
     advice = f"compute the result without {calls[1] if len(calls) > 1 else used}"
     return Verdict(False, Reason.RAISED, plain(told), remedy=plain(advice))
+
+
+def _of_a_notebook(name: str, names: Mapping[str, Any]) -> Verdict | None:
+    """The verdict on a function that reads data which the cells run so far set step by step."""
+    nodes = [node for text in names.get("In", ()) for node in _statements(text)]
+    data = [one for one in left_out(name, nodes) if not _is_code(names.get(one))]
+    if not data:
+        return None
+    told = f"{name} needs {min(data)}, which grading does not have: of the cells around a function"
+    told += " it takes along imports, functions, classes and single assignments"
+    advice = f"set {min(data)} inside {name}, or in one assignment that needs nothing of {PACKAGE}"
+    return Verdict(False, Reason.RAISED, plain(told), remedy=plain(advice))
+
+
+def _statements(text: object) -> Iterable[ast.stmt]:
+    try:
+        return parse(text).body if isinstance(text, str) else ()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def _is_code(value: Any) -> bool:
+    return value is None or isinstance(value, ModuleType | type) or callable(value)
 
 
 def _path(

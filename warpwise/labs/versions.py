@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from nbformat import NotebookNode
 
 from warpwise.labs.source import Exercise, Lab, role, stub, unmarked
+from warpwise.labs.trees import parse
 
 KEY = "exercises"  #: of a notebook's metadata, beside ``version``
 DIGITS = 12
@@ -107,7 +108,7 @@ def _free(node: ast.stmt) -> set[str]:
 def _tree(source: str) -> ast.Module:
     """Parse a cell; magics and other lines that are IPython's define nothing."""
     try:
-        return ast.parse(source)
+        return parse(source)
     except SyntaxError:
         return ast.Module([], [])
 

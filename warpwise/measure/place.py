@@ -153,14 +153,14 @@ def on_gpu(quick: bool = False) -> Place:
     except ImportError as error:
         lost = error.name or "a complete CuPy"
         extra = "'.[gpu-cu13]' (or gpu-cu12; `warpwise doctor` says which)"
-        advice = f"python -m pip install -e {extra}"
+        advice = f"python -m pip install -e {extra}; --rehearse needs neither that nor a GPU"
         raise MeasureError(f"measuring needs {lost}: {advice}") from error
     try:
         there = cuda.is_available()
     except Exception as error:  # of the driver or a missing library: `doctor` examines each
         said = str(error).splitlines()[:1] or [type(error).__name__]
         problem = f"measuring needs an NVIDIA GPU, and CUDA cannot look for one ({said[0]})"
-        raise MeasureError(f"{problem}: see `warpwise doctor`") from error
+        raise MeasureError(f"{problem}: see `warpwise doctor`; --rehearse needs none") from error
     if not there:
         advice = "`warpwise doctor` says why; --rehearse needs none"
         raise MeasureError(f"measuring needs an NVIDIA GPU: none was found here ({advice})")

@@ -2,21 +2,22 @@
 
 A variant's launches are taken before they run, at the sizes that a GPU gets; of each a few blocks
 are traced, and their times added up. Of a suite with many sizes some are predicted, from the
-smallest to the largest. Left out: libraries, of whose kernels nobody has the text; graphs; and
-latencies, which the model is given."""
+smallest to the largest. Left out: libraries, of whose kernels nobody has the text; graphs;
+latencies, which the model is given; and GPT-2's step: no few blocks stand for all of its attention,
+and all of them are too many to be traced."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from math import prod
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
 from warpwise.benchmark_records import PREDICTED, folder, predicted_rows, slug
 from warpwise.cuda.redirected import Asked, redirected
-from warpwise.errors import TraceError, WarpwiseError
+from warpwise.errors import MeasureError, TraceError, WarpwiseError
 from warpwise.measure.case import Case, Variant
 from warpwise.measure.machine import command, versions
 from warpwise.measure.place import Place, modelled
@@ -25,12 +26,13 @@ from warpwise.measure.suites import SUITES, suite
 from warpwise.measure.worker import write
 from warpwise.simt import trace
 from warpwise.stopwatch import Card, Estimate, find
+from warpwise.stopwatch.sharing import ends_and_middle
 
 MOST_CASES = 2  #: of a suite, evenly spread: the first and the last, at least
 BLOCKS_TRACED = 4
 MOST_THREADS = 2**18  #: of a launch that is traced whole, where its blocks differ
-#: Suites without times, or of what the model is given and does not work out.
-TIMELESS = ("counters", "latency", "constants")
+#: Suites without times, of what the model is given and does not work out, or too large.
+TIMELESS = ("counters", "latency", "constants", "gpt2")
 OURS = "numba"  #: whose kernels they are, as variants say it
 
 
@@ -63,9 +65,10 @@ def _estimate(asked: Asked, card: Card) -> Estimate:
     try:
         found: Estimate = trace(*launch, **options, blocks_traced=BLOCKS_TRACED).time(card)
     except TraceError:
-        if prod(asked.grid) * prod(asked.block) > MOST_THREADS:
+        blocks = prod(asked.grid)
+        if blocks * prod(asked.block) > MOST_THREADS:
             raise
-        found = trace(*launch, **options).time(card)
+        found = trace(*launch, **options, record=ends_and_middle(blocks)).time(card)
     return found
 
 
@@ -95,6 +98,9 @@ def row_of(name: str, case: Case, variant: Variant, launches: Launches) -> dict[
     longest = max(found, key=lambda one: one.seconds, default=None)
     if longest is None:
         return row | {"problem": "it launches no kernel of ours"}
+    open_ended = next((one for one in found if not isfinite(one.high)), None)
+    if open_ended is not None:
+        return row | {"problem": open_ended.notes[0]}
     return row | {
         "predicted_ms": milliseconds(found),
         "launches": len(found),
@@ -164,9 +170,14 @@ def written(
 ) -> Iterator[str]:
     """Predict suites, all by default, and yield what there is to say, a line for each.
 
-    Raises LaunchError for an unknown device, MeasureError for an unknown suite."""
+    Raises LaunchError for an unknown device, MeasureError for an unknown suite, or if none of
+    them can be predicted."""
     card, wanted = find(device), chosen(names)
     path = path_of(card, out or folder())
+    nothing = [f"{name}: there is nothing to predict" for name in names if name in TIMELESS]
+    if set(wanted) <= set(TIMELESS):
+        raise MeasureError("; ".join(nothing))
+    yield from nothing
     for name, rows in predicted(card, wanted, path, command(list(arguments))):
         yield f"{name}: {rows} predictions"
     yield f"predictions: {path}"

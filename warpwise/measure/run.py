@@ -16,7 +16,7 @@ from typing import Any
 
 from warpwise.benchmark_records import Record, read, slug
 from warpwise.errors import MeasureError
-from warpwise.measure.suites import SUITES
+from warpwise.measure.suites import LONGER, SUITES
 from warpwise.measure.worker import NOT_MEASURED, write
 
 SECONDS = 300  # limit of one suite
@@ -38,7 +38,7 @@ class Outcome:
 @dataclass(frozen=True)
 class Settings:
     """Settings of a run. ``out``: the folder for records. ``command``: the command line to record.
-    ``seconds``: time limit of one suite.
+    ``seconds``: time limit of one suite; some may take ``LONGER``.
     """
 
     out: Path
@@ -87,7 +87,8 @@ def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str],
             encoding="utf-8",
             errors="replace",
         )
-        timer = threading.Timer(settings.seconds, _end, [worker])
+        seconds = settings.seconds * LONGER.get(name, 1)
+        timer = threading.Timer(seconds, _end, [worker])
         timer.start()
         try:
             for line in worker.stdout or ():
@@ -105,7 +106,7 @@ def _worked(name: str, path: Path, settings: Settings, say: Callable[[str, str],
         raise MeasureError(last)
     if status == 0:
         return ""
-    return f"stopped after {settings.seconds:.0f} seconds" if timed_out else last
+    return f"stopped after {seconds:.0f} seconds" if timed_out else last
 
 
 def _end(worker: subprocess.Popen[str]) -> None:

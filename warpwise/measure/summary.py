@@ -78,7 +78,7 @@ def _targets(device: str, groups: Mapping[str, Iterable[Reached]]) -> Iterator[s
             asked = f"{one.bar.at_least:.2f}" if one.bar.at_least else ""
             yield (
                 f"  {one.bar.what:{KERNEL - 2}}  {one.ratio:5.2f}  {asked:>5}  {one.bar.aim:4.2f}"
-                f"  {one.verdict}"
+                f" {one.verdict}"
             )
 
 
@@ -115,6 +115,7 @@ def _time(row: Row) -> str:
 
 def _rate(row: Row) -> str:
     rates = (
+        (row.tokens_per_s, "tokens/s", 0),
         (row.TFLOP_per_s, "TFLOP/s", 2),
         (row.GB_per_s, "GB/s", 0),
         (row.ns_per_step, "ns per step", 1),

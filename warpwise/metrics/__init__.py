@@ -225,6 +225,10 @@ RATIOS = tuple(name for name in ABOUT if name not in FIELDS)
 OPERATIONS = tuple(name.removeprefix("op_") for name in FIELDS if ABOUT[name].group == "mix")
 # of a launch; not the sum of its lines
 DISTINCT = tuple(name for name, about in ABOUT.items() if about.of_launch)
-MORE_IS_BETTER = tuple(name for name, about in ABOUT.items() if about.more_is_better)
+#: those of which a budget gives the least; the last is of the compiler (``CompilerFigures``)
+MORE_IS_BETTER = (
+    *(name for name, about in ABOUT.items() if about.more_is_better),
+    "flops_per_issue_slot",
+)
 # the names that a budget can use
 NUMBERS = tuple(name for name in ABOUT if isinstance(getattr(Metrics(), name), int | float))

@@ -37,18 +37,25 @@ def sentence(trace: Trace, device: Device | str, note: str = "modelled") -> str:
         found = trace.time(device, grid=trace.grid if own else BLOCKS[axes])
     except Exception:  # whatever is wrong with a model, a trace stays right
         return ""
-    if not isfinite(found.high):
+    if not found.registers:  # it was not compiled
         return ""
     many = "" if own else f"{' x '.join(f'{n:,}' for n in BLOCKS[axes])} such blocks: "
     time = f"about {duration(found.seconds)}"
-    if found.doubtful:
+    if not isfinite(found.high):
+        time = f"at least {duration(found.seconds)}"
+    elif found.doubtful:
         time = f"between {duration(found.low)} and {duration(found.high)}"
     article = "an" if found.device[0] in "AHLR" else "a"
-    kept = registers(found.registers, found.spill_bytes)
+    kept = registers(found.registers, found.spill_bytes, found.stack_bytes)
     return f"{many}{time} on {article} {found.device}, bound by {found.binds}, with {kept} ({note})"
 
 
-def registers(count: int, spill_bytes: int) -> str:
-    """Say what the compiler gives a thread."""
+def registers(count: int, spill_bytes: int, stack_bytes: int = 0) -> str:
+    """Say what the compiler gives a thread.
+
+    What lies on its stack without spills is an array of its own, with places that are not known
+    when the kernel is compiled: it cannot be in registers."""
     spills = f"{spill_bytes} bytes of spills" if spill_bytes else "no spills"
+    if stack_bytes and not spill_bytes:
+        return f"{count} registers a thread, no spills, and {stack_bytes} bytes of arrays in memory"
     return f"{count} registers a thread and {spills}"

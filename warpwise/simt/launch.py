@@ -33,6 +33,7 @@ from warpwise.simt.machine.undefined import Attempt, settled
 from warpwise.simt.observers.busiest import LOADED, STORED, Busiest
 from warpwise.simt.observers.counters import Counters
 from warpwise.simt.observers.recorder import Recorder
+from warpwise.simt.observers.stored_at_once import StoredAtOnce
 from warpwise.simt.sampling import sampler_for
 from warpwise.simt.sanitizer.sanitizer import Sanitizer
 from warpwise.traces import Note, Records, Trace
@@ -97,7 +98,9 @@ def trace(
         counters, busiest = sampler.counters if sampler else Counters(), Busiest()
         sanitizer = Sanitizer() if sanitize else None
         recorder = Recorder(recorded, launch.threads, max_records) if recorded else None
-        own = [one for one in (counters, busiest, recorder, sanitizer) if one is not None]
+        at_once = StoredAtOnce() if program.array_bytes("shared") or shared_bytes else None
+        watched = (counters, busiest, at_once, recorder, sanitizer)
+        own = [one for one in watched if one is not None]
         hooks = hooks_of([*own, *(() if attempt.number else watching)])
         state = LaunchState(launch, device, max_steps, attempt, hooks)
         with np.errstate(all="ignore"):
@@ -108,7 +111,8 @@ def trace(
         if state.left and whole_barriers:
             raise next(iter(state.left.values()))
         counted = sampler.counted() if sampler else (*counters.metrics(), None)
-        return _trace(state, counted, busiest, recorder, sanitizer, notes)
+        stored = at_once.count if at_once else 0
+        return _trace(state, counted, busiest, stored, recorder, sanitizer, notes)
 
     if program.shuffles:
         written = [root.raw for root in first.written if root.raw.flags.writeable]
@@ -258,6 +262,7 @@ def _trace(
     state: LaunchState,
     counted: tuple[Metrics, dict[int, Metrics], Sample | None],
     busiest: Busiest,
+    stored_at_once: int,
     recorder: Recorder | None,
     sanitizer: Sanitizer | None,
     notes: tuple[Note, ...],
@@ -288,6 +293,7 @@ def _trace(
         local_bytes_per_thread=state.local_bytes,
         most_bytes_loaded_by_a_warp=int(busiest.most[LOADED]),
         most_bytes_stored_by_a_warp=int(busiest.most[STORED]),
+        loads_stored_at_once=stored_at_once,
         truncated=recorder is not None and recorder.truncated,
         sample=sample,
         launched=(kernel, tuple(map(type_of, launch.arguments))),

@@ -323,6 +323,24 @@ def as_array(value: Value) -> Lanes:
     return np.asarray(value, INT64 if type(value) is int else None)
 
 
+def spread(value: Value, shape: tuple[int, ...]) -> Lanes:
+    """Return a value as an array of this shape, to be read only.
+
+    Most have it already, and ``np.broadcast_to`` takes long to see that."""
+    array = as_array(value)
+    return array if array.shape == shape else np.broadcast_to(array, shape)
+
+
+def common_shape(*shapes: tuple[int, ...]) -> tuple[int, int]:
+    """Return the shape of lanes, ``(rows, threads)``, that values of these shapes take together."""
+    rows = threads = 1
+    for shape in shapes:
+        if shape:
+            rows = rows if shape[0] == 1 else shape[0]
+            threads = threads if shape[1] == 1 else shape[1]
+    return rows, threads
+
+
 def as_index(places: Lanes) -> Lanes:
     """Return places as NumPy counts them, in 32 bits in a browser: ``take`` refuses wider ones."""
     return places if _WIDE else places.astype(np.intp)

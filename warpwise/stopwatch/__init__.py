@@ -8,7 +8,7 @@ SM clock by clock, ``predict`` makes a launch of it, ``report`` an ``Estimate``.
 launch again with one thing changed, to say what would help (``case``, ``change_...``, ``walks``,
 ``dataflow``). ``line_by_line`` runs a kernel's lines as they stand, on a page without a compiler;
 ``by_kernel`` sums up many launches. The range comes from published times of kernels that were
-replayed (``families``, ``published``).
+replayed, and from times measured for the course (``families``, ``published``).
 
 Left out: power and clocks that fall under load, other work on the GPU, the instruction cache, and
 how much DRAM slows down under many streams."""

@@ -7,12 +7,13 @@ has seen the measurements."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
 from warpwise.benchmark_records import FIRST, PREDICTED, folder, is_of, predicted_rows, read
+from warpwise.stopwatch.families import kind_of
 
 AGAIN = "again"  #: folder within that of predictions, of those made since
 Key = tuple[str, str, str]  #: suite, case, variant
@@ -86,6 +87,17 @@ def predicted_again(device: str = FIRST, where: Path | None = None) -> dict[Key,
     }
 
 
+def bound_by(device: str = FIRST, where: Path | None = None) -> dict[Key, str]:
+    """Return what bound each row by the model that predicted it before it was measured."""
+    files = ((where or folder()) / PREDICTED).glob("*.json")
+    rows = [row for path in files if is_of(device, path.stem) for row in predicted_rows(path)]
+    return {
+        (row["suite"], row["case"], row["variant"]): kind_of(row["binds"])
+        for row in rows
+        if "binds" in row
+    }
+
+
 def with_times(found: Iterable[Pair], times: Mapping[Key, Sequence[float]]) -> tuple[Pair, ...]:
     """Return the pairs that have other predicted times, with these."""
     changed = []
@@ -106,7 +118,17 @@ def errors_of(name: str, own: Sequence[Pair]) -> Errors:
 
 def by_suite(found: Iterable[Pair]) -> tuple[Errors, ...]:
     """Return the errors of each suite."""
+    return _grouped(found, lambda pair: pair.suite)
+
+
+def by_resource(found: Iterable[Pair], binds: Mapping[Key, str]) -> tuple[Errors, ...]:
+    """Return the errors of rows that the same kind of thing was said to bind, most rows first."""
+    groups = _grouped(found, lambda pair: binds[pair.key])
+    return tuple(sorted(groups, key=lambda errors: -errors.rows))
+
+
+def _grouped(found: Iterable[Pair], of: Callable[[Pair], str]) -> tuple[Errors, ...]:
     own = defaultdict(list)
     for pair in found:
-        own[pair.suite].append(pair)
+        own[of(pair)].append(pair)
     return tuple(errors_of(name, pairs) for name, pairs in own.items())

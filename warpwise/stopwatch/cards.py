@@ -2,10 +2,12 @@
 
 NVIDIA publishes lanes and sizes; latencies and the widths of caches are what others measured. Where
 neither exists for a product, the figure of its nearest relative stands, and ``source_of`` says so.
-Nothing here was fitted to a kernel whose time the stopwatch predicts."""
+Of an H200 and an H100 PCIe, DRAM's latency under load and its grain were read from
+measurements after the blind test; nothing else here comes from a kernel whose time is predicted."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -46,12 +48,16 @@ class Core:
     arithmetic_latency: float
     source: str
     l2_store_share: float = 1.0  #: bytes a clock that L2 takes of stores, over those of loads
+    warp_share: float = 1.0  #: of ``tensor_flops`` that products of single warps reach
 
 
 #: gpu-small-kernels: a scaled copy within L2 runs at 3.85 TB/s on an A100 and 6.4 on an H200, where
 #: loads alone run at 5.4 and 9.8. On an A40 and an L40 it is as fast as loads.
 _STORES_A100, _STORES_HOPPER = 0.55, 0.48
 _SPLIT = "; gpu-small-kernels: L2 takes stores at half the rate of loads"
+#: FlashAttention-3, its authors' post of 2024: without products of whole warpgroups some two thirds
+#: of an H100's tensor cores can be used.
+_WARPS = "; FlashAttention-3: products of a warp reach two thirds of those of a warpgroup"
 _VOLTA = "Tesla V100 whitepaper (32 LD/ST units, 128 KB); gpu-cache: 128 bytes a clock of L1"
 _TURING = "Turing whitepaper (16 LD/ST units, 96 KB, 64 bytes a clock of L1 and shared memory)"
 _GA100 = "A100 whitepaper (32 LD/ST units, 192 KB); gpu-cache: 128 bytes a clock of L1" + _SPLIT
@@ -63,7 +69,8 @@ _AD10X = (
     "Ada whitepaper (16 LD/ST units, 128 KB), shared memory as GA102; "
     "gpu-cache on an L40: 64 bytes a clock of L1"
 )
-_HOPPER = "H100 whitepaper (32 LD/ST units, 256 KB); gpu-cache: 128 bytes a clock of L1" + _SPLIT
+_HOPPER = "H100 whitepaper (32 LD/ST units, 256 KB); gpu-cache: 128 bytes a clock of L1"
+_HOPPER += _SPLIT + _WARPS
 _BLACKWELL = "Blackwell Tuning Guide (256 KB); the rest is taken to be as on Hopper"
 _CORES = {
     (7, 0): Core(128, 128, 32, False, 128 * KB, 1024, 27, 30, 4, _VOLTA),
@@ -71,8 +78,9 @@ _CORES = {
     (8, 0): Core(128, 128, 32, False, 192 * KB, 2048, 29, 36, 4, _GA100, _STORES_A100),
     (8, 6): Core(64, 128, 16, True, 128 * KB, 1024, 29, 36, 4, _GA10X),
     (8, 9): Core(64, 128, 16, True, 128 * KB, 1024, 29, 36, 4, _AD10X),
-    (9, 0): Core(128, 128, 32, True, 256 * KB, 4096, 29, 34, 4, _HOPPER, _STORES_HOPPER),
-    (10, 0): Core(128, 128, 32, True, 256 * KB, 8192, 29, 34, 4, _BLACKWELL, _STORES_HOPPER),
+    (9, 0): Core(128, 128, 32, True, 256 * KB, 4096, 29, 34, 4, _HOPPER, _STORES_HOPPER, 2 / 3),
+    # of a warp's products as many in a clock as on Hopper
+    (10, 0): Core(128, 128, 32, True, 256 * KB, 8192, 29, 34, 4, _BLACKWELL, _STORES_HOPPER, 1 / 3),
 }
 
 
@@ -98,6 +106,11 @@ class Card:
     @property
     def name(self) -> str:
         return self.device.name
+
+    @property
+    def guessed(self) -> bool:
+        """Whether a figure is taken from another architecture, as none is published of its own."""
+        return any(source.endswith(_NO_FIGURE) for source in self.sources.values())
 
     @property
     def core(self) -> Core:
@@ -154,6 +167,9 @@ _L2 = f"{_GPU_BENCHES}, gpu-l2-cache on "
 _DATASHEET = "boost clock of the datasheet"
 
 
+MAKERS = ("nvidia", "tesla", "geforce", "quadro")  #: words of names that say nothing more
+
+
 def _card(
     device: Device,
     ghz: float,
@@ -187,6 +203,7 @@ _H200 = (
     "`warpwise measure constants` and `stride` on an H200, 2026: 1,313 clocks while others copy, "
     "and 64 bytes read at a time"
 )
+_NO_FIGURE = "no figure is published"
 _AS_H200 = "as an H200's, of the same chip"
 CARDS = (
     _card(T4, 1.59, 800, (236, 520), _DATASHEET,
@@ -219,21 +236,42 @@ CARDS = (
     _card(H200, 1.98, 9800 / 1.98, (265, 652), _DATASHEET,
           f"{_L2}an H200", _OF_H100, _H200, chased_at=1.755, loaded=1313, grain=64),
     _card(B200, 1.98, 9800 / 1.98 * 148 / 132, (265, 652), _DATASHEET,
-          "as an H200's for each SM: no figure is published",
-          "as an H100's: no figure is published", chased_at=1.755),
+          f"as an H200's for each SM: {_NO_FIGURE}",
+          f"as an H100's: {_NO_FIGURE}", chased_at=1.755),
 )  # fmt: skip
 
 
 def matching(name: str) -> tuple[Card, ...]:
-    """Return the card of this name, or all whose names contain it.
+    """Return the card of this name, or all whose names have each of its words.
 
-    Case, blanks and hyphens do not count. Raises LaunchError, which lists the names."""
+    Case, blanks and hyphens do not count, nor do words such as NVIDIA. Raises LaunchError, which
+    lists the names."""
     key = _key(name)
     exact = tuple(card for card in CARDS if _key(card.name) == key)
-    found = exact or tuple(card for card in CARDS if key and key in _key(card.name))
+    found = exact or tuple(card for card in CARDS if _is_called(card.name, name))
     if not found:
         raise LaunchError(f"the stopwatch does not know {name!r}; it knows {_names(CARDS)}")
     return found
+
+
+def _is_called(name: str, called: str) -> bool:
+    """Return whether a card's name has each word of another one, which has its number.
+
+    Drivers say the memory of all cards, and an H100's of HBM3, which is one with SXM."""
+    words, others = _words(name), _words(called)
+    number = next(word for word in words if any(map(str.isdigit, word)))
+    if number not in others:
+        return False
+    others = [word for word in others if word not in MAKERS]
+    if "gb" not in words:
+        others = re.sub(r"\b\d+ gb\b", "", " ".join(others)).split()
+    return set(others) <= set(words)
+
+
+def _words(name: str) -> list[str]:
+    """Return a name's words: "NVIDIA A100-SXM4-80GB" as nvidia, a100, sxm, 80 and gb."""
+    words = re.sub(r"\bsxm\d\b|\bhbm3\b", "sxm", name.lower())
+    return re.findall(r"[a-z0-9]+", re.sub(r"\b(\d+)gb\b", r"\1 gb", words))
 
 
 def find(name: str, measured: str | Path | None = None) -> Card:

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from warpwise.metrics import BANK_BYTES, WARP_SIZE
-from warpwise.stopwatch import engine
+from warpwise.stopwatch import engine, student_source
 from warpwise.stopwatch.accesses import clocks, sectors
 from warpwise.stopwatch.case import Case, Change
 from warpwise.stopwatch.predict import Model
@@ -25,11 +25,11 @@ AS_MANY = 0.25  #: coalesced accesses over uncoalesced ones, from which both kin
 REGULAR = 0.5  #: share of a warp's lanes that lie one stride from the lane before
 
 
-NEIGHBOURS = "let neighbouring lanes use neighbouring elements: threadIdx.x counts along a row"
-THROUGH_TILE = (
-    "load and store along rows, and change rows for columns between: in a tile of 33 columns for "
-    "32, so that neither has bank conflicts"
-)
+def through_tile(columns: int) -> str:
+    return (
+        f"load and store along rows, and change rows for columns between: in a tile of "
+        f"{columns + 1} columns for {columns}, so that neither has bank conflicts"
+    )
 
 
 def side_by_side(addresses: Sequence[int], width: int) -> list[int]:
@@ -110,7 +110,8 @@ def coalesced(case: Case) -> Iterator[Change]:
     if len(worth) == 2:
         both = _together(case, ("load", "copy", "store"))
         words = "coalesced loads from and stores to global memory"
-        yield Change(words, _lines(case, both), both.of(case), NEIGHBOURS)
+        lines = _lines(case, both)
+        yield Change(words, lines, both.of(case), student_source.side_by_side(case.trace, lines))
         return
     for words in worth:
         others = [accesses for other, accesses in kinds.items() if other != words]
@@ -139,12 +140,14 @@ def _coalesced(case: Case, words: str, made: _Together, others: tuple[str, ...])
     """Return loads or stores side by side: through a tile, if the others are side by side now."""
     lines, apart, lsu = _lines(case, made), list(made.moved), made.lsu.copy()
     if not _in_turn(case, apart, case.numbers(*others, space="global")):
-        return Change(words, lines, made.of(case), NEIGHBOURS)
+        how = student_source.side_by_side(case.trace, lines)
+        return Change(words, lines, made.of(case), how)
     lsu[apart] += 2 * case.table.lsu[apart].clip(max=_plain_clocks(case))
     model = replace(made, lsu=lsu).of(case)
     wait = 2 * (model.sm.latencies[0] + engine.BARRIER_CLOCKS) / case.run.slots
     through = replace(model, wait=model.busy_sm * wait)
-    return Change(f"{words}, through a tile in shared memory", lines, through, THROUGH_TILE)
+    how = through_tile(student_source.tile_width(case.trace))
+    return Change(f"{words}, through a tile in shared memory", lines, through, how)
 
 
 def _is_wasteful(case: Case, i: int) -> bool:

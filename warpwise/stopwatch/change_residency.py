@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil, prod
 
 import numpy as np
 
+from warpwise.metrics import SECTOR_BYTES
 from warpwise.model import Occupancy, occupancy
 from warpwise.model.arguments import quantity
 from warpwise.stopwatch import engine
 from warpwise.stopwatch.case import Case, Change
 from warpwise.stopwatch.dataflow import most_live
+from warpwise.stopwatch.estimate import NEAR
 from warpwise.stopwatch.walks import Walks, plain
+from warpwise.traces import KINDS
 
 LEAST_REGISTERS = 24  #: of a thread, fewer of which nobody can ask a compiler for
+SAMPLES = 64  #: records of a line's loads that are looked at
 FEW_WAVES = 4  #: waves of blocks up to which the size of a block decides how full the last one is
 
 
@@ -103,14 +108,16 @@ def smaller_blocks(case: Case) -> Iterator[Change]:
 
 def in_flight(case: Case) -> Iterator[Change]:
     """Yield half the latency that warps wait for, as with two independent chains in a thread."""
-    if max(case.busy.values(), default=0.0) > 0.8 or not case.waits:
+    if max(case.busy.values(), default=0.0) >= NEAR or not case.waits:
         return
     cause = max(case.waits, key=case.waits.__getitem__)
     shared, *others = case.run.model.sm.latencies
     stalls = case.run.stalls
     if cause == "long scoreboard":
-        latencies = (shared, *(n / 2 for n in others))
         weights = stalls[:, engine.LONG]
+        l1, *beyond = others
+        beyond = beyond if _along_rows(case, weights) else [n / 2 for n in beyond]
+        latencies = (shared, l1 / 2, *beyond)
         words = "twice as many independent loads of each thread in flight"
         how = "load two elements before either is used"
         model = case.with_sm(latencies=latencies)
@@ -122,6 +129,30 @@ def in_flight(case: Case) -> Iterator[Change]:
         how = "add into two variables in turn, and their sum at the end"
         model = case.changed(latencies=halved)
         yield Change(words, case.lines(_folded(case, weights)), model, how)
+
+
+def _along_rows(case: Case, weights: np.ndarray) -> bool:
+    """Return whether warps wait most where a thread's next load is in the sector of the one before:
+    two loads together wait for that sector as long as one."""
+    by_line: dict[int, float] = defaultdict(float)
+    for line, weight in zip(case.program.lines, _folded(case, weights).tolist(), strict=True):
+        by_line[line] += weight
+    along = sum(weight for line, weight in by_line.items() if weight and _goes_along(case, line))
+    return along > sum(by_line.values()) / 2
+
+
+def _goes_along(case: Case, line: int) -> bool:
+    """Return whether most loads of a line from global memory are less than a sector on."""
+    r = case.trace.records
+    loads = (r.line == line) & (r.kind == KINDS.index("load"))
+    near = every = 0
+    for number, info in enumerate(case.trace.arrays):
+        if info.space == "global":
+            addresses = r.addresses[np.flatnonzero(loads & (r.array == number))[:SAMPLES]]
+            active = (addresses[1:] >= 0) & (addresses[:-1] >= 0)
+            steps = np.abs(np.diff(addresses, axis=0)[active])
+            near, every = near + int((steps < SECTOR_BYTES).sum()), every + len(steps)
+    return near > every / 2
 
 
 def _folded(case: Case, weights: np.ndarray) -> np.ndarray:

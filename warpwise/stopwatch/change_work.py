@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from warpwise.metrics import WARP_SIZE
-from warpwise.stopwatch import engine
+from warpwise.stopwatch import engine, student_source
 from warpwise.stopwatch.case import Case, Change
 from warpwise.stopwatch.evidence import warps_on
 from warpwise.stopwatch.sass import Op
@@ -27,8 +27,6 @@ REUSED = 8.0  #: loads from shared memory for each store there from which tiles 
 LOADS_PER_FMA = 0.75  #: numbers; below it a thread's own tile is large enough
 ONE_RESULT = 1.5  #: numbers for each product, above which a thread has one result
 FLOAT32 = "float32 arithmetic instead of float64"
-BY_FLOAT32 = "write np.float32(0.5) for 0.5"
-IN_FLOAT32 = f"{BY_FLOAT32}, and make arrays of float32"
 _FUNCTIONS = {
     "EX2": "exp",
     "LG2": "log",
@@ -62,9 +60,12 @@ def less_indexing(case: Case) -> Iterator[Change]:
     gone = np.array([i for block in numbers for i in block[1::2]], int)
     weights = np.zeros(len(case.ops))
     weights[every] = case.times[every]
+    lines = case.lines(weights)
     how = "make indices np.uint32: one instruction in place of two, and no test for negative ones"
+    if student_source.counts_with_range(case.trace, lines):
+        how += "; range() counts in 64 bits, so count with while and j = np.uint32(j + 1)"
     model = case.changed(without(case.program, gone))
-    yield Change("half the index arithmetic", case.lines(weights), model, how)
+    yield Change("half the index arithmetic", lines, model, how)
 
 
 def _is_integer(op: Op) -> bool:
@@ -85,8 +86,10 @@ def in_float32(case: Case) -> Iterator[Change]:
     weights = np.zeros(n)
     weights[doubles] = table.clocks[doubles] * case.times[doubles]
     model = case.changed(without(case.program, np.array(conversions, int)), **columns)
-    how = IN_FLOAT32 if of_float64(case.trace) else BY_FLOAT32
-    yield Change(FLOAT32, case.lines(weights), model, how)
+    lines = case.lines(weights)
+    how = student_source.in_float32(case.trace, lines)
+    how += ", and make arrays of float32" if of_float64(case.trace) else ""
+    yield Change(FLOAT32, lines, model, how)
 
 
 def of_float64(trace: Trace) -> bool:
@@ -247,7 +250,10 @@ def two_by_two(case: Case) -> Iterator[Change]:
     tile = (
         "2 by 2 results in a thread" if loaded > ONE_RESULT * fmas else "larger tiles in a thread"
     )
-    how = "keep several sums in registers, and load each row's and column's value once for them"
+    how = (
+        "keep several sums in registers, and load each row's and column's value once for them: a "
+        "block's tile is then twice as wide and as high, and a quarter of the blocks remain"
+    )
     words = f"{tile}, so that a loaded value serves twice as often"
     yield Change(words, case.lines(weights), model, how)
 

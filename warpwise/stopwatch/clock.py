@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from math import inf, prod
+from math import inf
+from operator import index
 from typing import Any
 
+from warpwise.cuda.numba_backend import INSTALL
 from warpwise.errors import LaunchError, ToolchainError
-from warpwise.model import bound
+from warpwise.simt import as_kernel
 from warpwise.stopwatch.cards import Card, known
 from warpwise.stopwatch.estimate import Estimate
+from warpwise.stopwatch.least import least
 from warpwise.traces import Trace
 
 Grid = tuple[int, int, int]
-#: Resources that a source is counted to use more of than its machine code does.
-SAVED = ("issue slots", "special functions", "L1")
+GRIDS = "a grid is one to three positive integers"
 NO_COMPILER = "a bound from counters alone, for the kernel was not compiled: {}"
 
 
@@ -29,7 +31,11 @@ def time(trace: Trace, device: Any, grid: Any = None, longer: float = 1.0) -> Es
     blocks = trace.grid if grid is None else _grid(grid)
     try:
         found = _timed(trace, card, blocks, longer)
-    except (ImportError, ToolchainError) as error:
+    except ImportError as error:
+        lost = (error.name or str(error)).partition(".")[0]
+        why = f"its compiler is not installed (no {lost}): {INSTALL}"
+        found = _bound(trace, card, blocks, why)
+    except ToolchainError as error:
         found = _bound(trace, card, blocks, str(error))
     return replace(found, notes=(*found.notes, str(trace.sample))) if trace.sample else found
 
@@ -38,15 +44,25 @@ def _timed(trace: Trace, card: Card, grid: Grid, longer: float) -> Estimate:
     # Numba, SciPy and the compiler's wheels are in the extra "toolchain"
     from warpwise.stopwatch.predict import predicted
     from warpwise.stopwatch.report import estimate
+    from warpwise.stopwatch.sharing import typical_first
+    from warpwise.toolchain.figures import figures
 
     if trace.launched is None:
         raise ToolchainError("a trace read from a file has no kernel: trace it here")
-    code = _compiled(*trace.launched, card.code_cc)
+    kernel, types = trace.launched
+    trace = typical_first(trace)
+    code = _compiled(kernel, types, card.code_cc)
     trace, program = _explained(trace, code, longer)
     run = predicted(trace, program, card, grid)
     found = estimate(trace, program, card, grid, run)
-    spills = code.spill_load_bytes + code.spill_store_bytes
-    return replace(found, registers=code.registers, spill_bytes=spills)
+    made = figures(code, as_kernel(kernel))
+    return replace(
+        found,
+        registers=made.registers_per_thread,
+        spill_bytes=made.spilled_bytes,
+        stack_bytes=made.local_memory_bytes,
+        flops_per_issue_slot=made.flops_per_issue_slot,
+    )
 
 
 def _explained(trace: Trace, code: Any, longer: float) -> tuple[Trace, Any]:
@@ -79,21 +95,19 @@ def _compiled(kernel: Any, types: tuple[Any, ...], cc: tuple[int, int]) -> Any:
 
 
 def _bound(trace: Trace, card: Card, grid: Grid, why: str) -> Estimate:
-    """Return the bound of ``model``, for as many more blocks as the grid has.
-
-    Without resources of which a compiler saves much: there a launch can be faster."""
-    found = [r for r in bound(trace, card.device).resources if r.name not in SAVED]
-    seconds = (found[0].seconds if found else 0.0) * prod(grid) / prod(trace.grid)
+    """Return the bound from counters."""
+    seconds, binds = least(trace, card.device, grid)
     note = NO_COMPILER.format(why)
-    return Estimate(
-        trace.kernel, card.name, grid, seconds, seconds, inf, found[0].name if found else "nothing",
-        notes=(note,),
-    )  # fmt: skip
+    return Estimate(trace.kernel, card.name, grid, seconds, seconds, inf, binds, notes=(note,))
 
 
 def _grid(given: Any) -> Grid:
     parts = tuple(given) if isinstance(given, (tuple, list)) else (given,)
-    if not 1 <= len(parts) <= 3 or not all(isinstance(n, int) and n > 0 for n in parts):
-        raise LaunchError(f"a grid is one to three positive integers, not {given!r}")
-    x, y, z = (*parts, 1, 1)[:3]
+    try:
+        sizes = [0 if isinstance(n, bool) else index(n) for n in parts]
+    except TypeError:  # no integers
+        sizes = []
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise LaunchError(f"{GRIDS}, not {given!r}")
+    x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z

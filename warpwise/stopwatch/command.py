@@ -15,7 +15,7 @@ from warpwise.errors import LaunchError
 from warpwise.model.arguments import quantity
 from warpwise.model.bound import duration
 from warpwise.stopwatch.cards import CARDS, Card, find, matching
-from warpwise.stopwatch.clock import time
+from warpwise.stopwatch.clock import GRIDS, time
 from warpwise.stopwatch.estimate import Details, Estimate
 from warpwise.stopwatch.launches import largest_of_each, launches_of
 from warpwise.traces import Trace
@@ -124,7 +124,10 @@ def _blocks(text: str | None) -> tuple[int, ...] | None:
         return None
     if not re.fullmatch(r"\d+([x,]\d+){0,2}", text.replace(" ", "")):
         raise LaunchError(f"{text!r} is not a grid; write it as 4096 or 64x64")
-    return tuple(map(int, re.findall(r"\d+", text)))
+    blocks = tuple(map(int, re.findall(r"\d+", text)))
+    if 0 in blocks:
+        raise LaunchError(f"{GRIDS}, not {text}")
+    return blocks
 
 
 def _row(found: Estimate) -> tuple[str, ...]:

@@ -92,8 +92,11 @@ def _read(now, i, part, reads, banks):
 
 
 @compiled
-def _memory(now, i, server, lsu, sectors, dram, latency, rates):
-    """Send an access on its way, and return when its result is there.
+def _memory(now, i, server, lsu, sectors, dram, waits, latency, rates):
+    """Send an access on its way, and return when its result is there, on average.
+
+    It waits for DRAM's own latency by its share: the other requests find in L2 what one of them
+    has fetched, once they are through the line that stands before it.
 
     ``server``: when the load/store units, L2 and DRAM are free, DRAM's load, and when that was.
     ``latency``: of shared memory, L1, L2 and DRAM, and what DRAM's load adds to it at most;
@@ -113,7 +116,8 @@ def _memory(now, i, server, lsu, sectors, dram, latency, rates):
             server[4] = now
             # what others let it wait for, or the queue here, which is a part of that
             waited = max(server[2], server[0] + latency[4] * min(1.0, server[3]))
-            there = max(there, waited + latency[3])
+            there = max(there, server[2] + latency[2])  # an SM's requests stand in one line
+            there += waits[i] * max(0.0, waited + latency[3] - there)
     return there
 
 
@@ -165,15 +169,15 @@ def simulate(*given: Any) -> Any:
 
 @compiled
 def watch(
-    kind, results, sources, clocks, latencies, answer, lsu, sectors, dram, reads,
+    kind, results, sources, clocks, latencies, answer, lsu, sectors, dram, waits, reads,
     streams, lengths, kinds_of, slots, blocks, latency, rates, start, second, did, seen, first
 ):  # fmt: skip
     """Run blocks on one SM, and return when each ended, in clocks, with what the warps waited for.
 
     By instruction: ``kind``, ``results`` and ``sources`` (registers, -1 from the last on),
     ``clocks`` for which it holds its pipe, ``latencies`` of its result, ``answer`` (the reason for
-    which others wait for it), ``lsu`` clocks, L2 and DRAM ``sectors`` (-1 in shared memory), and
-    ``reads`` of each bank of registers.
+    which others wait for it), ``lsu`` clocks, L2 and DRAM ``sectors`` (-1 in shared memory), the
+    share of its requests that ``waits`` for DRAM, and ``reads`` of each bank of registers.
     ``streams`` has the instructions of each kind of warp, ``kinds_of`` a block's warps; ``start``:
     clocks until a new block's first instruction; ``second``: a second float32 pipe.
 
@@ -256,7 +260,7 @@ def watch(
                 until = now + latencies[i]
                 next_at[w], reason[w] = now + 1.0, WAIT
                 if what == LSU:
-                    until = _memory(now, i, server, lsu, sectors, dram, latency, rates)
+                    until = _memory(now, i, server, lsu, sectors, dram, waits, latency, rates)
                 elif what == FP64:
                     free[0, FP64] = now + clocks[i]
                 elif what == BARRIER:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 IMPOSSIBLE = 1.02  #: of a device's peak, from which a rate is; data sheets are rounded
 NEAR = 0.9  #: of the time in which DRAM is busy, from which there is little to win
+FAR = 0.5  #: of the peak, below which there is more to win than what was tried
 BUSY = 0.6  #: a resource that is busy for less of the time does not bind: latency does
 
 #: Why warps wait, in Nsight Compute's words ("Warp Stall Reasons"), by the engine's numbers.
@@ -80,8 +81,9 @@ class Details:
 class Estimate:
     """The predicted time of a launch on a GPU, in seconds, modelled.
 
-    ``low`` and ``high`` are its range, which held four in five published times of ``family``.
-    Without the compiler there is only a bound: then ``high`` is infinite, and ``notes`` say why."""
+    ``low`` and ``high`` are its range, which held four in five times of ``family``.
+    Without the compiler, or if the recorded block is unlike the others, there is only a bound: then
+    ``high`` is infinite, and ``notes`` say why."""
 
     kernel: str
     device: str
@@ -97,6 +99,8 @@ class Estimate:
     family: str = ""
     registers: int = 0  #: of a thread, by the compiler; 0 of a bound
     spill_bytes: int = 0  #: that a thread stores to and loads from memory for want of registers
+    stack_bytes: int = 0  #: of a thread in memory: its spills, and arrays with places not known
+    flops_per_issue_slot: float = 0.0  #: in its inner loop, by the machine code; 0 of a bound
     flops: float = 0.0  #: of the whole launch
     dram_bytes: float = 0.0
     peak_flops_per_s: float = 0.0  #: of the device, for these operations; 0 if it is not known
@@ -142,8 +146,10 @@ class Estimate:
 
     @property
     def rate(self) -> str:
-        """The rate that is nearer to its peak: "31 TFLOP/s, 81 % of the peak"; "" if unknown, or
-        impossible, as where a compiler leaves out operations."""
+        """The rate that is nearer to its peak: "31 TFLOP/s, 81 % of the peak"; "" if unknown, as of
+        a bound, or impossible, as where a compiler leaves out operations."""
+        if not isfinite(self.high):
+            return ""
         arithmetic, memory = self._shares()
         if not 0 < max(arithmetic, memory) < IMPOSSIBLE:
             return ""
@@ -176,7 +182,12 @@ class Estimate:
         ):
             if shares:
                 parts.append(f"{title}: " + "; ".join(map(str, shares)))
-        return "\n".join([*parts, *filter(None, [self.helps()]), *self.notes])
+        return "\n".join([*parts, *filter(None, [self.helps(), self.origin]), *self.notes])
+
+    @property
+    def origin(self) -> str:
+        """Where the range comes from, as a sentence; "" where ``notes`` say it."""
+        return f"The range comes from {self.family}." if self.family else ""
 
     @property
     def _of_lines(self) -> str:
@@ -186,13 +197,13 @@ class Estimate:
 
     def helps(self, most: int = 3) -> str:
         """Return what would help, or why nothing is hinted; "" for a bound."""
-        if not isfinite(self.high):
-            return ""
         if self.doubtful:
             return "What would help: not worked out, for the estimate is doubtful"
+        if not isfinite(self.high):
+            return ""
         said = (
             "; ".join(map(str, self.hints[:most]))
-            or f"nothing that was tried saves 5 %{self._near}"
+            or f"nothing that was tried saves 5 %{self._near or self._far}"
         )
         return f"What would help: {said}"
 
@@ -202,6 +213,17 @@ class Estimate:
         busy = {pipe.name: pipe.share for pipe in self.pipes}.get("DRAM", 0.0)
         limit = f"DRAM is busy for {100 * busy:.0f} % of the time, and only fewer bytes take less"
         return f", for this is near the limit: {limit}" if busy >= NEAR else ""
+
+    @property
+    def _far(self) -> str:
+        """How far a launch is from its peak, in words that follow; "" if it is near or unknown."""
+        share = self.share_of_peak
+        if not self.rate or share >= FAR:
+            return ""
+        return (
+            f", yet this is at {few(100 * share, 2)} % of the peak: a change that was not tried, "
+            "such as more work for each thread, may save more"
+        )
 
 
 def few(number: float, digits: int = 3) -> str:

@@ -40,6 +40,11 @@ ASKS = Frame(
 )
 SPACES = ("global", "shared")
 MEMORY = ("load", "store", "atomic")
+NEAR = (
+    -1.0,
+    0.0,
+    0.0,
+)  #: sectors of L2 and of DRAM, and the share that waits for DRAM, of all else
 
 
 def line_by_line(trace: Trace, device: object = DEVICE) -> View:
@@ -178,19 +183,19 @@ class Instructions:
         self._row(
             event.line, f"{event.kind} of {event.array}", engine.LSU, sets, reads, (1.0, 1.0),
             engine.LONG if far else engine.SHORT,
-            (held, float(len(new)), float(len(new))) if far else (held, -1.0, 0.0),
+            (held, float(len(new)), float(len(new)), float(bool(new))) if far else (held, *NEAR),
         )  # fmt: skip
 
     def _row(
         self, line: int, name: str, kind: int, sets: list[int], reads: list[int],
-        held: tuple[float, float], answer: int, cost: tuple[float, ...] = (0.0, -1.0, 0.0),
+        held: tuple[float, float], answer: int, cost: tuple[float, ...] = (0.0, *NEAR),
     ) -> None:  # fmt: skip
         padded = _padded(sets, RESULTS), _padded(reads, SOURCES)
         self.rows.append((kind, *padded, *held, answer, *cost))
         self.named.append((name, line))
 
     def columns(self) -> list[np.ndarray]:
-        types = np.int8, np.int16, np.int16, float, float, np.int8, float, float, float
+        types = np.int8, np.int16, np.int16, float, float, np.int8, *[float] * 4
         made = [np.array(c, t) for c, t in zip(zip(*self.rows, strict=True), types, strict=True)]
         return [*made, np.zeros((len(self.rows), 0))]  # no name has a register of a bank
 

@@ -15,7 +15,7 @@ from warpwise.stopwatch.program import Program
 from warpwise.stopwatch.resources import uses_of_sm
 from warpwise.stopwatch.tables import Columns, Costs, columns
 from warpwise.stopwatch.traffic import in_turn, uses_of
-from warpwise.stopwatch.units import latencies_of, rates_of
+from warpwise.stopwatch.units import latencies_of, of_busier, rates_of
 from warpwise.stopwatch.walk import KEPT
 from warpwise.stopwatch.walks import Walks
 from warpwise.traces import Trace
@@ -110,22 +110,27 @@ class Sm:
     stalls: np.ndarray | float = 0.0
     kept: tuple[int, int] = KEPT  #: passes of the long loop in two short walks
 
-    def ends(self, blocks: int, slots: int) -> np.ndarray:
-        """Return when each of some blocks ends; long walks are extrapolated from short ones."""
+    def ends(self, blocks: int, slots: int, average: float = 0.0) -> np.ndarray:
+        """Return when each of some blocks ends; long walks are extrapolated from short ones.
+
+        ``average``: blocks of an SM, if others have fewer: L2 and DRAM have more time for this."""
+        share = average / blocks if average else 1.0
         if self.program.loop is None:
-            return self.ends_of(blocks, slots, 0)
+            return self.ends_of(blocks, slots, 0, share)
         few, more = self.kept
-        short, longer = (self.ends_of(blocks, slots, n) for n in self.kept)
+        short, longer = (self.ends_of(blocks, slots, n, share) for n in self.kept)
         found: np.ndarray = short + (longer - short) / (more - few) * (self.program.passes - few)
         return found
 
-    def ends_of(self, blocks: int, slots: int, trips: int) -> np.ndarray:
-        """Return when each of some blocks ends, of walks with so many passes of the long loop."""
+    def ends_of(self, blocks: int, slots: int, trips: int, share: float = 1.0) -> np.ndarray:
+        """Return when each of some blocks ends, of walks with so many passes of the long loop.
+
+        ``share``: of the clocks that a sector takes where all SMs have as many blocks."""
         streams, lengths, kinds = self._streams(trips)
         ends, stalls, _ = engine.simulate(
             *self.table.all(), streams, lengths, kinds, slots, blocks,
-            np.array(self.latencies), np.array(self.rates), self.card.start_clocks or START_CLOCKS,
-            self.card.core.two_float_pipes,
+            np.array(self.latencies), np.array(of_busier(self.rates, share)),
+            self.card.start_clocks or START_CLOCKS, self.card.core.two_float_pipes,
         )  # fmt: skip
         self.stalls = self.stalls + stalls
         return ends  # type: ignore[no-any-return]
@@ -212,12 +217,12 @@ class Model:
 
 def _launch(sm: Sm, per_sm: float, slots: int, most_issues: int) -> float:
     """Return the clocks of a launch with ``per_sm`` blocks for each SM, of which ``slots`` fit."""
+    busiest, average = ceil(per_sm), max(1.0, per_sm)
     if per_sm <= slots:
-        busiest = ceil(per_sm)
-        return float(sm.ends(busiest, busiest)[-1])
+        return float(sm.ends(busiest, busiest, average)[-1])
     generations = int(min(GENERATIONS, max(1, most_issues // (sm.issues * slots))))
     if per_sm <= generations * slots:
-        return float(sm.ends(ceil(per_sm), slots)[-1])
+        return float(sm.ends(busiest, slots, average)[-1])
     if generations < LEAST_GENERATIONS:
         return _waves(sm, per_sm, slots)
     ends = sm.ends(generations * slots, slots)
@@ -231,4 +236,4 @@ def _waves(sm: Sm, per_sm: float, slots: int) -> float:
     full, rest = divmod(per_sm, slots)
     clocks = full * float(sm.ends(slots, slots)[-1])
     last = ceil(rest - 1e-9)
-    return clocks + (float(sm.ends(last, last)[-1]) if last else 0.0)
+    return clocks + (float(sm.ends(last, last, rest)[-1]) if last else 0.0)

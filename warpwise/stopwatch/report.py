@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from math import prod
+from dataclasses import replace
+from math import inf, prod
 
 import numpy as np
 
 from warpwise.stopwatch import engine
+from warpwise.stopwatch.accesses import sectors
 from warpwise.stopwatch.cards import Card
 from warpwise.stopwatch.case import Case
-from warpwise.stopwatch.change_work import BY_FLOAT32, of_float64
+from warpwise.stopwatch.change_accesses import regular
+from warpwise.stopwatch.change_work import of_float64
 from warpwise.stopwatch.details import Deferred
 from warpwise.stopwatch.estimate import BUSY, CAUSES, IMPOSSIBLE, Estimate, Share, few
-from warpwise.stopwatch.families import UNKNOWN, nearest
+from warpwise.stopwatch.families import ENOUGH, UNKNOWN, devices, nearest
+from warpwise.stopwatch.least import ARITHMETIC, least
 from warpwise.stopwatch.opcodes import PIPE_WORDS
 from warpwise.stopwatch.predict import ATOMICS, LAUNCH_SECONDS, Run
 from warpwise.stopwatch.program import Program
 from warpwise.stopwatch.resources import uses_of_sm
-from warpwise.stopwatch.sharing import doubts
+from warpwise.stopwatch.sharing import doubts, far, most, unlike
+from warpwise.stopwatch.student_source import in_float32
 from warpwise.stopwatch.traffic import sharing_unseen
 from warpwise.traces import Trace
 
@@ -26,6 +31,9 @@ MOST_SHARES = 5
 #: Share of a line's counted work above which a note says that it is not explained. Without a loop
 #: that does no harm: a compiler leaves out loads that it has made before.
 MISSED = 0.1
+SCATTERED = (
+    0.5  #: share of a launch's sectors in requests without a pattern, above which it is told
+)
 
 
 def estimate(
@@ -42,24 +50,36 @@ def estimate(
     binds = max(busy, key=busy.__getitem__)
     binds = binds if busy[binds] >= BUSY else "latency"
     flops, peak = _flops(trace, program, grid), _peak(trace, program, card)
-    notes = _doubts(trace, program, grid, run) + _too_fast(flops, seconds, peak)
+    impossible = _too_fast(flops, seconds, peak)
+    notes = _doubts(trace, program, grid, run) + impossible * (not far(trace))
     doubt = bool(notes)
     if doubt:  # then nothing is hinted
         notes += _in_float64(trace, binds, busy.get(binds, 0.0))
-    family = None if doubt else nearest(binds)
-    error = family.within if family else UNKNOWN
-    by_instruction = uses.get(binds, run.stalls[:, : engine.START].sum(axis=1))
+        notes += _fewer_atomics(program, binds)
+    family = None if doubt or card.guessed else nearest(binds)
+    if not doubt:
+        notes += _unchecked(binds, card)
+    if binds == ATOMICS:
+        by_instruction = _of_atomics(program)
+    else:
+        by_instruction = uses.get(binds, run.stalls[:, : engine.START].sum(axis=1))
     blocks = prod(grid)
-    sectors = run.columns.dram * program.executions
+    from_dram = run.columns.dram * program.executions
     waits = _by_cause(run)
+    dram_bytes = 32.0 * float(from_dram.sum()) * blocks
+    floor = max(
+        _at_dram(trace, card, grid, dram_bytes, doubt), 0.0 if impossible else flops / (peak or inf)
+    )
+    error = family.within if family else UNKNOWN
+    low = max(seconds * (1 - error), min(seconds, floor))  # also a model may be at the limit
     case = Case(trace, program, card, run, busy, waits)
-    return Estimate(
+    found = Estimate(
         kernel=trace.kernel,
         device=card.name,
         grid=grid,
         seconds=seconds,
-        low=seconds if run.raised_by else seconds * (1 - error),
-        high=seconds * (1 + error),
+        low=seconds if run.raised_by else low,
+        high=seconds * (1 + error) * (most(trace) if doubt else 1.0),
         binds=binds,
         pipes=_largest(busy),
         lines=_lines(trace, program, by_instruction),
@@ -67,12 +87,37 @@ def estimate(
         doubtful=doubt,
         family=str(family or ""),
         flops=flops,
-        dram_bytes=32.0 * float(sectors.sum()) * blocks,
+        dram_bytes=dram_bytes,
         peak_flops_per_s=peak,
         peak_bytes_per_s=card.device.dram_bytes_per_s,
         notes=notes,
         details=Deferred(case, seconds, doubt),
     )
+    return _only_least(found, trace, card) if far(trace) else found
+
+
+def _at_dram(
+    trace: Trace, card: Card, grid: tuple[int, int, int], dram_bytes: float, doubt: bool
+) -> float:
+    """Return the seconds of a launch's bytes at DRAM's peak, in doubt of the least ones."""
+    counted = trace.metrics.dram_bytes_moved[0] * prod(grid) / prod(trace.grid)
+    return (min(dram_bytes, counted) if doubt else dram_bytes) / card.device.dram_bytes_per_s
+
+
+def _only_least(found: Estimate, trace: Trace, card: Card) -> Estimate:
+    """Return what is left of an estimate whose block is unlike the others: a lower bound.
+
+    A launch takes at least what its counters need, and if its average block does more than the
+    recorded one, the low end of that one's range."""
+    work = 1 + unlike(trace)
+    of_block = found.flops * work > IMPOSSIBLE * found.peak_flops_per_s * found.seconds
+    seconds, binds = least(trace, card.device, found.grid, ARITHMETIC if of_block else ())
+    own = LAUNCH_SECONDS
+    if work < 1:
+        own += (found.seconds - LAUNCH_SECONDS) * (1 - UNKNOWN)
+    if own > seconds:
+        seconds, binds = own, found.binds if work < 1 else "latency"
+    return replace(found, seconds=seconds, low=seconds, high=inf, binds=binds, lines=())
 
 
 def _flops(trace: Trace, program: Program, grid: tuple[int, int, int]) -> float:
@@ -131,6 +176,15 @@ def _by_cause(run: Run) -> dict[str, float]:
     return dict(zip(CAUSES, (by_cause / total).tolist(), strict=False))
 
 
+def _of_atomics(program: Program) -> np.ndarray:
+    """Return how often a block's warps run each instruction that is an atomic of global memory."""
+    found = np.zeros(len(program.executions))
+    for number, op in enumerate(program.ops):
+        if op.access == "atomic" and op.space == "global":
+            found[number] = program.executions[number]
+    return found
+
+
 def _largest(shares: dict[str, float]) -> tuple[Share, ...]:
     named = sorted(shares.items(), key=lambda item: -item[1])[:MOST_SHARES]
     return tuple(Share(name, float(part)) for name, part in named if part > 0.005)
@@ -141,7 +195,55 @@ def _in_float64(trace: Trace, binds: str, busy: float) -> tuple[str, ...]:
     if binds != PIPE_WORDS["fp64"] or of_float64(trace):
         return ()
     share = f"{100 * busy:.0f} % of the time"
-    return (f"{binds} takes {share}, though no array is of float64: {BY_FLOAT32}",)
+    return (f"{binds} takes {share}, though no array is of float64: {in_float32(trace, ())}",)
+
+
+def _fewer_atomics(program: Program, binds: str) -> tuple[str, ...]:
+    """Return what to do about atomics that bind, for which no time is foretold."""
+    if binds != ATOMICS:
+        return ()
+    if program.shared_bytes:
+        return (f"{binds} take turns: launch fewer blocks, and let each loop over more elements",)
+    return (
+        f"{binds} take turns: let each block add up in shared memory first, and then send one sum "
+        "for each address",
+    )
+
+
+def _scattered(trace: Trace, program: Program, run: Run) -> tuple[str, ...]:
+    """Return in words that most sectors are touched by lanes whose places follow no pattern."""
+    n = len(program.ops)
+    by_line: dict[int, float] = defaultdict(float)
+    moved = np.maximum(run.columns.sectors[:n], 0) * program.executions[:n]
+    for i in np.flatnonzero(moved).tolist():
+        op, line = program.ops[i], program.lines[i]
+        found = run.costs.requests.get(
+            (line, op.space, "load" if op.access == "copy" else op.access)
+        )
+        if found and op.access != "atomic":
+            sizes = [len(sectors(addresses, op.width)) for addresses, _ in found]
+            odd = [0 if regular(a) else size for (a, _), size in zip(found, sizes, strict=True)]
+            by_line[line] += moved[i] * sum(odd) / sum(sizes)
+    if sum(by_line.values()) <= SCATTERED * moved.sum():
+        return ()
+    place = trace.place(max(by_line, key=by_line.__getitem__))
+    return (
+        f"on {place} lanes access places without a pattern, and how much of them caches keep is "
+        "a guess: a wide range",
+    )
+
+
+def _unchecked(binds: str, card: Card) -> tuple[str, ...]:
+    """Return in words what of a model no published time checks."""
+    if card.guessed:
+        what = f"no published time checks the model on a {card.name}, of which figures are guessed"
+        return (f"{what}: a wide range",)
+    notes = []
+    if card.name not in devices():
+        notes.append(f"no published time checks the model on a device such as {card.name}")
+    if nearest(binds) is None:
+        notes.append(f"fewer than {ENOUGH} published kernels are bound by {binds}: a wide range")
+    return tuple(notes)
 
 
 def _doubts(
@@ -161,6 +263,7 @@ def _doubts(
             f"{100 * program.missed:.0f} % off what the trace counted: a wide range"
         )
     notes += doubts(trace)
+    notes += _scattered(trace, program, run)
     if sharing_unseen(trace, grid):
         notes.append(
             "one block was traced, with arrays for it alone, so nobody knows what blocks share: "

@@ -20,6 +20,7 @@ from warpwise.stopwatch.opcodes import (
     pipe_of,
 )
 from warpwise.toolchain import Instruction
+from warpwise.toolchain.inner_loop import flops_of
 
 #: Numbers of registers: R, the uniform ones, predicates and uniform predicates in turn.
 BASES = {"R": 0, "UR": 256, "P": 512, "UP": 520}
@@ -35,7 +36,6 @@ _ACCESS = {
     for name in names.split()
 }
 NEVER = ("@!PT", "@!UPT")  #: guards of an instruction that does nothing
-_FLOPS = {"FFMA": 2, "FADD": 1, "FMUL": 1, "FFMA2": 4, "DFMA": 2, "DADD": 1, "DMUL": 1}
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def read(instruction: Instruction) -> Op:
         space=space,
         access=access,
         width=_bytes(opcode, name) if access else 0,
-        flops=_FLOPS.get(name, 0),
+        flops=flops_of(instruction),
         target=target["label"] if target else "",
         places=tuple(
             (place, number, ".reuse" in operand)

@@ -1,18 +1,21 @@
 """What recorded blocks say about the others: who shares an array, and whether blocks are alike.
 
 A trace keeps the events of block 0 unless asked for more. Two recorded blocks that touch the same
-sectors of an array share it. Work is compared with the counters, which have all blocks."""
+sectors of an array share it. Work is compared with the counters, which have all blocks: a block
+that does far less or more than an average one says only what a launch takes at least."""
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from itertools import combinations
-from math import prod
+from math import log, prod
 
 import numpy as np
 
 from warpwise.metrics import SECTOR_BYTES
 from warpwise.stopwatch.evidence import warps_on
-from warpwise.traces import KINDS, Trace
+from warpwise.stopwatch.families import UNKNOWN
+from warpwise.traces import KINDS, Records, Trace
 
 PATTERNS = ("none", "row", "column", "all")
 OVERLAP = 0.5  #: share of the smaller block's sectors from which two blocks share an array
@@ -66,27 +69,82 @@ def _together(pattern: str, a: int, b: int, grid: tuple[int, int, int]) -> bool:
     return pattern == "all"
 
 
-def unlike(trace: Trace) -> float:
-    """Return by how much more or less the recorded block does than an average one, as a share.
+def works(trace: Trace) -> dict[int, float]:
+    """Return what each recorded block does, over what an average one does, in warp instructions.
 
-    Judged by warp instructions. 0 if not all of its events were kept."""
-    r = trace.records
-    if trace.truncated or not len(r.block):
-        return 0.0
-    first = r.of_first_block & (r.kind == KINDS.index("issue"))
-    own = float(np.dot(warps_on(r.active[first]).sum(axis=1), r.slots[first]))
-    average = trace.metrics.warp_instructions / prod(trace.grid)
-    return own / average - 1 if average and own else 0.0
+    Nothing if not all of their events were kept."""
+    r, average = trace.records, trace.metrics.warp_instructions / prod(trace.grid)
+    if trace.truncated or not len(r.block) or not average:
+        return {}
+    issues = r.kind == KINDS.index("issue")
+    slots = warps_on(r.active[issues]).sum(axis=1) * r.slots[issues]
+    own = {block: float(slots[r.block[issues] == block].sum()) for block in _in_order(trace)}
+    return {block: amount / average for block, amount in own.items() if amount}
+
+
+def _in_order(trace: Trace) -> list[int]:
+    """Return the recorded blocks, in the order in which they were recorded."""
+    blocks, first = np.unique(trace.records.block, return_index=True)
+    return [int(blocks[i]) for i in np.argsort(first)]
+
+
+def unlike(trace: Trace) -> float:
+    """Return by how much more or less the first recorded block does than an average one."""
+    return next(iter(works(trace).values()), 1.0) - 1
+
+
+def far(trace: Trace) -> bool:
+    """Whether the first recorded block is so unlike that no wide range around it holds the rest."""
+    return not 1 / (1 + UNKNOWN) <= 1 + unlike(trace) <= 1 / (1 - UNKNOWN)
+
+
+def most(trace: Trace) -> float:
+    """Return the work of the busiest recorded block, over that of the first one: 1 or more."""
+    own = list(works(trace).values())
+    return max(own) / own[0] if own else 1.0
+
+
+def typical_first(trace: Trace) -> Trace:
+    """Return a trace whose first recorded block is the one that is most like an average one."""
+    own = works(trace)
+    if len(own) < 2 or abs(unlike(trace)) <= UNLIKE:
+        return trace
+    best, r = min(own, key=lambda block: abs(log(own[block]))), trace.records
+    order = np.argsort(r.block != best, kind="stable")
+    columns = {column.name: getattr(r, column.name)[order] for column in fields(r)}
+    return replace(trace, records=Records(**columns))
 
 
 def doubts(trace: Trace) -> tuple[str, ...]:
     """Return in words what makes the recorded block a bad witness for the others."""
-    notes, differs = [], unlike(trace)
-    if abs(differs) > UNLIKE:
-        how = f"{100 * abs(differs):.0f} % {'more' if differs > 0 else 'less'}"
-        notes.append(f"the recorded block does {how} than an average one: a wide range")
+    notes, own = [], works(trace)
+    if far(trace):
+        notes.append(_far(trace, *next(iter(own.items()))))
+    else:
+        block = max(own, key=lambda block: abs(own[block] - 1), default=0)
+        differs = own.get(block, 1.0) - 1
+        if abs(differs) > UNLIKE:
+            how = f"{100 * abs(differs):.0f} % {'more' if differs > 0 else 'less'}"
+            which = "the" if len(own) == 1 else "a"
+            notes.append(f"{which} recorded block does {how} than an average one: a wide range")
     odd = [name for name, patterns in by_addresses(trace).items() if not patterns]
     if odd:
         shared = ", ".join(odd)
         notes.append(f"blocks share {shared} neither by rows nor by columns: a wide range")
     return tuple(notes)
+
+
+def _far(trace: Trace, block: int, work: float) -> str:
+    """Return in words how far a block is from an average one, and which ones to record."""
+    many = f"{max(work, 1 / work):.3g} times as many warp instructions"
+    if work < 1:
+        how = f"an average block runs {many} as block {block}, which was recorded"
+    else:
+        how = f"block {block}, which was recorded, runs {many} as an average one"
+    some = ", ".join(map(str, ends_and_middle(prod(trace.grid))))
+    return f"{how}: only a lower bound; record=({some}) in trace(...) finds a more typical one"
+
+
+def ends_and_middle(blocks: int) -> tuple[int, ...]:
+    """Return the blocks to record of as many, where they may differ: first, middle and last."""
+    return tuple(dict.fromkeys((0, blocks // 2, blocks - 1)))

@@ -21,9 +21,8 @@ def shown(found: Estimate) -> Tabs:
 def _lead(found: Estimate) -> tuple[str, ...]:
     """Return the time, where its range comes from, what would help most, and the notes."""
     time = f"{found.kernel} on {found.device}, grid {found.grid}: {found}"
-    family = f"The range comes from {found.family}." if found.family else ""
     helps = found.helps(most=1)
-    return tuple(filter(None, (time, family, helps and f"{helps}.", *found.notes)))
+    return tuple(filter(None, (time, found.origin, helps and f"{helps}.", *found.notes)))
 
 
 def _clocks(found: Estimate) -> Panel:

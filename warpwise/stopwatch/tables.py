@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from warpwise.traces import KINDS, Trace
 
 RESULTS, SOURCES = 8, 18
 TENSOR_LATENCY = 18.0  #: after the product's own clocks; assumed
+WARPGROUP = ("HGMMA", "IGMMA", "QGMMA")  #: products of a whole warpgroup
 #: Times a full sector that L2 works on one of which a warp stores a part, for it reads it first;
 #: assumed.
 PARTLY = 2.0
@@ -35,11 +37,13 @@ Site = tuple[int, str, str]  #: line of the trace, space, kind of access
 class Cost:
     """What a request costs on average: clocks of the load/store units, sectors of L2 and DRAM.
 
-    Sectors of L2 as loads of whole ones, of which a store is worth more."""
+    Sectors of L2 as loads of whole ones, of which a store is worth more. ``waits``: the share of
+    the requests that wait for DRAM."""
 
     clocks: float
     l2_sectors: float = -1.0
     dram_sectors: float = 0.0
+    waits: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Columns:
     lsu: np.ndarray
     sectors: np.ndarray
     dram: np.ndarray
+    waits: np.ndarray
     reads: np.ndarray  #: of each bank of registers
 
     def all(self) -> tuple[np.ndarray, ...]:
@@ -128,7 +133,18 @@ class Costs:
             taken = touched + (PARTLY - 1) * _mean([_partly(a, op.width) for a, _ in found])
             return Cost(passes, taken / self.card.core.l2_store_share, touched * from_dram)
         missed = 1.0 if past_l1 else self._missed(line, _mean(merged))
-        return Cost(passes, touched * missed, touched * missed * from_dram)
+        waits = _mean([self._brought(array, kind) for _, array in found])
+        return Cost(passes, touched * missed, touched * missed * from_dram, waits)
+
+    def _brought(self, array: str, kind: str) -> float:
+        """Return the share of the blocks that fetch what they load of an array from DRAM.
+
+        The others find it in L2, unless all blocks begin together and wait for the same. In a block
+        one request fetches and the others wait with it."""
+        use = self.uses.get(array)
+        if use is None or prod(self.grid) <= self.wave:
+            return 1.0
+        return dram_share(use, kind, self.grid, self.wave, self.card)
 
     def _missed(self, line: int, merged: float) -> float:
         """Return the share of a load's sectors that L1 does not have.
@@ -166,6 +182,7 @@ def columns(flow: Flow, lines: Sequence[int], costs: Costs, card: Card) -> Colum
         np.zeros(2 * n),
         np.full(2 * n, -1.0),
         np.zeros(2 * n),
+        np.ones(2 * n),
         np.concatenate([register_reads(flow), np.zeros((n, BANKS))]),
     )
     for i, (op, line) in enumerate(zip(ops, lines, strict=True)):
@@ -182,13 +199,15 @@ def columns(flow: Flow, lines: Sequence[int], costs: Costs, card: Card) -> Colum
 
 
 def _access(made: Columns, i: int, cost: Cost) -> None:
-    made.lsu[i], made.sectors[i], made.dram[i] = cost.clocks, cost.l2_sectors, cost.dram_sectors
+    made.lsu[i], made.waits[i] = cost.clocks, cost.waits
+    made.sectors[i], made.dram[i] = cost.l2_sectors, cost.dram_sectors
 
 
 def _timing(op: Op, card: Card) -> tuple[float, float]:
     """Return the clocks for which an instruction holds its pipe, and its latency."""
     if op.pipe == "tensor":
-        held = tensor_flops(op) / (card.tensor_flops / card.device.sm.sub_partitions)
+        share = 1.0 if op.name in WARPGROUP else card.core.warp_share
+        held = tensor_flops(op) / (share * card.tensor_flops / card.device.sm.sub_partitions)
         return held, held + TENSOR_LATENCY
     if op.pipe == "control":
         branches = op.name in ("BRA", "CALL", "RET", "BRX", "JMP", "EXIT")

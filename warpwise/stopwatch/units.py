@@ -13,6 +13,7 @@ SPECIAL_LATENCY, FP64_LATENCY, SLOW_FP64_LATENCY, UNIFORM_LATENCY = 20.0, 8.0, 4
 #: Share of the datasheet's bandwidth that DRAM gives: reads or writes alone, and mixed in halves.
 #: gpu-stream on an A100, where it no longer depends on the size of the block; taken for all.
 UNMIXED, MIXED = 0.96, 0.89
+L2_PORT = 64.0  #: bytes a clock that an SM gets from L2 at most
 #: DRAM's load, as a share of what it gives, at which its latency under load is measured: by a chase
 #: beside a copy of 3.0 TB/s on an H200 (`warpwise measure constants`).
 LOADED = 0.7
@@ -34,10 +35,17 @@ def timing(pipe: str, card: Card) -> tuple[float, float]:
 def rates_of(card: Card, sms: int, reads: float) -> tuple[float, float]:
     """Return the clocks that a sector takes of one SM's share of L2, and of DRAM.
 
-    Few SMs have more of each; of L2 at most 64 bytes in a clock, the width of its port."""
+    Few SMs have more of each; of L2 at most what its port is wide."""
     share = UNMIXED - (UNMIXED - MIXED) * mixed(reads)
-    l2 = min(64.0, card.l2_bytes_per_clock / sms)
+    l2 = min(L2_PORT, card.l2_bytes_per_clock / sms)
     return 32 / l2, 32 * sms / (card.dram_bytes_per_clock * share)
+
+
+def of_busier(rates: tuple[float, float], share: float) -> tuple[float, float]:
+    """Return the clocks of a sector, ``share`` of an average SM's, for one with more blocks.
+
+    Memory that all SMs share serves whoever asks: an SM that asks more often has more of it."""
+    return max(32 / L2_PORT, rates[0] * share), rates[1] * share
 
 
 def mixed(reads: float) -> float:

@@ -92,20 +92,30 @@ def compile_kernel(kernel: object, types: object = None, cc: tuple[int, int] = (
     read = as_kernel(kernel)
     function = for_numba(read)
     options = options_of(kernel if hasattr(kernel, "targetoptions") else read)
-    arguments = argument_types(kernel, types)
+    return compiled_function(read, function, argument_types(kernel, types), cc, options)
+
+
+def compiled_function(
+    kernel: Kernel,
+    function: FunctionType,
+    arguments: Types,
+    cc: tuple[int, int],
+    options: Options,
+) -> Compiled:
+    """Compile the function that stands for a kernel, with the options of its decorator."""
     passed = {name: options[name] for name in OF_NUMBA if options.get(name) is not None}
-    ptx = _ptx(read, function, arguments, cc, passed)
+    ptx = _ptx(kernel, function, arguments, cc, passed)
     unlinked = tuple(sorted(set(_EXTERN.findall(ptx)) - KNOWN_TO_PTXAS))
     flags = ["--compile-only"] if unlinked else []
     if options.get("max_registers"):
         flags += ["--maxrregcount", str(options["max_registers"])]
-    cubin, log = _assembled(read, ptx, cc, flags)
+    cubin, log = _assembled(kernel, ptx, cc, flags)
     constants = (size for name, size in _sections(cubin) if re.match(r"\.nv\.constant\d", name))
     return Compiled(
-        kernel=read.name,
-        signature=f"{read.name}({', '.join(map(_written, arguments))})",
+        kernel=kernel.name,
+        signature=f"{kernel.name}({', '.join(map(_written, arguments))})",
         file=function.__code__.co_filename,
-        line=read.tree.lineno,
+        line=kernel.tree.lineno,
         cc=cc,
         unlinked=unlinked,
         ptx=ptx,

@@ -7,9 +7,9 @@ from __future__ import annotations
 import subprocess
 
 from warpwise.cuda import numba_backend
+from warpwise.cuda.numba_backend import INSTALL
 from warpwise.errors import ToolchainError
 
-INSTALL = "python -m pip install -e '.[toolchain]'"
 PROGRAMS = ("ptxas", "nvdisasm")
 #: What each of Numba's packages needs. Both compile with the first; numba-cuda asks the second
 #: which architectures there are, and its successor makes machine code on the way to PTX.

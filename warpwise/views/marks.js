@@ -2,7 +2,8 @@
 // arrow keys have come to. Left and right go through all marks, up and down to the nearest, Enter
 // presses. Shapes carry their words (is, in draw.js); of cells that are drawn as one shape, a
 // picture's marks() gives [x, y, width, height, words, shy]. Keys pass the shy, such as the points
-// of a curve, which sliders reach.
+// of a curve, which sliders reach. The shapes that belong to a mark, by the keys in its data-with,
+// stand out with it.
 const MOST_ACROSS = 4;
 
 const list = (picture, marks) => {
@@ -44,9 +45,15 @@ export function pointed(ui, press) {
   let pointer;
   const all = () => (known ??= list(picture, marks));
   const steps = () => all().filter(({ shy }) => !shy);
-  const hide = () => (ring.hidden = tip.hidden = true);
+  const join = (mark) => {
+    for (const node of picture.querySelectorAll(".with")) node.classList.remove("with");
+    for (const key of mark?.node?.dataset.with?.split(" ") ?? [])
+      picture.querySelector(`[data-key="${key}"]`)?.classList.add("with");
+  };
+  const hide = () => (join(), (ring.hidden = tip.hidden = true));
   const say = (mark, byKeys) => {
     if (!mark) return hide();
+    join(mark);
     const svg = picture.querySelector("svg").getBoundingClientRect();
     const body = ui.body.getBoundingClientRect();
     const [x, y] = [svg.left - body.left + mark.x, svg.top - body.top + mark.y];

@@ -40,6 +40,8 @@ def explorer(rungs: Sequence[Rung], work: str = "multiply-add", step: int = 1) -
 
     All take of the same resources. Raises LaunchError for another step, no rungs, other resources,
     and for clocks that are not a number of 0 or more."""
+    if not rungs:
+        raise LaunchError("there are no rungs: give at least one")
     step = whole("step", step, 1, len(rungs))
     names = list(rungs[0].takes)
     for rung in rungs:

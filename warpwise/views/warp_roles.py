@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from warpwise.errors import LaunchError
 from warpwise.model.arguments import quantity, whole
 from warpwise.views import ring
 from warpwise.views.controls import Player
@@ -69,7 +70,12 @@ class Row:
 def of_timeline(timeline: Timeline, tick: int = 0) -> View:
     """Show a recorded timeline, opened at a tick.
 
-    Raises LaunchError for a tick that it does not have."""
+    Raises LaunchError for a tick that it does not have, and for what is no timeline."""
+    if not isinstance(getattr(timeline, "steps", None), (list, tuple)):
+        raise LaunchError(
+            "give it the timeline that watched the launch: timeline = hopper.Timeline(), and "
+            "trace(..., observers=[timeline])"
+        )
     steps = [step for step in timeline.steps if step.begin < MOST_TICKS]
     if not steps:
         nothing = f"No warp of block {timeline.block} came to a word of warpwise.hopper."

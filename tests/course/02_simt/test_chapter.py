@@ -132,7 +132,6 @@ def test_conditions_by_warp_do_not_diverge(chapter):
     )
     assert {name: int(count) for name, _, count in found} == {
         "every second thread": 2,
-        "the first half of each warp": 2,
         "every second warp": 0,
         "one in twenty, by data": 2,
     }

@@ -112,7 +112,7 @@ class TestForm(ChapterForm):
 
     def test_product_meets_its_intensity(self, chapter):
         for n in (16, 32, 64, 128):
-            assert f"to {n / 6:5.2f} FLOP/byte; n / 6 = {n / 6:5.2f}" in chapter.printed
+            assert f"to {n / 6:5.2f} a byte; n/6 = {n / 6:5.2f}" in chapter.printed
 
     def test_slope_of_the_mystery(self, chapter):
         knee = 312e12 / 2039e9

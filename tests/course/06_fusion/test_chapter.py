@@ -114,7 +114,7 @@ def test_one_kernel_for_the_maximum_of_all_has_a_race_and_one_for_each_row_has_n
 
 def test_variances_against_float64(chapter):
     rows = re.findall(
-        r"mean +([\d,]+): ([\d.]+) is right, squares give +(-?[\d.]+), Welford ([\d.]+)",
+        r"mean +([\d,]+): ([\d.]+) right, squares +(-?[\d.]+), Welford ([\d.]+)",
         chapter.printed,
     )
     assert len(rows) == 5

@@ -41,7 +41,7 @@ def accesses(name: str) -> int:
 
 
 def held(layers: int, every: int) -> tuple[int, int]:
-    """Return the most inputs in memory, and how many are made again."""
+    """Return the most inputs in memory, and how many are recomputed."""
     memory = set(range(0, layers, every))
     most, again = len(memory), 0
     for last in reversed(range(layers)):
@@ -141,7 +141,7 @@ class TestForm(ChapterForm):
     def test_when_it_pays(self, chapter):
         rows = re.findall(
             r"^(H100 SXM|B200) +(all stored|out again|all again) +([\d.]+) \+ ([\d.]+) = "
-            r"([\d.]+) ms, bound by (.*)$",
+            r"([\d.]+) ms\n    bound by (.*)$",
             chapter.printed,
             re.MULTILINE,
         )

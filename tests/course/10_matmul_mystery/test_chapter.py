@@ -178,7 +178,7 @@ class TestForm(ChapterForm):
 
     def test_sectors_of_the_tiles_rows(self, chapter):
         printed = re.findall(
-            r"n = (\d+), by +(\d+): +(\d+) bytes a lane, +(\d+) loads, ([\d.]+) sectors a row",
+            r"n = (\d+), by +(\d+): +(\d+) B a lane, +(\d+) loads, ([\d.]+) sectors a row",
             chapter.printed,
         )
         assert len(printed) == 6

@@ -160,7 +160,11 @@ class TestForm(ChapterForm):
             assert int(kib) == round(size / 1024)
             assert int(megabytes) == round(2 * fetched(8192, 128, int(rows), int(columns)) / 1e6)
             assert names == (
-                ", ".join(g.name for g in (T4, A100, H100) if size <= g.sm.shared_bytes_per_block)
+                ", ".join(
+                    g.name.split()[0]
+                    for g in (T4, A100, H100)
+                    if size <= g.sm.shared_bytes_per_block
+                )
                 or "none"
             )
         assert lines[2][3] == lines[3][3]  # more columns change nothing

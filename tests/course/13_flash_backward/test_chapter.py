@@ -122,9 +122,9 @@ class TestForm(ChapterForm):
         of_l2 = 8192 / 128 * 8192 * 128 * 12 / L2_BYTES
         assert of_l2 > 5 * 2 * 8192**2 * 128 / H100_FLOPS  # L2, and not the tensor cores
         assert chapter.glued["times_less"] == f"{standard / of_l2:.1f}"
-        assert re.search(rf"tiled, L2 .* bytes {of_l2 * 1e6:3.0f} us", chapter.printed)
+        assert re.search(rf"tiled, L2 .* bytes {of_l2 * 1e6:3.0f}$", chapter.printed, re.M)
         once = (2 * 8192 * 128 * 7 + 4 * 8192 * 2) / H100_BYTES * 1e6
-        assert re.search(rf"tiled, DRAM .* bytes {once:3.0f} us", chapter.printed) and once < 5
+        assert re.search(rf"tiled, DRAM .* bytes {once:3.0f}$", chapter.printed, re.M) and once < 5
 
     def test_memory_counted_by_traces(self, chapter):
         rows = re.findall(r"^ +(\d+) +([\d,]+) B +([\d,]+) B$", chapter.printed, flags=re.MULTILINE)

@@ -6,7 +6,7 @@ several in either direction, and with one step and an odd and an even number of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -14,6 +14,27 @@ from warpwise.labs import Call, Launch, Out
 
 Size = tuple[int, int, int]  # M, K, N
 LANES = range(32)
+EACH_ONCE = {
+    "shared_load_requests": "for each k a thread reads 8 elements of a and 8 of b, each once, into "
+    "variables or local arrays, and uses each in 8 products; a patch of 16 x 4 results needs 20 "
+    "elements",
+}
+FOUR_AT_ONCE = {
+    "shared_load_requests": "for each k a thread reads 8 elements of b one by one, and its 8 of a "
+    "by two load4: they are neighbours if the thread has neighbouring rows and the tile is "
+    "transposed",
+    "shared_load_wavefronts": "a load4 takes two turns if each lane wants the same 16 bytes as "
+    "lane ^ 1, or each the same as lane ^ 2, and otherwise four: let neighbouring lanes have the "
+    "same rows",
+    "local_bytes_per_thread": "a thread needs its 64 sums, and for one k at a time 8 elements of a "
+    "and up to 8 of b",
+}
+IN_TIME = {
+    "local_bytes_per_thread": "a thread needs its 64 sums, for one k at a time 8 elements of a and "
+    "up to 8 of b, and 8 of each tile of the next pair",
+    "loads_stored_at_once": "load the next pair into local arrays before the loop that multiplies, "
+    "and store it after that loop",
+}
 
 
 def asked(rng: np.random.Generator) -> Iterator[Call]:
@@ -64,7 +85,7 @@ def turns(rng: np.random.Generator) -> Iterator[Call]:
 
 
 def sizes(rng: np.random.Generator) -> Iterator[Size]:
-    """Draw sizes of products; all differ from those of the lab in M, K or N.
+    """Draw sizes of products; all but the first differ from those of the lab in M, K or N.
 
     A thread loops 80 times for each column of A, and a mutant has 5,000 steps: so 56 are most."""
     shallow = int(rng.integers(1, 4))
@@ -76,7 +97,15 @@ def sizes(rng: np.random.Generator) -> Iterator[Size]:
     yield 128, 8 * int(rng.integers(2, 5)), 128
 
 
-def launch(rng: np.random.Generator, size: Size, barriers: int, shared: int) -> Launch:
+def launch(
+    rng: np.random.Generator,
+    size: Size,
+    barriers: int,
+    shared: int,
+    reads: int = 16,
+    advice: Mapping[str, str] = {},
+    **budget: int,
+) -> Launch:
     m, k, n = size
     a, b = (rng.uniform(0.5, 2, shape).astype(np.float32) for shape in ((m, k), (k, n)))
     want = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
@@ -89,11 +118,12 @@ def launch(rng: np.random.Generator, size: Size, barriers: int, shared: int) -> 
         args=(a, b, Out((m, n))),
         want=(want,),
         rtol=1e-5,
+        advice=advice,
         budget={
             "global_load_bytes": 4096 * steps,
             "global_load_requests": 32 * steps,
             "sectors_per_request_load": 4.1,
-            "shared_load_requests": 256 * steps,
+            "shared_load_requests": 16 * reads * steps,
             "shared_store_requests": 32 * steps,
             "shared_bank_conflicts": 0,
             "op_communication": 0,
@@ -102,25 +132,59 @@ def launch(rng: np.random.Generator, size: Size, barriers: int, shared: int) -> 
             "global_store_bytes": want.nbytes,
             "global_store_requests": 128 * blocks,
             "sectors_per_request_store": 4.1,
+            "flops_fp32": 2 * m * n * k,
             "flops_fp64": 0,
             "most_bytes_stored_by_a_warp": 16384,
+        }
+        | budget,
+        compiled={
+            "registers_per_thread": 200,
+            "spilled_bytes": 0,
+            "local_memory_bytes": 0,
+            "flops_per_issue_slot": 16,
         },
     )
 
 
+def wavefronts(size: Size) -> int:
+    """Count those of loads from shared memory: for each k of a warp 8 reads, and 2 of two each."""
+    m, k, n = size
+    return 2 * (8 + 2 * 2) * k * (m // 64) * (n // 64)
+
+
 def patch(rng: np.random.Generator) -> Iterator[Launch]:
     for size in sizes(rng):
-        yield launch(rng, size, barriers=4, shared=4352)
+        yield launch(rng, size, barriers=4, shared=4352, advice=EACH_ONCE)
 
 
 def turned(rng: np.random.Generator) -> Iterator[Launch]:
     for size in sizes(rng):
-        yield launch(rng, size, barriers=4, shared=4352)
+        yield launch(
+            rng,
+            size,
+            4,
+            4352,
+            10,
+            FOUR_AT_ONCE,
+            shared_load_wavefronts=wavefronts(size),
+            local_bytes_per_thread=320,
+        )
 
 
 def ahead(rng: np.random.Generator) -> Iterator[Launch]:
     for size in sizes(rng):
-        yield launch(rng, size, barriers=2, shared=8704)
+        m, _, n = size
+        yield launch(
+            rng,
+            size,
+            2,
+            8704,
+            10,
+            FOUR_AT_ONCE | IN_TIME,
+            local_bytes_per_thread=384,
+            loads_stored_at_once=32 * (m // 64) * (n // 64),
+            shared_load_wavefronts=wavefronts(size),
+        )
 
 
 def in_order(rows: int, cols: int, group: int) -> list[tuple[int, int]]:

@@ -13,11 +13,17 @@ from typing import ClassVar
 import machine_code
 import predictions
 import pytest
+from support import compiler_verdict
 from support.chapter_form import ChapterForm, number, run
+from support.lab_cases import cells, module_text, names_of, visible_cases
 from support.measured import off, record, rows
 from support.paths import ROOT
+from support.wrong_answers import wrong_answers
 
+from warpwise.grading import extract
 from warpwise.kernels import sgemm
+from warpwise.labs.compiler_budget import budget_of
+from warpwise.labs.source import load_lab
 from warpwise.stopwatch import find
 from warpwise.toolchain import missing
 
@@ -157,10 +163,12 @@ class TestForm(ChapterForm):
 
     def test_registers_and_occupancy(self, chapter):
         shown = re.findall(
-            r"step (\d): +(\d+) registers a thread, 0 bytes spilled, +(\d+) of 48", chapter.printed
+            r"^ +(\d) +(\d+) +0 +(\d+) of 48 +(\d+)%$", chapter.printed, re.MULTILINE
         )
         assert len(shown) == 8
-        for step, registers, warps in shown:
+        for step, registers, warps, share in shown:
+            opcodes = kept(int(step))["opcodes"]
+            assert int(share) == round(100 * opcodes["FFMA"] / sum(opcodes.values()))
             threads = kept(int(step))["threads"]
             by_warps = 48 * 32 // threads
             by_registers = 65536 // (-(-int(registers) * 32 // 256) * 256 * threads // 32)
@@ -232,3 +240,47 @@ def test_a_sample_of_the_predictions_is_what_the_stopwatch_says_today():
     (row,) = (one for one in rows if one["variant"] == "sgemm_2_coalesced")
     today = predictions.timed(sgemm.STEPS[1], find("RTX A6000")).seconds
     assert row["predicted_ms"][0] == pytest.approx(1e3 * today, rel=0.02)
+
+
+def test_the_lab_s_ladder_lines_up_kernels_on_one_product():
+    """Else its columns could not be compared."""
+    cases = [visible_cases(STEM)[name][0] for name in ("patch", "turned", "ahead")]
+    assert len({(case.label, case.blocks, case.threads) for case in cases}) == 1
+
+
+@pytest.mark.parametrize(("number", "more"), [(4, "OWN"), (5, "of_b"), (6, "multiply")])
+def test_the_lab_gives_the_step_before_as_text(number, more):
+    text = names_of(STEM)["published_step"](number)
+    assert f"def sgemm_{number}_" in text and more in text
+
+
+OTHERS = sorted((ROOT / "tests/course" / STEM / "correct").glob("*.py"))
+
+
+@needs_compiler
+@pytest.mark.parametrize("path", [None, *OTHERS], ids=lambda path: path.stem if path else "ours")
+def test_right_kernels_keep_far_from_the_budget_of_an_issue_slot(path):
+    """The lab says that they get 26 to 45, of which 16 are asked for."""
+    slots = [flops_per_issue_slot(e.id, path.read_text() if path else "") for e in KERNELS]
+    assert all(25.5 <= value < 45.5 for value in slots), slots
+
+
+@needs_compiler
+def test_a_division_for_each_read_takes_more_than_half_of_the_budget():
+    """The lab says that no more than 7 are left."""
+    texts = {a.name: (a.exercise, a.text) for a in wrong_answers(STEM) if "divides_by" in a.name}
+    assert len(texts) == 2
+    for exercise, text in texts.values():
+        assert flops_per_issue_slot(exercise, text) < 7.5
+
+
+KERNELS = [exercise for exercise in load_lab(STEM).exercises if exercise.kind == "kernel"]
+
+
+def flops_per_issue_slot(id: str, submission: str) -> float:
+    """Return what the machine code of one of the lab's kernels has."""
+    exercise = load_lab(STEM).exercise(id)
+    text = module_text(STEM, exercise, submission)
+    kernel = extract.kernel(text, exercise.name, given=cells(STEM, "given"))
+    types, _ = budget_of(visible_cases(STEM)[id])
+    return compiler_verdict.taken(kernel, types).flops_per_issue_slot

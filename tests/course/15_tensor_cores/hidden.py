@@ -20,6 +20,10 @@ OF_PITCH = {
     CONFLICTS: "the 8 rows of a matrix, 4 words each, are read in one turn: "
     "in which bank does each of them begin, and which pitch keeps them apart?"
 }
+OF_WAITS = {
+    "loads_stored_at_once": "wait for a stage when it is due, after the products of the one "
+    "before, and not where its copies start",
+}
 OF_SWIZZLE = {
     CONFLICTS: "place chunk c of row r at c ^ r % 8 of its row, both where "
     "the copies write and where ldmatrix reads"
@@ -137,7 +141,7 @@ def pipeline_launch(size: Size, a: np.ndarray, b: np.ndarray, want: np.ndarray) 
         (a.ravel(), b.ravel(), Out((m, n)), k),
         (want,),
         atol=1e-4,
-        advice=OF_SWIZZLE,
+        advice=OF_SWIZZLE | OF_WAITS,
         budget={
             "global_load_bytes": 6144 * steps,
             "global_load_requests": 12 * steps,
@@ -147,6 +151,7 @@ def pipeline_launch(size: Size, a: np.ndarray, b: np.ndarray, want: np.ndarray) 
             "shared_bank_conflicts": 0,
             "shared_bytes_per_block": 12288,
             "barriers": 2 * steps,
+            "loads_stored_at_once": 12 * blocks,
             "op_communication": 0,
             "global_store_bytes": 4 * m * n,
             "global_store_requests": 16 * blocks,

@@ -137,7 +137,7 @@ class TestForm(ChapterForm):
     def test_the_producer_waits_once_the_ring_is_full(self, chapter):
         glued = chapter.glued
         assert int(glued["waited"]) == int(glued["trips"]) - int(glued["ring"]) == 4
-        assert int(glued["asked"]) == 2 * 7 and glued["starved"] == "one"
+        assert int(glued["asked"]) == 2 * 7 and glued["starved"] == "once"
         assert number(glued["bytes_expected"]) == (64 + 32) * 64 * 2
         assert "mbarrier_arrive_expect_tx" in chapter.printed
         assert "this copy overwrites tiles while line" in chapter.printed

@@ -92,9 +92,7 @@ class TestForm(ChapterForm):
         assert glued["first_a"] == pytest.approx(100 * products["A100"] / first, abs=1)
         in_turn = products["B200"] / (products["B200"] + power + (softmax + 1) / 128)
         assert glued["turn_b"] == pytest.approx(100 * in_turn, rel=0.08)
-        assert re.search(
-            r"^4 .* 100 % products +100 % products +7\d % powers", chapter.printed, re.M
-        )
+        assert re.search(r"^4 .* 100% products +100% products +7\d% powers", chapter.printed, re.M)
 
     def test_shared_memory_of_a_b200_is_read_as_the_paper_counts(self, chapter):
         """256 queries, 128 keys, d = 128: 1,536 clocks (zadouri2026, table 1)."""

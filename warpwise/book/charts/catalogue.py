@@ -5,7 +5,9 @@ The suite ``counters`` has no times; ``listings`` shows it as text.
 
 from __future__ import annotations
 
-from warpwise.book.charts import elementwise, memory, on_chip, products
+from dataclasses import replace
+
+from warpwise.book.charts import elementwise, memory, on_chip, products, training
 from warpwise.book.charts.plot import Plot
 
 PLOTS: dict[str, Plot] = {
@@ -28,4 +30,7 @@ PLOTS: dict[str, Plot] = {
     "hgemm_ladder": products.LADDER_16,
     "attention": products.ATTENTION,
     "launch": elementwise.LAUNCH,
+    "gpt2": training.GPT2,
+    "gpt2_kernels": replace(training.KERNELS, suite="gpt2"),
+    "gpt2_products": replace(training.PRODUCTS, suite="gpt2"),
 }

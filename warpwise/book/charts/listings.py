@@ -12,7 +12,7 @@ from warpwise.model.arguments import quantity
 
 COUNTERS, CONSTANTS = "counters", "constants"  # suites without a chart
 NOTHING = "not measured yet"
-WIDTH = 66  # characters of a line: a printed box of a page shows them without wrapping
+WIDTH = 59  # characters of a line: letters of 9.5 pixels on a phone
 HEADS = "simulator", "Nsight Compute"
 
 
@@ -74,7 +74,8 @@ def _counters(record: Record) -> Iterator[str]:
             groups[row.note or f"{row.variant}: no cause is noted"].append(row)
     differing = sum(map(len, groups.values()))
     equal = f"{len(rows) - differing} of {len(rows)} access patterns count the same"
-    yield f"measured on {record.device}: {equal}"
+    yield f"measured on {record.device}:"
+    yield equal
     if differing:
         yield f"{differing} {'differs' if differing == 1 else 'differ'}, by cause:"
     for cause, of in sorted(groups.items(), key=lambda group: -len(group[1])):

@@ -88,15 +88,16 @@ def of_class(divisor: int) -> Model:
 
 BF16 = ("cupy bf16", "torch bf16")
 MATMUL = Plot(
-    "cuBLAS, the product of two n x n matrices",
+    "Products of n x n matrices",
     "n",
     TFLOP_PER_S,
     (
-        Line("bfloat16, n by 64", BF16, of_class(64), {"class": 64}),
-        Line("bfloat16, n odd", BF16, of_class(1), {"class": 1}),
-        Line("bfloat16, n by 8", BF16, of_class(8), {"class": 8}),
-        Line("TF32, n by 64", ("cupy tf32",), None, {"class": 64}),
-        Line("float32, n by 64", ("cupy fp32", "torch fp32"), None, {"class": 64}),
+        Line("bfloat16, by 64", BF16, of_class(64), {"class": 64}),
+        Line("bfloat16, odd", BF16, of_class(1), {"class": 1}),
+        Line("bfloat16, by 8", BF16, of_class(8), {"class": 8}),
+        Line("TF32, by 64", ("cupy tf32",), None, {"class": 64}),
+        Line("float32, by 64", ("cupy fp32", "torch fp32"), None, {"class": 64}),
+        Line("sgemm_7_warp_tile", ("sgemm_7_*",), None, {"n": 4096}),
     ),
     at=tuple(n + more for n in range(128, 4161, 64) for more in (0, 1, 8)),
     x=Axis("size n", "n = {}"),

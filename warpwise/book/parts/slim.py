@@ -2,7 +2,8 @@
 
 Its contents follow from imports: the packages in ``WHOLE``, and all that they and ``ROOTS`` import,
 in functions too, but for what stands above the labs. Scripts and styles go along with the modules
-of their folder. The same sources give the same bytes."""
+of their folder. Comments, and docstrings of modules and of private functions, which nobody at a
+page reads, are left out; lines keep their numbers. The same sources give the same bytes."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import ast
 import base64
 import hashlib
 import io
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -25,6 +27,7 @@ ROOTS = (
     "warpwise.show",
     "warpwise.labs",
     "warpwise.book.keep",
+    *(f"warpwise.gpt2.{name}" for name in "config checkpoint kernels model train".split()),
     *(
         f"warpwise.stopwatch.{name}"
         for name in ("line_by_line accesses cards engine film units").split()
@@ -46,11 +49,38 @@ def slim_wheel(source: Path = SOURCE) -> tuple[str, bytes]:
     folders = {path.parent for path in modules.values()}
     data = {path for folder in folders for path in folder.iterdir() if _is_data(path)}
     files = {
-        path.relative_to(source.parent).as_posix(): path.read_bytes()
+        path.relative_to(source.parent).as_posix(): _bare(path)
         for path in {*modules.values(), *data}
         if "book" not in path.relative_to(source).parts or path.suffix == ".py"
     }
     return f"{NAME}-py3-none-any.whl", _packed(files)
+
+
+def _bare(path: Path) -> bytes:
+    """Return a file, a module's without what is for its maintainers alone."""
+    if path.suffix != ".py":
+        return path.read_bytes()
+    text = path.read_text("utf-8")
+    lines = text.splitlines(keepends=True)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column].rstrip() + "\n"
+    for node in ast.walk(ast.parse(text)):
+        if docstring := _for_maintainers(node):
+            first, last = docstring.lineno - 1, docstring.end_lineno or docstring.lineno
+            lines[first:last] = [" " * docstring.col_offset + '""\n', *"\n" * (last - first - 1)]
+    return "".join(lines).encode()
+
+
+def _for_maintainers(node: ast.AST) -> ast.Expr | None:
+    """Return the docstring of a module, or of a private function, if it is the node's."""
+    if not isinstance(node, ast.Module | ast.FunctionDef) or ast.get_docstring(node) is None:
+        return None
+    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+        return None
+    first = node.body[0]
+    return first if isinstance(first, ast.Expr) else None
 
 
 def closure(source: Path = SOURCE) -> dict[str, Path]:
@@ -114,7 +144,7 @@ def _path(source: Path, name: str) -> Path | None:
 
 
 def _is_data(path: Path) -> bool:
-    return path.is_file() and path.suffix in {".js", ".css", ".json"}
+    return path.is_file() and path.suffix in {".js", ".css", ".json", ".txt"}
 
 
 def _packed(files: dict[str, bytes]) -> bytes:

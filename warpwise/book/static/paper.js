@@ -5,8 +5,8 @@
   const print = matchMedia("print");
   let before = null;
   const follow = () => {
-    if (print.matches && before === null && root.dataset.theme === "dark") {
-      before = root.dataset.theme;
+    if (print.matches && root.dataset.theme === "dark") {
+      before = "dark";
       root.dataset.theme = "light";
     } else if (!print.matches && before !== null) {
       root.dataset.theme = before;
@@ -14,4 +14,6 @@
     }
   };
   print.addEventListener("change", follow);
+  // on a long page the theme chooses its colours late
+  new MutationObserver(follow).observe(root, { attributeFilter: ["data-theme"] });
 })();

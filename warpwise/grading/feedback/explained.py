@@ -20,6 +20,11 @@ EXPLAINED = {
     "depends on which comes first.",
     Reason.TOO_MUCH_MEMORY: "The function held more memory at once than the exercise allows.",
     Reason.RAISED: "The code ended with an error.",
+    Reason.REFUSED: "The kernel is right in the simulator, but NVIDIA's compiler refuses it.",
+    Reason.DEADLOCK: "Ranks wait for what no rank does any more; on a cluster the job would hang.",
+    Reason.MISMATCH: "Two ranks' parts of one transfer differ in shape, type, root or reduction.",
+    Reason.IN_USE: "A rank used an array while a transfer of it was going on.",
+    Reason.RANKS: "A rank called something that does not fit with the others.",
     "out of bounds": "A thread used an element outside its array.",
     "unwritten read": "A thread read shared or local memory that had never been written.",
     "copy not waited for": "Shared memory was used before the wait for the asynchronous copy that "

@@ -59,6 +59,7 @@ def _part(part: Part) -> Iterator[str]:
     yield from _wrapped(f"Hidden tests: {part.hidden}." if part.hidden else "", 2)
     yield from _wrapped(f"Your own check {part.check}.", 2)
     yield from _wrapped(f"On a GPU, {part.gpu}." if part.gpu else "", 2)
+    yield from _wrapped(f"Compiler: {part.compiler}" if part.compiler else "", 2)
     for line in part.detail.split("\n"):
         yield from _wrapped(line.strip(), 6 + len(line) - len(line.lstrip()))
     for bar in part.bars:

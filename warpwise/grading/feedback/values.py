@@ -80,6 +80,7 @@ class Part:
     hidden: str
     check: str
     gpu: str
+    compiler: str
     detail: str
     bars: tuple[Bar, ...]
     advice: str
@@ -199,6 +200,7 @@ def _part(key: str, result: Result, question: Question, counts: bool, over_budge
         hidden_cases(finding),
         _check(result.visible),
         _on_gpu(result.gpu) if result.gpu else "",
+        sentence(result.compiler) if result.compiler else "",
         finding.detail,
         tuple(map(_bar, finding.counters)),
         sentence(finding.advice) if finding.advice else "",

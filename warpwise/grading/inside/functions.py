@@ -40,13 +40,14 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
     """Run the job's text, then each of its calls.
 
     A call is ``{"args": [...], "shapes": [[...]], "several": false}``. Then stay for
-    ``job["stay_seconds"]``, so that the grader can measure the memory in use."""
-    space: dict[str, Any] = {"__name__": "student"}
-    try:
-        exec(compile(job["text"], "<your code>", "exec"), space)  # this is what the sandbox is for
-        function = space[job["name"]]
-    except BaseException as error:
-        function = _raiser(error)
+    ``job["stay_seconds"]``, so that the grader can measure the memory in use. A job with ``ranks``
+    is one for ``programs``."""
+    if "ranks" in job:
+        import programs
+
+        programs.answer(job, result)
+        return
+    function = defined(job["text"], job["name"])
     for call in job["calls"]:
         args, shapes = map(decode, call["args"]), map(tuple, call["shapes"])
         result.write(frames(function, list(args), list(shapes), call["several"]))
@@ -56,6 +57,17 @@ def answer(job: dict[str, Any], result: FileIO) -> None:
 
 def warm() -> None:
     """Import nothing more: a function has Python and NumPy, and this module has both."""
+
+
+def defined(text: str, name: str) -> Callable[..., Any]:
+    """Run a text, and return its function; one that raises the error if that cannot be."""
+    space: dict[str, Any] = {"__name__": "student"}
+    try:
+        exec(compile(text, "<your code>", "exec"), space)  # this is what the sandbox is for
+        function: Callable[..., Any] = space[name]
+    except BaseException as error:
+        return _raiser(error)
+    return function
 
 
 def frames(

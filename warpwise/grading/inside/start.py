@@ -1,12 +1,13 @@
-"""Inside the sandbox: give up all rights, set the limits, then play one of two parts.
+"""Inside the sandbox: give up all rights, set the limits, then play a part.
 
     python -I -S start.py PART LIMITS < job
     python -I -S start.py PART LIMITS SOCKET      serve jobs, each in a fork with its own ``room``
 
-PART is ``functions`` (call a student's host functions) or ``notebook`` (re-run a notebook through
-nbval). LIMITS is JSON. The job comes on standard input; standard output carries the result and
-nothing else, so everything that is printed goes to standard error. Only the standard library is
-used here: this folder is all that a host function could see of Warpwise."""
+PART is ``functions`` (call a student's host functions), ``notebook`` (re-run a notebook through
+nbval) or ``compiler`` (compile a kernel). LIMITS is JSON. The job comes on standard input; standard
+output carries the result and nothing else, so everything that is printed goes to standard error.
+Only the standard library is used here: this folder is all that a host function could see of
+Warpwise."""
 
 from __future__ import annotations
 

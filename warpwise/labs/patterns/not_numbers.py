@@ -10,6 +10,7 @@ NAN = (
     "nan comes from 0 / 0, from an infinity minus an infinity, or from one times 0: "
     "which line can meet that?"
 )
+NOT_COME = "what a transfer has not brought yet is nan: is each array waited for before it is used?"
 EXP_NAN = (
     "where nothing is seen yet the maximum is -inf, and -inf - (-inf) is nan: guard that difference"
 )
@@ -56,6 +57,8 @@ def not_a_number(f: Failure) -> Pattern | None:
     count = int(nan.sum())
     where = _only_where(f, nan)
     seen = _so_many(count, f.got.size, "nan") + where
+    if has_unset(f.got[nan]):
+        return Pattern(seen, (NOT_COME, NAN))
     if f.uses("sqrt") and not f.uses("exp"):
         root = "the root of a number below 0, as of a difference that lost its digits"
         return Pattern(seen, (root, NAN))
@@ -75,6 +78,13 @@ def not_a_number(f: Failure) -> Pattern | None:
     if not f.is_softmax:
         return Pattern(seen, (NOT_LARGEST, f"{overflow}: {zero}"))
     return Pattern(seen, (EXP_NAN if _meets_infinity(f) else TOO_FAR, f"{overflow}: {zero}"))
+
+
+def has_unset(floats: np.ndarray) -> bool:
+    """True if some are made of the nan that stands where a rank has received nothing as yet."""
+    nans, size = floats[np.isnan(floats)], floats.dtype.itemsize
+    bit = {4: 1 << 21, 8: 1 << 50}.get(size)
+    return bit is not None and bool((nans.view(f"u{size}") & np.array(bit, f"u{size}")).any())
 
 
 def _meets_infinity(f: Failure) -> bool:

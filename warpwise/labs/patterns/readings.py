@@ -13,7 +13,7 @@ from warpwise.labs.compare import compare
 from warpwise.labs.patterns.failure import Failure, Pattern
 
 MOST_TOLD = 2
-ASKED = "read again what the exercise says of it"
+ASKED = "find where your code does this, and compare it with what the exercise asks"
 
 
 @dataclass(frozen=True)

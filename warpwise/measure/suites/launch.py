@@ -4,18 +4,18 @@ A run of an empty case is a train of launches in sequence without waiting. If th
 kernel before the host has launched the next one, the time between events is the host's. Trains are
 long because the host can start one while the device is still in the pause before the sample.
 
-Both also run as CUDA graphs. A graph is captured once, on a non-blocking stream of its own, and
-replayed on the default stream, where the events are too.
+Both also run as CUDA graphs, replayed on the default stream, where the events are too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from warpwise.kernels import fusion, launches
 from warpwise.measure.case import Case, Variant
+from warpwise.measure.graphs import replayed
 from warpwise.measure.place import Place
 
 TITLE = "Launches: empty kernels, and five small ones"
@@ -28,35 +28,14 @@ def cases(place: Place) -> Iterator[Case]:
         yield five(place, 2**power)
 
 
-def replayed(
-    place: Place, work: Callable[[Any], object], written: tuple[Any, ...] = ()
-) -> Callable[[], None]:
-    """Return the replay of a graph of all launches of ``work``.
+def blanked(arrays: tuple[Any, ...]) -> Callable[[], None]:
+    """Return what fills arrays with NaN."""
 
-    ``work`` takes a stream of Numba's; CuPy finds the current one by itself. It runs once before
-    the capture, which compiles it; then the arrays that it has ``written`` are blanked, so that
-    results are the graph's.
-    """
-
-    @cache
-    def captured() -> Any:
-        from numba import cuda
-
-        work(0)
-        place.xp.cuda.Device().synchronize()
-        stream = place.xp.cuda.Stream(non_blocking=True)
-        with stream:
-            stream.begin_capture()
-            work(cuda.external_stream(stream.ptr))
-            graph = stream.end_capture()
-        for array in written:
+    def blank() -> None:
+        for array in arrays:
             array.fill(float("nan"))
-        return graph
 
-    def replay() -> None:
-        captured().launch()
-
-    return replay
+    return blank
 
 
 # --- trains of empty kernels ---
@@ -68,7 +47,8 @@ def empty(place: Place, count: int) -> Case:
     ours = partial(train, launches.EMPTY[count], tuple(map(place.given, arrays)), length)
     variants = [Variant("launches_empty", "numba", ours)]
     if not place.rehearsal:
-        graph, note = replayed(place, ours), "all launches of the train in one CUDA graph"
+        graph = replayed(place, ours, blanked(()))
+        note = "all launches of the train in one CUDA graph"
         variants.append(Variant("launches_empty, graph", "numba", graph, note=note))
         variants.append(Variant("cupy RawKernel", "cupy", raw_train(place, arrays, length)))
     return Case(
@@ -134,7 +114,7 @@ def ours_five(place: Place, x: Any, graph: bool = False) -> Variant:
     step, (*spaces, y) = launches.STEPS[0], own(place, x)
     run = partial(step.run, *map(place.given, (x, *spaces, y)))
     if graph:
-        replay = replayed(place, run, (*spaces, y))
+        replay = replayed(place, run, blanked((*spaces, y)))
         return variant(f"{step.name}, graph", "numba", replay, y, IN_ONE_GRAPH)
     return variant(step.name, "numba", run, y, step.idea)
 
@@ -157,7 +137,7 @@ def cupy_five(place: Place, x: Any, graph: bool = False) -> Variant:
         xp.subtract(s2, c2, out=y)
 
     if graph:
-        replay = replayed(place, run, (*spaces, y))
+        replay = replayed(place, run, blanked((*spaces, y)))
         return variant("cupy, graph", "cupy", replay, y, IN_ONE_GRAPH)
     return variant("cupy", "cupy", run, y, "a kernel for each operation")
 

@@ -147,7 +147,7 @@ def dtype_of(c: Context, node: ast.expr) -> DType | None:
 def element_type(c: Context, node: ast.expr) -> DType:
     """Return the element type that an argument names.
 
-    A NumPy or Numba type, ``a.dtype``, or a structured type."""
+    A NumPy or Numba type, ``a.dtype``, or a structured type; Numba refuses Python's."""
     dtype = dtype_of(c, node)
     if dtype is not None:
         return dtype
@@ -155,6 +155,9 @@ def element_type(c: Context, node: ast.expr) -> DType:
     if isinstance(value, CudaName):
         value = value.path
     value = structure_of(value)
+    if isinstance(value, type) and value in (float, int, bool, complex):
+        what = f"{ast.unparse(node)} is Python's own type, and Numba takes no such element type"
+        c.refuse(node, what, f"{advice.element_type(c.kernel.names())}, for example")
     try:
         dtype = np.dtype(value) if isinstance(value, (str, type, np.dtype)) else None
     except TypeError:

@@ -93,6 +93,7 @@ class Context:
         self.cost = Cost()  #: of what was compiled since the statement began
         self.target, self.targets = "", dict[ast.expr, str]()  #: see ``array_calls.name_arrays``
         self.unused: ast.expr | None = None  #: a call whose result nobody uses
+        self.looping: ast.expr | None = None  #: a loop's condition, without its ``not``
         self.loops: list[Loop] = []  #: around this place
         #: Errors while the types in a loop are not known yet; its end shows if they remain.
         self.forgiven: list[KernelError] | None = None

@@ -122,9 +122,10 @@ def mbarrier_arrive(c: Context, node: ast.Call, arrives: bool, expects: bool) ->
 
 def mbarrier_try_wait(c: Context, node: ast.Call) -> Code:
     bars, index, parity = exactly(c, node, "bars", "index", "parity")
-    if node is c.unused:
-        what = f"{ast.unparse(node)} may give up, and says so by its result, which nobody looks at"
-        c.refuse(node, what, _TRY_WAIT.format(ast.unparse(node)))
+    if node is not c.looping:
+        what = f"{ast.unparse(node)} may give up and return False before its phase is over"
+        why = "the condition of a while loop, which tries again"
+        c.refuse(node, f"{what}, so it has to be {why}", _TRY_WAIT.format(ast.unparse(node)))
     parts = (
         _bars(c, bars),
         whole_number(c, index, "an index").run,

@@ -80,7 +80,7 @@ def _looped(
 
 def while_(c: Context, node: ast.While) -> Step:
     def begin() -> tuple[Run, Charge]:
-        c.cost = Cost()
+        c.cost, c.looping = Cost(), _asked(node.test)
         test = truth(c.scalar(node.test))
         c.cost.add("control")
         return test.run, c.charge(node)
@@ -109,6 +109,11 @@ def while_(c: Context, node: ast.While) -> Step:
         return _after_loop(frame, loop, few.widen(done))
 
     return do
+
+
+def _asked(test: ast.expr) -> ast.expr:
+    """Return a condition without its ``not``."""
+    return test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
 
 
 def for_(c: Context, node: ast.For) -> Step:

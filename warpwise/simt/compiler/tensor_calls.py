@@ -22,6 +22,7 @@ from warpwise.simt.types import BOOL, FLOAT32, NONE, TupleType, Value, is_intege
 REGISTERS = ("a0", "a1", "a2", "a3", "b0", "b1", "c0", "c1", "c2", "c3")
 UINT32 = np.dtype(np.uint32)
 WORDS = (UINT32,)
+_SHARED_FIRST = "the shared array comes first: cp_async16(shared, index, source, position)"
 
 
 def mma(c: Context, node: ast.Call, kind: str) -> Code:
@@ -78,8 +79,8 @@ def ldmatrix(c: Context, node: ast.Call, transposed: bool) -> Code:
 def cp_async16(c: Context, node: ast.Call) -> Code:
     """Compile ``cp_async16(shared, index, source, position)``."""
     shared, index, source, position = exactly(c, node, "shared", "index", "source", "position")
-    to, dtype = array_of(c, node, shared, "shared")
-    given, other = array_of(c, node, source, "global")
+    to, dtype = array_of(c, node, shared, "shared", elsewhere=_SHARED_FIRST)
+    given, other = array_of(c, node, source, "global", elsewhere=_SHARED_FIRST)
     if dtype != other:
         texts = ast.unparse(shared), ast.unparse(source)
         what = f"{texts[0]} is of {dtype}, and {texts[1]} of {other}: a copy changes no type"

@@ -49,9 +49,16 @@ def store4(c: Context, node: ast.Call) -> Code:
 
 
 def array_of(
-    c: Context, node: ast.Call, array: ast.expr, *spaces: str, dtypes: tuple[DType, ...] = ()
+    c: Context,
+    node: ast.Call,
+    array: ast.expr,
+    *spaces: str,
+    dtypes: tuple[DType, ...] = (),
+    elsewhere: str = "name the elements one by one",
 ) -> tuple[Code, DType]:
-    """Compile a one-dimensional array of 4-byte numbers; anything else is refused."""
+    """Compile a one-dimensional array of 4-byte numbers; anything else is refused.
+
+    ``elsewhere``: what to try if it is in none of the ``spaces``."""
     code, wanted = c.expression(array), dtypes or WORDS_OF_4_BYTES
     t, name = code.type, ast.unparse(node.func)
     fits = isinstance(t, ArrayType) and t.ndim == 1 and t.space in spaces and t.dtype in wanted
@@ -60,6 +67,9 @@ def array_of(
     kinds = f"{' or '.join(spaces)} array of {', '.join(map(str, wanted))} in one dimension"
     what = f"{name} takes a {kinds}, and {ast.unparse(array)} is {types.described(t)}"
     flat = isinstance(t, ArrayType) and t.ndim > 1
-    one_by_one = "name the elements one by one"
-    try_this = f"pass a flat array: {ast.unparse(array)}.reshape(-1)" if flat else one_by_one
+    try_this = "name the elements one by one"
+    if flat:
+        try_this = f"pass a flat array: {ast.unparse(array)}.reshape(-1)"
+    elif isinstance(t, ArrayType) and t.space not in spaces:
+        try_this = elsewhere
     c.refuse(array, what, try_this, KernelTypeError)

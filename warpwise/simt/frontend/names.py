@@ -63,6 +63,7 @@ KERNELS = "warpwise.kernels"
 #: Modules of it -> their instructions, each a word of the language.
 INSTRUCTIONS = {
     "wide": ("load4", "store4"),
+    "bfloat16": ("widen", "narrow"),
     "tensor_core": (
         "mma_bf16",
         "mma_tf32",
@@ -126,7 +127,11 @@ class CudaName:
         return hash(self.path)
 
     def __repr__(self) -> str:
-        return f"cuda.{self.path}" if self.path else "cuda"
+        package, _, word = self.path.partition(".")
+        if package in INSTRUCTIONS:
+            return word
+        above = () if package == "hopper" else ("cuda",)
+        return ".".join((*above, self.path)).removesuffix(".")
 
 
 def resolve(value: object) -> object:

@@ -86,8 +86,16 @@ class Mbarrier:
             self.phase, self.known = self.phase + 1, None
             self.arrived = self.expected = self.come = 0
 
-    def wanted(self, parity: int) -> int:
-        """Return the number of the phase that a wait for a parity means."""
+    def wanted(self, parity: int, mask: Mask, site: Site) -> int:
+        """Return the number of the phase that a wait for a parity means, or raise BarrierError."""
+        if parity not in (0, 1):  # PTX ISA, "mbarrier.test_wait, mbarrier.try_wait"
+            what = message(
+                "this waits for [[parity {parity}|a parity that is neither 0 nor 1]] of {barrier}"
+                "[[, and a parity is 0 or 1]]",
+                parity=Size(parity),
+                barrier=self.element,
+            )
+            raise BarrierError(what, site.where_first(mask), _FLIP)
         return self.phase if self.phase % 2 == parity else self.phase - 1
 
     def need_another(self, phase: int, mask: Mask, site: Site) -> None:

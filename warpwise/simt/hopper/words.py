@@ -61,9 +61,9 @@ def arrive(
 
 
 def try_wait(units: Units, array: Array, at: Value, parity: Value, mask: Mask, site: Site) -> bool:
-    """Wait until the phase of a parity is over. It never gives up, as PTX's may."""
+    """Wait until the phase of a parity is over; PTX's may give up, so a ``while`` asks again."""
     barrier = units.mbarrier(array, _index(at, mask, site), mask, site)
-    phase = barrier.wanted(uniform(parity, mask, site, "the parity") & 1)
+    phase = barrier.wanted(uniform(parity, mask, site, "the parity"), mask, site)
     barrier.need_another(phase, mask, site)
     units.wait(barrier, phase, mask, site)
     units.history.waited(units.warp, Waited(barrier.address, phase, barrier.element, site))

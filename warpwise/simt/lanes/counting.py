@@ -7,7 +7,7 @@ at once; nothing loops over threads."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -29,6 +29,11 @@ class Work:
     line: int
     ops: tuple[tuple[str, int], ...]  #: names of ``Metrics`` fields
     slots: int
+
+    @cached_property
+    def flops(self) -> int:
+        """Floating-point operations of each active lane."""
+        return sum(count for name, count in self.ops if name.startswith("flops_"))
 
 
 def by_warp(values: Lanes, lanes: Lanes | None, nothing: int = _NOWHERE) -> Lanes:
@@ -63,15 +68,20 @@ def count_atomic_sectors(addresses: Lanes, lanes: Lanes | None) -> int:
 
     Lanes that name one address take turns: a sector counts as often as its most named address does.
     Nsight Compute counts so on an H200 (``measurements``, suite ``counters``)."""
-    named = by_warp(addresses, lanes)
-    warps = np.repeat(np.arange(len(named), dtype=np.int64), WARP_SIZE)
-    pairs = np.stack([warps, named.ravel()], axis=1)[named.ravel() != _NOWHERE]
-    elements, turns = np.unique(pairs, axis=0, return_counts=True)
-    sectors = np.stack([elements[:, 0], elements[:, 1] >> _SECTOR_SHIFT], axis=1)
-    _, sector = np.unique(sectors, axis=0, return_inverse=True)
-    most = np.zeros(len(elements), np.int64)
-    np.maximum.at(most, sector.ravel(), turns)
-    return int(most.sum())
+    named = np.sort(by_warp(addresses, lanes), axis=1)
+    first = _begin(named)
+    places = np.flatnonzero(first)
+    turns = np.diff(places, append=named.size)
+    turns[named.ravel()[places] == _NOWHERE] = 0
+    sectors = np.flatnonzero(_begin(named >> _SECTOR_SHIFT)[first])
+    return int(np.maximum.reduceat(turns, sectors).sum())
+
+
+def _begin(rows: Lanes) -> Lanes:
+    """Return, of sorted rows one after the other, which values are the first of their kind."""
+    first = np.ones(rows.shape, bool)
+    np.not_equal(rows[:, 1:], rows[:, :-1], out=first[:, 1:])
+    return first.reshape(-1)
 
 
 def _within_sectors(addresses: Lanes, width: int) -> bool:

@@ -66,6 +66,17 @@ class LaneGroup:
         return self.block[0] * self.block[1] * self.block[2]
 
     @cached_property
+    def block_warps(self) -> int:
+        """Warps of a block."""
+        return -(-self.block_threads // WARP_SIZE)
+
+    @cached_property
+    def warp_places(self) -> Lanes:
+        """Each warp's number among the warps of the whole batch, ``(rows, warps of a row)``."""
+        in_its_row: Lanes = self.thread_numbers[:, ::WARP_SIZE] // WARP_SIZE
+        return self.block_rows * self.block_warps + in_its_row
+
+    @cached_property
     def places(self) -> Lanes:
         """Each lane's number among the lanes of the whole batch, ``(rows, threads)``."""
         return self.block_rows * self.block_threads + self.thread_numbers

@@ -36,6 +36,15 @@ class Mask:
         """Warps with an active lane."""
         return int(self.profile.sum())
 
+    @cached_property
+    def warp_places(self) -> Lanes:
+        """The numbers, among the warps of the whole batch, of those with an active lane."""
+        if self.lanes is None:
+            return self.group.warp_places.ravel()
+        firsts = range(0, self.group.threads, WARP_SIZE)
+        active: Lanes = np.logical_or.reduceat(self.grid(), firsts, axis=1)
+        return self.group.warp_places[active]
+
     def grid(self) -> Lanes:
         """Return the lanes as ``(rows, threads)``, not to be written to."""
         return self._grid

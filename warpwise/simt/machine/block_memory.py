@@ -7,7 +7,7 @@ import numpy as np
 from warpwise.simt.lanes.lane_group import LaneGroup
 from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.memory import Memory, c_strides, chosen
-from warpwise.simt.types import DType, Lanes, Value, as_index
+from warpwise.simt.types import DType, Lanes, Value, as_index, common_shape, spread
 
 
 class SharedArray(Memory):
@@ -45,8 +45,8 @@ class SharedArray(Memory):
         return self.values.reshape(-1).take(as_index(offset + self._rows(mask.group)))
 
     def store(self, offset: Value, value: Value, mask: Mask) -> None:
-        shape = np.broadcast_shapes(np.shape(offset), np.shape(value), (mask.group.rows, 1))
-        places = np.broadcast_to(offset + self._rows(mask.group), shape)
+        shape = common_shape(np.shape(offset), np.shape(value), (mask.group.rows, 1))
+        places = spread(offset + self._rows(mask.group), shape)
         if mask.lanes is not None:
             places, value = chosen(places, mask.lanes, shape), chosen(value, mask.lanes, shape)
         elif isinstance(value, np.ndarray) and value.shape != shape:

@@ -22,7 +22,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.cells import gathered, scattered, smallest_part
 from warpwise.simt.machine.selection import Selection
 from warpwise.simt.machine.site import Site
-from warpwise.simt.types import DType, Lanes, Value, as_array, as_index
+from warpwise.simt.types import DType, Lanes, Value, as_array, as_index, common_shape, spread
 from warpwise.traces import ArrayInfo
 
 # of every allocation in global memory (CUDA C++ Programming Guide, "Device Memory Accesses")
@@ -90,8 +90,8 @@ def chosen(value: Value, lanes: Lanes, *shapes: tuple[int, ...]) -> Lanes:
     """Return the values of the active ``lanes`` as one flat array.
 
     ``shapes``: of the values it must line up with."""
-    shape = np.broadcast_shapes(lanes.shape, *shapes)
-    found: Lanes = np.broadcast_to(value, shape)[np.broadcast_to(lanes, shape)]
+    shape = common_shape(lanes.shape, *shapes)
+    found: Lanes = spread(value, shape)[spread(lanes, shape)]
     return found
 
 

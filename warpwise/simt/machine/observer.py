@@ -136,7 +136,7 @@ class Observer:
         """Watch the active lanes issue a piece of work of a line, of ``work.slots`` instructions.
 
         Called before what the line does to memory, and for each of its pieces: the head of a loop
-        is another one than its body."""
+        and its body are two."""
 
     def load(self, request: Request) -> None:
         """Watch a load from memory of any space; ``request.access`` is "load"."""
@@ -155,13 +155,13 @@ class Observer:
     def async_copy(self, copy: AsyncCopy) -> None:
         """Watch lanes start to copy 16 bytes each from global to shared memory.
 
-        ``copy.request`` says where they will be written; that they are read in global memory was
-        told before, as a load."""
+        ``copy.request`` says where they will be written; the read of global memory came before, as
+        a load."""
 
     def arrival(self, copy: AsyncCopy, request: Request, site: Site) -> None:
         """Watch a wait, at ``site``, by which some lanes know that their copies have arrived.
 
-        ``request``: what is written now. Told before shared memory changes."""
+        ``request``: what is written now. Called before shared memory changes."""
 
     def mma(self, product: Product) -> None:
         """Watch warps multiply small matrices on tensor cores, all their lanes together."""
@@ -169,22 +169,22 @@ class Observer:
     def branch(self, line: int, mask: Mask, taken: Mask | None, left: Mask | None) -> None:
         """Watch lanes reach a branch, or the test of a loop.
 
-        ``taken``: those that go the first way, or on in the loop; ``left``: the others; None stands
-        for none. Called before the lanes go either way."""
+        ``taken``: those that go the first way, or on in the loop; ``left``: the others; None means
+        no lanes. Called before the lanes go either way."""
 
     def barrier(self, scope: Scope, mask: Mask, site: Site) -> None:
         """Watch a barrier that all its threads have reached, before they go on.
 
-        ``scope``: "block", where the threads of each block of ``mask`` meet that have not returned,
-        or "grid"."""
+        ``scope``: "block", where those threads of each block of ``mask`` meet that have not
+        returned, or "grid"."""
 
     def missed(self, mask: Mask, site: Site) -> None:
-        """Watch threads be elsewhere when their block passes a barrier; told before it.
+        """Watch threads that are elsewhere when their block passes a barrier; called before it.
 
         They pass no barrier any more: see ``barriers``."""
 
     def syncwarp(self, members: Members, site: Site) -> None:
-        """Watch ``syncwarp``: the active lanes of a warp meet that name the same mask.
+        """Watch ``syncwarp``: the active lanes of a warp that name the same mask meet.
 
         ``members.named``: that mask, lane-shaped; ``members.mask``: the active lanes."""
 
@@ -197,7 +197,7 @@ class Observer:
     def leave(self, mask: Mask) -> None:
         """Watch threads return from the kernel by ``return``.
 
-        Those that reach its end are not told."""
+        It is not called for those that reach its end."""
 
     def batch_ends(self, group: LaneGroup) -> None:
         """Watch the end of a batch; its shared and local arrays are used no more."""

@@ -1,4 +1,4 @@
-"""The likely cause of an index outside its array: two indices in the wrong order, or a long loop.
+"""The likely cause of an index outside its array, such as two indices in the wrong order.
 
 Looked for only once there is such an index. A cause is found in the values of all lanes, and so it
 is private; whoever may not see the data is advised on a guard alone."""
@@ -18,6 +18,7 @@ from warpwise.metrics import WARP_SIZE
 from warpwise.simt.frontend.called import called_by
 from warpwise.simt.frontend.kernel import Kernel
 from warpwise.simt.lanes.masks import Mask
+from warpwise.simt.machine.loop_causes import of_loops
 from warpwise.simt.machine.memory import Array
 from warpwise.simt.machine.site import Site
 from warpwise.simt.types import Value
@@ -42,6 +43,7 @@ def explained(
         (guarded := _other_guard(array, indices, texts, site, kernel, mask))
         or (blocks := _blocks(array, indices, mask, kernel))
         or (words := _counts_numbers(array, indices, texts, mask, kernel))
+        or _in_a_loop(array, indices, texts, mask, site, kernel)
         or _swapped(array, indices, texts, mask)
         or _long_loop(array, indices, texts, site, kernel)
         or (one_more := _one_too_large(array, indices, mask))
@@ -153,6 +155,41 @@ def _blocks(array: Array, indices: list[Value], mask: Mask, kernel: Kernel) -> s
                     f"are blockIdx.x and blockIdx.y exchanged? Axis {axis} of {array.name} has "
                     f"{size}, as many as the grid has blocks along {other}"
                 )
+            if _is_part_of_the_other(index, size, way, blocks, others, mask):
+                other = "y" if way == "x" else "x"
+                return (
+                    f"are blockIdx.x and blockIdx.y exchanged? Axis {axis} of {array.name} has "
+                    f"{size}, {size // others} for each block along {other}, and its index goes by "
+                    f"blockIdx.{way}"
+                )
+    return ""
+
+
+def _is_part_of_the_other(
+    index: Value, size: int, way: str, blocks: int, others: int, mask: Mask
+) -> bool:
+    """True if each block takes its part of an axis by the number that it has the wrong way: there
+    are as many parts as blocks the other way, and fewer than this way."""
+    part = size // others
+    if blocks <= others or size % others or part < 2:
+        return False
+    number = mask.group.block_index["xy".index(way)]
+    return bool(((index // part == number) | ~mask.grid()).all())
+
+
+def _in_a_loop(
+    array: Array,
+    indices: list[Value],
+    texts: tuple[str, ...],
+    mask: Mask,
+    site: Site,
+    kernel: Kernel,
+) -> str:
+    """Return what the text of an index that is outside says of the loop around it."""
+    for text, index, size in zip(texts, indices, array.shape, strict=False):
+        outside = isinstance(size, np.ndarray) or not _inside(index, size, mask)
+        if outside and (said := of_loops(text, site, kernel)):
+            return said
     return ""
 
 

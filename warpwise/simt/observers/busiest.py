@@ -22,7 +22,7 @@ class Busiest(Observer):
         self.by_batch: dict[int, Lanes] = {}
 
     def batch_begins(self, group: LaneGroup) -> None:
-        warps = group.rows * _warps_of_a_block(group)
+        warps = group.rows * group.block_warps
         self.by_batch[group.first] = np.zeros((2, warps), np.int64)
 
     def load(self, request: Request) -> None:
@@ -43,12 +43,6 @@ class Busiest(Observer):
         group, lanes = request.mask.group, request.mask.grid()
         firsts = range(0, group.threads, WARP_SIZE)
         active = np.add.reduceat(lanes, firsts, axis=1, dtype=np.int64)
-        within = group.thread_numbers[:, ::WARP_SIZE] // WARP_SIZE
-        warps = group.block_rows * _warps_of_a_block(group) + within
         for kind in kinds:
             sums = self.by_batch[group.first][kind]
-            np.add.at(sums, warps, active * request.array.dtype.itemsize)
-
-
-def _warps_of_a_block(group: LaneGroup) -> int:
-    return -(-group.block_threads // WARP_SIZE)
+            np.add.at(sums, group.warp_places, active * request.array.dtype.itemsize)

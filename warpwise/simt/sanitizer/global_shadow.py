@@ -24,7 +24,7 @@ from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, Values, clashes
 from warpwise.simt.sanitizer.fences import THREAD_BITS
 from warpwise.simt.sanitizer.order import Order
-from warpwise.simt.types import Lanes, Value, as_array
+from warpwise.simt.types import Lanes, Value, spread
 
 MOST_STRETCHES = 32  # of one kind; more are kept by cell
 
@@ -104,7 +104,7 @@ class GlobalShadow:
     def _spread(self, addresses: Value, mask: Mask) -> tuple[Lanes, Lanes]:
         """Return the active lanes as flat arrays: cell and thread."""
         threads = mask.group.numbers
-        cells = np.broadcast_to(as_array(addresses), threads.shape)
+        cells = spread(addresses, threads.shape)
         if mask.lanes is None:
             cells, threads = cells.reshape(-1), threads.reshape(-1)
         else:

@@ -21,7 +21,7 @@ from warpwise.simt.lanes.masks import Mask
 from warpwise.simt.machine.site import Site
 from warpwise.simt.sanitizer.entries import RIVALS, Clash, Tables, Touch, Values
 from warpwise.simt.sanitizer.order import Order
-from warpwise.simt.types import Lanes, Value, as_array
+from warpwise.simt.types import Lanes, Value, common_shape, spread
 
 MOST_READS = 128  # noted before they are looked up: each holds an array of offsets
 
@@ -146,7 +146,7 @@ class Shadow:
         Where one row serves all blocks, the threads are those of the first."""
         lanes: tuple[int, ...] = () if mask.lanes is None else mask.lanes.shape
         group = mask.group
-        shape = np.broadcast_shapes(np.shape(offset), group.thread_numbers.shape, lanes)
+        shape = common_shape(np.shape(offset), group.thread_numbers.shape, lanes)
         if shape[0] > 1 or not group.whole:
             self._go_by_block()
         if self.by_block:
@@ -154,11 +154,11 @@ class Shadow:
             offset = offset + group.block_rows * self.cells
         else:
             numbers = group.numbers[:1]
-        offset = np.broadcast_to(as_array(offset), shape)
+        offset = spread(offset, shape)
         if mask.lanes is None:
             places, threads = offset.reshape(-1), numbers.reshape(-1)
         else:
-            active = np.broadcast_to(mask.lanes, shape)
+            active = spread(mask.lanes, shape)
             places, threads = offset[active], numbers[active]
         if span > 1:
             places = (places[:, None] + np.arange(span, dtype=np.int64)).reshape(-1)

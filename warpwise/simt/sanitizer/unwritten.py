@@ -20,6 +20,10 @@ GUARDED = (
     "does `if {test}` on line {line} keep threads from storing the others, or do several threads "
     "store the same ones"
 )
+BEGIN = (
+    "{array} holds no numbers at first, and += reads the element that it adds to: before the loop, "
+    "set each element of {array}, to 0 for a sum"
+)
 APART = (
     "lanes read {pitch} elements apart, and what is written lies {how}: is a row as long where it "
     "is stored as where it is read? If that is not it: "
@@ -111,4 +115,17 @@ def unwritten(
         array=name,
         others=Words(others if array.space == "shared" else ""),
     )
+    if array.space == "local" and _adds_to(where.text, array.name):
+        begin = Chosen(BEGIN.format(array=array.name))
+        try_this = message("[[{begin}|{usual}]]", begin=begin, usual=try_this)
     return UnwrittenReadError(what, where, try_this)
+
+
+def _adds_to(text: str, array: str) -> bool:
+    """True if a line adds to an element of an array, or takes from it: ``sums[i] += 1``."""
+    try:
+        (node,) = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return False
+    target = node.target if isinstance(node, ast.AugAssign) else None
+    return isinstance(target, ast.Subscript) and ast.unparse(target.value) == array

@@ -4,6 +4,7 @@
 import numpy as np
 
 from warpwise import cuda
+from warpwise.kernels.wide import load4
 
 PITCH = 68
 
@@ -65,7 +66,7 @@ def patch(a, b, c):
 
 @cuda.jit
 def turned(a, b, c):
-    tile_a = cuda.shared.array(8 * 68, np.float32)
+    tile_a = cuda.shared.array(8 * 68, np.float32, alignment=16)
     tile_b = cuda.shared.array((8, 64), np.float32)
     sums = cuda.local.array((8, 8), np.float32)
     of_a = cuda.local.array(8, np.float32)
@@ -79,8 +80,10 @@ def turned(a, b, c):
             tile_b[i, 8 * y + x] = b[start + i, col + 8 * y + x]
         cuda.syncthreads()
         for k in range(8):
+            at = k * PITCH + 8 * y
+            of_a[0], of_a[1], of_a[2], of_a[3] = load4(tile_a, at)
+            of_a[4], of_a[5], of_a[6], of_a[7] = load4(tile_a, at + 4)
             for e in range(8):
-                of_a[e] = tile_a[k * PITCH + 8 * y + e]
                 of_b[e] = tile_b[k, x + 8 * e]
             for i in range(8):
                 for j in range(8):
@@ -93,7 +96,7 @@ def turned(a, b, c):
 
 @cuda.jit
 def ahead(a, b, c):
-    tile_a = cuda.shared.array((2, 8, PITCH), np.float32)
+    tile_a = cuda.shared.array(1088, np.float32, alignment=16)
     tile_b = cuda.shared.array((2, 8, PITCH), np.float32)
     sums = cuda.local.array((8, 8), np.float32)
     of_a = cuda.local.array(8, np.float32)
@@ -109,15 +112,16 @@ def ahead(a, b, c):
                 coming[1, i] = b[8 * (s + 1) + i, col + 8 * y + x]
         if s >= 0:
             for k in range(8):
-                for i in range(8):
-                    of_a[i] = tile_a[s & 1, k, 8 * y + i]
+                at = ((s & 1) * 8 + k) * PITCH + 8 * y
+                of_a[0], of_a[1], of_a[2], of_a[3] = load4(tile_a, at)
+                of_a[4], of_a[5], of_a[6], of_a[7] = load4(tile_a, at + 4)
                 for j in range(8):
                     of_b = tile_b[s & 1, k, x + 8 * j]
                     for i in range(8):
                         sums[i, j] += of_a[i] * of_b
         if s < steps - 1:
             for i in range(8):
-                tile_a[(s + 1) & 1, x, y + 8 * i] = coming[0, i]
+                tile_a[(((s + 1) & 1) * 8 + x) * PITCH + y + 8 * i] = coming[0, i]
                 tile_b[(s + 1) & 1, i, 8 * y + x] = coming[1, i]
             cuda.syncthreads()
     for i in range(8):

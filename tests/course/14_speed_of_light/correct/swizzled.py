@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 
 from warpwise import cuda
+from warpwise.kernels.wide import load4
 
 
 def asked(m, n, k, side, r, s):
@@ -57,67 +58,76 @@ def patch(a, b, c):
 
 @cuda.jit
 def turned(a, b, c):
-    """A row of eight b's is held, and one a at a time meets it."""
-    tile_a = cuda.shared.array((8, 64), np.float32)
+    """A row of eight b's is held, and four a's at a time meet it."""
+    tile_a = cuda.shared.array(512, np.float32, alignment=16)
     tile_b = cuda.shared.array((8, 64), np.float32)
     held = cuda.local.array(8, np.float32)
-    sums = cuda.local.array(64, np.float32)
-    for s in range(64):
-        sums[s] = 0
+    sums = cuda.local.array((8, 8), np.float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     t = 8 * y + x
     first_row, first_col = 64 * cuda.blockIdx.y, 64 * cuda.blockIdx.x
+    for i in range(8):
+        for j in range(8):
+            sums[i, j] = 0
     for start in range(0, a.shape[1], 8):
         for part in range(8):
             row, k = t // 8 + 8 * part, t % 8
-            tile_a[k, row ^ (4 * k)] = a[first_row + row, start + k]
+            tile_a[64 * k + (row ^ (4 * k))] = a[first_row + row, start + k]
             tile_b[part, t] = b[start + part, first_col + t]
         cuda.syncthreads()
         for k in range(8):
-            turn = 4 * k
             for j in range(8):
                 held[j] = tile_b[k, x + 8 * j]
-            for s in range(0, 64, 8):
-                one = tile_a[k, (8 * y + s // 8) ^ turn]
+            for half in range(2):
+                p, q, r, s = load4(tile_a, 64 * k + ((8 * y + 4 * half) ^ (4 * k)))
                 for j in range(8):
-                    sums[s + j] += one * held[j]
+                    sums[4 * half, j] += p * held[j]
+                    sums[4 * half + 1, j] += q * held[j]
+                    sums[4 * half + 2, j] += r * held[j]
+                    sums[4 * half + 3, j] += s * held[j]
         cuda.syncthreads()
-    for s in range(64):
-        c[first_row + 8 * y + s // 8, first_col + x + 8 * (s % 8)] = sums[s]
+    for i in range(8):
+        for j in range(8):
+            c[first_row + 8 * y + i, first_col + x + 8 * j] = sums[i, j]
 
 
 @cuda.jit
 def ahead(a, b, c):
-    """The next pair goes into the other tiles at once, and no register holds it."""
-    tile_a = cuda.shared.array((2, 8, 64), np.float32)
+    """A pair is stored at the beginning of its trip, and the next is asked for behind the barrier."""
+    tile_a = cuda.shared.array(1024, np.float32, alignment=16)
     tile_b = cuda.shared.array((2, 8, 64), np.float32)
     sums = cuda.local.array((8, 8), np.float32)
     of_a = cuda.local.array(8, np.float32)
+    coming_a = cuda.local.array(8, np.float32)
+    coming_b = cuda.local.array(8, np.float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     t = 8 * y + x
+    row, k_of_a = t // 8, t % 8
     first_row, first_col = 64 * cuda.blockIdx.y, 64 * cuda.blockIdx.x
-    pairs = a.shape[1] // 8
-    for s in range(pairs + 1):
-        if s < pairs:
+    for part in range(8):
+        coming_a[part] = a[first_row + row + 8 * part, k_of_a]
+        coming_b[part] = b[part, first_col + t]
+        for j in range(8):
+            sums[part, j] = 0
+    for start in range(0, a.shape[1], 8):
+        half = start // 8 % 2
+        for part in range(8):
+            at = (row + 8 * part) ^ (4 * k_of_a)
+            tile_a[512 * half + 64 * k_of_a + at] = coming_a[part]
+            tile_b[half, part, t] = coming_b[part]
+        cuda.syncthreads()
+        if start + 8 < a.shape[1]:
             for part in range(8):
-                row, k = t // 8 + 8 * part, t % 8
-                tile_a[s % 2, k, row ^ (4 * k)] = a[first_row + row, 8 * s + k]
-                tile_b[s % 2, part, t] = b[8 * s + part, first_col + t]
-        if s == 0:
-            for i in range(8):
-                for j in range(8):
-                    sums[i, j] = 0
-        else:
-            last = (s - 1) % 2
-            for k in range(8):
+                coming_a[part] = a[first_row + row + 8 * part, start + 8 + k_of_a]
+                coming_b[part] = b[start + 8 + part, first_col + t]
+        for k in range(8):
+            for i in range(0, 8, 4):
+                at = 512 * half + 64 * k + ((8 * y + i) ^ (4 * k))
+                of_a[i], of_a[i + 1], of_a[i + 2], of_a[i + 3] = load4(tile_a, at)
+            for j in range(8):
+                of_b = tile_b[half, k, x + 8 * j]
                 for i in range(8):
-                    of_a[i] = tile_a[last, k, (8 * y + i) ^ (4 * k)]
-                for j in range(8):
-                    of_b = tile_b[last, k, x + 8 * j]
-                    for i in range(8):
-                        sums[i, j] += of_a[i] * of_b
-        if s < pairs:
-            cuda.syncthreads()
+                    sums[i, j] += of_a[i] * of_b
     for i in range(8):
         for j in range(8):
             c[first_row + 8 * y + i, first_col + x + 8 * j] = sums[i, j]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from warpwise.simt.compiler import tensor_calls, wide_calls
+from warpwise.simt.compiler import bfloat16_calls, tensor_calls, wide_calls
 from warpwise.simt.compiler.context import Call
 from warpwise.simt.compiler.entries import Entry
 from warpwise.simt.machine.tensor import BF16, TF32
@@ -46,6 +46,18 @@ INSTRUCTIONS: tuple[Entry[Call], ...] = (
         "(array, index, a, b, c, d)",
         wide_calls.store4,
         "store4(flat, 4 * i, 1, 2, 3, 4)",
+    ),
+    Entry(
+        "bfloat16.widen",
+        "(number)",
+        bfloat16_calls.widen,
+        "out[i] = widen(np.uint16(flat[i]))",
+    ),
+    Entry(
+        "bfloat16.narrow",
+        "(number, array)",
+        bfloat16_calls.narrow,
+        "out[i] = narrow(np.float32(i), out)",
     ),
     _mma(BF16, "flat[i]"),
     _mma(TF32, "np.float32(i)"),
