@@ -12,7 +12,7 @@ READY := .venv/.ready
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve photos film test quick seeds busy mutants lab labs dist bench stopwatch predictions batch lite wasm numba gpu lint style format spelling types clean system
+.PHONY: help book serve photos film test quick thorough seeds busy mutants lab labs dist bench stopwatch predictions batch lite wasm numba gpu lint style format spelling types clean system
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ test: system lint ## run all tests
 
 quick: lint ## check style, and run the tests that need neither a browser nor a sandbox, and little time
 	$(BIN)/python -m pytest -p no:nbval -p no:hypothesispytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not system and not slow"
+
+thorough: export WARPWISE_THOROUGH := 1
+thorough: test ## run all tests with all of their parameters, of which `make test` takes a share
 
 seeds: $(READY) ## test every answer of every lab on twenty seeds, 2,000 random kernels, and kill the grader twenty times
 	WARPWISE_SEEDS=20 WARPWISE_KERNELS=2000 WARPWISE_KILLS=20 $(BIN)/python -m pytest -n $(WORKERS) tests/course/test_labs.py tests/grading/test_runs.py tests/simt/test_fuzz.py \

@@ -1,0 +1,17 @@
+"""Which of many alike parameters an ordinary run tests: every n-th; ``make thorough`` tests all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+THOROUGH = bool(os.environ.get("WARPWISE_THOROUGH"))
+
+
+def share(of: Iterable[T], one_in: int) -> list[T]:
+    """Return every ``one_in``-th, or all in a thorough run. What must be tested always, such as one
+    of each kind, is asked for by itself."""
+    return [*of][:: 1 if THOROUGH else one_in]
