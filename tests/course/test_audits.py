@@ -21,37 +21,46 @@ from support.audits import (
     with_given,
     with_more,
 )
-from support.lab_cases import STEMS, cells, hidden_cases, module_text, names_of, visible_cases
+from support.lab_cases import (
+    STEMS,
+    cells,
+    hidden_cases,
+    lab,
+    module_text,
+    names_of,
+    visible_cases,
+)
 from support.one_block import by_one_block
+from support.share import share, share_of_kinds
 
 from warpwise.grading import extract
 from warpwise.labs.budgets import OF_A_RUN, ratios_alone
 from warpwise.labs.exercise import Program, Reason
 from warpwise.labs.judge import judge, judge_launch
-from warpwise.labs.source import load_lab
 
 KERNELS = [
     (stem, exercise)
     for stem in STEMS
-    for exercise in load_lab(stem).exercises
+    for exercise in lab(stem).exercises
     if exercise.kind == "kernel"
 ]
 PROGRAMS = [
     (stem, exercise)
     for stem in STEMS
-    for exercise in load_lab(stem).exercises
+    for exercise in lab(stem).exercises
     if exercise.kind == "host" and {*OF_A_RUN} & {*budget_of_text(stem, exercise.name)}
 ]
 each = pytest.mark.parametrize(
     ("stem", "exercise"), KERNELS, ids=[f"{stem}-{exercise.id}" for stem, exercise in KERNELS]
 )
 PAID = [
-    pytest.param(stem, exercise, way, id=f"{stem}-{exercise.id}-{way}")
+    pytest.param(stem, exercise, way, turn, id=f"{stem}-{exercise.id}-{way}")
     for stem, exercise in KERNELS
     if exercise.id in audits(stem)
-    for way in audits(stem)[exercise.id].counters
+    for turn, way in enumerate(audits(stem)[exercise.id].counters)
 ]
-LOADING = [pytest.param(one, id=f"{one.lab}-{one.name}") for one in too_many_loads()]
+LOADING = share_of_kinds(too_many_loads(), lambda one: (one.lab, one.exercise), one_in=4)
+loading = pytest.mark.parametrize("answer", LOADING, ids=lambda one: f"{one.lab}-{one.name}")
 
 
 def kernel_of(stem: str, exercise, text: str):
@@ -82,13 +91,18 @@ def test_an_audit_names_every_way_and_what_pays_for_it(stem, exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stem", "exercise", "way"), PAID)
-def test_the_counter_pays_for_what_comes_by_that_way(stem, exercise, way):
+@pytest.mark.parametrize(("stem", "exercise", "way", "turn"), PAID)
+def test_the_counter_pays_for_what_comes_by_that_way(stem, exercise, way, turn):
+    """In an ordinary run in one case, another for each way."""
     counter = audits(stem)[exercise.id].counters[way]
     text = module_text(stem, exercise)
-    for number, case in enumerate(visible_cases(stem)[exercise.id]):
-        if way == "atomic" and not loaded_by_atomics(case):
-            continue  # an atomic takes none of the inputs
+    cases = [
+        (number, case)
+        for number, case in enumerate(visible_cases(stem)[exercise.id])
+        if way != "atomic" or loaded_by_atomics(case)  # else an atomic takes none of the inputs
+    ]
+    first = turn % len(cases) if cases else 0
+    for number, case in share([*cases[first:], *cases[:first]], one_in=len(cases) or 1):
         only = replace(case, budget={counter: case.budget[counter]}, advice={})
         assert passes(stem, exercise, number)
         for trips in TRIPS:
@@ -136,7 +150,7 @@ def test_the_budget_of_a_program_s_text_is_the_one_that_is_applied(stem, exercis
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_program_has_a_budget_in_the_text(stem):
     visible = visible_cases(stem)
-    programs = {e.id for e in load_lab(stem).exercises if isinstance(visible[e.id][0], Program)}
+    programs = {e.id for e in lab(stem).exercises if isinstance(visible[e.id][0], Program)}
     assert programs == {exercise.id for of, exercise in PROGRAMS if of == stem}
 
 
@@ -150,9 +164,9 @@ def test_one_block_may_not_do_the_work_of_all(stem, exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("answer", LOADING)
+@loading
 def test_a_load_too_many_is_one_by_an_atomic_too(answer):
-    exercise = load_lab(answer.lab).exercise(answer.exercise)
+    exercise = lab(answer.lab).exercise(answer.exercise)
     cases = hidden_cases(answer.lab, exercise.id)
     text = by_atomics(module_text(answer.lab, exercise, answer.text), exercise.name, cases[0])
     assert text or "cuda.atomic" in answer.text or not loaded_by_atomics(cases[0])

@@ -20,15 +20,16 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
 
 import numpy as np
 
-from support.lab_cases import cells, names_of
+from support.lab_cases import cells, names_of, solved_cells
 from support.paths import ROOT
 from warpwise.hopper import TensorMap
 from warpwise.labs.exercise import InOut, Launch, Out, Program, value_of
-from warpwise.labs.source import load_lab, role, solved_notebook
+from warpwise.labs.source import role
 
 FREE = "free: "
 WAYS = {
@@ -59,6 +60,7 @@ class Audit:
         return {way: paid for way, paid in self.pays.items() if not paid.startswith(FREE)}
 
 
+@cache
 def audits(lab: str) -> dict[str, Audit]:
     """Return a lab's audits by exercise; of a lab without kernels, none."""
     path = ROOT / "tests/course" / lab / "audit.toml"
@@ -76,7 +78,7 @@ def audits(lab: str) -> dict[str, Audit]:
 def budget_of_text(lab: str, name: str) -> dict[str, str]:
     """Return the table of counters and limits in an exercise's section: counter -> Python."""
     above = ""
-    for cell in solved_notebook(load_lab(lab)).cells:
+    for cell in solved_cells(lab):
         if role(cell) == "exercise" and cell.metadata["warpwise"]["name"] == name:
             return dict(ROW.findall(above.rpartition("\n## ")[2]))
         above += f"{cell.source}\n"

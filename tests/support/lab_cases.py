@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from nbformat import NotebookNode
 
 from support.paths import ROOT
 from warpwise.labs.exercise import Case, Launch, needs_the_simulator
-from warpwise.labs.source import Exercise, load_lab, role, solved_notebook
+from warpwise.labs.source import Exercise, Lab, load_lab, role, solved_notebook
 
 STEMS = sorted(path.stem for path in (ROOT / "solutions").glob("*.md"))
 WITHOUT_KERNELS = {"18_many_gpus"}  # programs on ranks, and plans: nothing of it is compiled
@@ -50,7 +51,7 @@ def drawn(stem: str, id: str, seed: int = 0) -> list[Case]:
 
 def kernels_for_a_gpu(stem: str) -> list[Exercise]:
     """Return the exercises of a lab whose kernels a GPU can run, which a model's it cannot."""
-    kernels = (e for e in load_lab(stem).exercises if e.kind == "kernel")
+    kernels = (e for e in lab(stem).exercises if e.kind == "kernel")
     return [e for e in kernels if not any(map(of_the_model, hidden_cases(stem, e.id)))]
 
 
@@ -59,9 +60,21 @@ def of_the_model(case: Case) -> bool:
 
 
 @cache
+def lab(stem: str) -> Lab:
+    """A lab of the course, read once: ``load_lab`` looks for its file each time."""
+    return load_lab(stem)
+
+
+@cache
+def solved_cells(stem: str) -> tuple[NotebookNode, ...]:
+    """The cells of a solved lab, made once for all who only read them."""
+    return tuple(solved_notebook(lab(stem)).cells)
+
+
+@cache
 def cells(stem: str, part: str) -> tuple[str, ...]:
     """The text of a solved lab's cells that play a part."""
-    return tuple(c.source for c in solved_notebook(load_lab(stem)).cells if role(c) == part)
+    return tuple(c.source for c in solved_cells(stem) if role(c) == part)
 
 
 def module_text(stem: str, exercise: Exercise, submission: str = "") -> str:
@@ -69,7 +82,7 @@ def module_text(stem: str, exercise: Exercise, submission: str = "") -> str:
     submission's where it has them, else the solution's."""
     names = {
         e.name: cell
-        for e, cell in zip(load_lab(stem).exercises, cells(stem, "exercise"), strict=True)
+        for e, cell in zip(lab(stem).exercises, cells(stem, "exercise"), strict=True)
         if f"def {e.name}(" not in submission
     }
     text = names.pop(exercise.name, "") + submission
@@ -80,7 +93,7 @@ def module_text(stem: str, exercise: Exercise, submission: str = "") -> str:
 def visible_cases(stem: str) -> dict[str, tuple[Case, ...]]:
     """Exercise -> the cases that its check cell builds in the solved lab."""
     found = run(stem)[0]
-    return {e.id: found[e.name] for e in load_lab(stem).exercises}
+    return {e.id: found[e.name] for e in lab(stem).exercises}
 
 
 def names_of(stem: str) -> dict[str, Any]:
@@ -93,7 +106,7 @@ def run(stem: str) -> tuple[dict[str, tuple[Case, ...]], dict[str, Any]]:
     """Run a solved lab; return the cases of each check, by its target, and the lab's names."""
     found: dict[str, tuple[Case, ...]] = {}
     names: dict[str, Any] = {"__name__": "lab"}
-    for cell in solved_notebook(load_lab(stem)).cells:
+    for cell in solved_cells(stem):
         if role(cell) in ("given", "exercise", "check"):
             source = (
                 cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source

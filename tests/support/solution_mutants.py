@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from inspect import isfunction
 
-from support.lab_cases import cells, hidden_cases, module_text, visible_cases
+from support.lab_cases import cells, hidden_cases, lab, module_text, visible_cases
 from support.mutation_operators import OPERATORS, Change, Code
 from support.paths import ROOT
 from warpwise.errors import GradingError
@@ -32,7 +32,7 @@ from warpwise.grading.host import judge_function
 from warpwise.grading.warm import Warm
 from warpwise.labs.exercise import Call, Case, Program, Reason
 from warpwise.labs.judge import judge
-from warpwise.labs.source import BEGIN, END, Exercise, load_lab, marked_notebook, role, unmarked
+from warpwise.labs.source import BEGIN, END, load_lab, marked_notebook, role, unmarked
 
 SPLIT = " | "  # between changed lines
 #: loop steps of one launch, a tenth of what a student has: many mutants never end
@@ -130,20 +130,24 @@ def outcome(
 ) -> Outcome:
     """Judge a mutant by the hidden cases of a seed, as the grader does, and by the visible ones;
     by those only if it is refused, for else nobody asks."""
-    exercise = load_lab(mutant.lab).exercise(mutant.exercise)
-    reason = _judge_of(mutant, exercise, mode, warm)
+    reason = _judge_of(mutant, mode, warm)
     hidden = reason(hidden_cases(mutant.lab, mutant.exercise, seed))
     return Outcome(hidden, "" if hidden == Reason.PASSED else reason(_visible(mutant)))
+
+
+def hidden_outcome(mutant: Mutant, mode: str = sandbox.NONE, warm: Warm | None = None) -> Outcome:
+    """Judge a mutant by the hidden cases of the first seed alone."""
+    reason = _judge_of(mutant, mode, warm)
+    return Outcome(reason(hidden_cases(mutant.lab, mutant.exercise)), "")
 
 
 def _visible(mutant: Mutant) -> Sequence[Case]:
     return visible_cases(mutant.lab)[mutant.exercise]
 
 
-def _judge_of(
-    mutant: Mutant, exercise: Exercise, mode: str, warm: Warm | None
-) -> Callable[[Sequence[Case]], str]:
+def _judge_of(mutant: Mutant, mode: str, warm: Warm | None) -> Callable[[Sequence[Case]], str]:
     """Return what gives the reason of a verdict on cases; a kernel is compiled once for all."""
+    exercise = lab(mutant.lab).exercise(mutant.exercise)
     text, given = module_text(mutant.lab, exercise, mutant.text), cells(mutant.lab, "given")
     try:
         if exercise.kind == "kernel":

@@ -22,12 +22,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from support.lab_cases import solved_cells
 from support.paths import ROOT
 from warpwise.grading.feedback import EXPLAINED
 from warpwise.grading.record import MISSING, NOT_GRADED, OLDER
 from warpwise.labs.budgets import NAMES, OF_A_RUN, OF_THE_COMPILER
 from warpwise.labs.exercise import Reason
-from warpwise.labs.source import load_lab, role, solved_notebook
+from warpwise.labs.source import role
 
 EXPECT = re.compile(r"# expect: (\w+): (.+)\n(?:# names: (.+)\n)?")
 KNOWN = EXPLAINED.keys() - {Reason.PASSED, MISSING, NOT_GRADED, OLDER}
@@ -51,6 +52,11 @@ class WrongAnswer:
     reason: str
     text: str
     names: str = ""
+
+
+def kind(answer: WrongAnswer) -> tuple[str, str, str]:
+    """Return of what kind a wrong answer is: it fails an exercise for one reason."""
+    return answer.lab, answer.exercise, answer.reason
 
 
 @cache
@@ -95,7 +101,7 @@ def _changed(folder: Path) -> Iterator[WrongAnswer]:
         return  # a lab that is being written
     cells = {
         cell.metadata["warpwise"]["id"]: cell.source + "\n"
-        for cell in solved_notebook(load_lab(folder.name)).cells
+        for cell in solved_cells(folder.name)
         if role(cell) == "exercise"
     }
     for exercise, answers in tomllib.loads(path.read_text("utf-8")).items():

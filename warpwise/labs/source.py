@@ -248,9 +248,21 @@ def _tidy(cell: NotebookNode) -> NotebookNode:
     kept = {key: cell.metadata[key] for key in ("tags", "warpwise") if key in cell.metadata}
     if "check" in kept.get("tags", ()) and "nbval-check-output" not in kept["tags"]:
         kept["tags"] = [*kept["tags"], "nbval-check-output"]
-    if cell.cell_type == "code":
-        return new_code_cell(cell.source, metadata=kept)
-    return new_markdown_cell(cell.source, metadata=kept)
+    return (_code if cell.cell_type == "code" else _text)(cell.source, kept)
+
+
+def _code(source: str, metadata: Mapping[str, object], **more: object) -> NotebookNode:
+    """Make a code cell, unvalidated: the notebook that it goes into is validated as a whole."""
+    return _text(source, metadata, **{"outputs": [], "execution_count": None, **more}, of="code")
+
+
+def _text(
+    source: str, metadata: Mapping[str, object], of: str = "markdown", **more: object
+) -> NotebookNode:
+    """Make a cell of text, unvalidated like one of code."""
+    cell = NotebookNode(cell_type=of, source=source)
+    cell.update(metadata=metadata, **more)  # which makes nodes of what is nested
+    return cell
 
 
 def _notebook(lab: Lab, rewrite: Callable[[str], str], outputs: Outputs) -> NotebookNode:
@@ -276,7 +288,7 @@ def _cell(
     metadata = copy.deepcopy(cell.metadata)  # running a notebook writes into it
     mine = metadata.get("warpwise", {})
     if cell.cell_type == "markdown":
-        return new_markdown_cell(cell.source, id=f"text-{number:02}", metadata=metadata)
+        return _text(cell.source, metadata, id=f"text-{number:02}")
     part, source, count = role(cell), cell.source, None
     id, kept = f"{part}-{number:02}", list[NotebookNode]()
     if part == "exercise":
@@ -285,7 +297,7 @@ def _cell(
         # nbval compares nothing in a cell without an execution count, and refuses outputs there
         id, kept = f"check-{mine['check']}", list(outputs.get(mine["check"], ()))
         count = number if kept else None
-    return new_code_cell(source, id=id, metadata=metadata, outputs=kept, execution_count=count)
+    return _code(source, metadata, id=id, outputs=kept, execution_count=count)
 
 
 def _code_lines(region: Sequence[str] | None) -> int:
