@@ -111,10 +111,13 @@ def run(stem: str) -> tuple[dict[str, tuple[Case, ...]], dict[str, Any]]:
             source = (
                 cell.source.replace("check(", "_keep(") if role(cell) == "check" else cell.source
             )
-            file = f"<{stem} {cell.id}>"
-            # where kernels find their text
-            linecache.cache[file] = (len(source), None, source.splitlines(True), file)
             names["_keep"] = lambda target, cases, **_: found.setdefault(target, tuple(cases))
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(source, file, "exec"), names)
+                execute(source, f"<{stem} {cell.id}>", names)
     return found, names
+
+
+def execute(source: str, file: str, names: dict[str, Any]) -> None:
+    """Execute a cell as a file of its own, where kernels find their text."""
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    exec(compile(source, file, "exec"), names)

@@ -248,19 +248,16 @@ def _tidy(cell: NotebookNode) -> NotebookNode:
     kept = {key: cell.metadata[key] for key in ("tags", "warpwise") if key in cell.metadata}
     if "check" in kept.get("tags", ()) and "nbval-check-output" not in kept["tags"]:
         kept["tags"] = [*kept["tags"], "nbval-check-output"]
-    return (_code if cell.cell_type == "code" else _text)(cell.source, kept)
+    if cell.cell_type == "code":
+        return _made("code", cell.source, kept, outputs=[], execution_count=None)
+    return _made("markdown", cell.source, kept)
 
 
-def _code(source: str, metadata: Mapping[str, object], **more: object) -> NotebookNode:
-    """Make a code cell, unvalidated: the notebook that it goes into is validated as a whole."""
-    return _text(source, metadata, **{"outputs": [], "execution_count": None, **more}, of="code")
-
-
-def _text(
-    source: str, metadata: Mapping[str, object], of: str = "markdown", **more: object
+def _made(
+    cell_type: str, source: str, metadata: Mapping[str, object], **more: object
 ) -> NotebookNode:
-    """Make a cell of text, unvalidated like one of code."""
-    cell = NotebookNode(cell_type=of, source=source)
+    """Make a cell, unvalidated: the notebook that it goes into is validated as a whole."""
+    cell = NotebookNode(cell_type=cell_type, source=source)
     cell.update(metadata=metadata, **more)  # which makes nodes of what is nested
     return cell
 
@@ -288,7 +285,7 @@ def _cell(
     metadata = copy.deepcopy(cell.metadata)  # running a notebook writes into it
     mine = metadata.get("warpwise", {})
     if cell.cell_type == "markdown":
-        return _text(cell.source, metadata, id=f"text-{number:02}")
+        return _made("markdown", cell.source, metadata, id=f"text-{number:02}")
     part, source, count = role(cell), cell.source, None
     id, kept = f"{part}-{number:02}", list[NotebookNode]()
     if part == "exercise":
@@ -297,7 +294,7 @@ def _cell(
         # nbval compares nothing in a cell without an execution count, and refuses outputs there
         id, kept = f"check-{mine['check']}", list(outputs.get(mine["check"], ()))
         count = number if kept else None
-    return _code(source, metadata, id=id, outputs=kept, execution_count=count)
+    return _made("code", source, metadata, id=id, outputs=kept, execution_count=count)
 
 
 def _code_lines(region: Sequence[str] | None) -> int:
