@@ -1,21 +1,33 @@
-"""The command line: its output, its exit status, and one line for bad input."""
+"""The command line: its output, its exit status, and one line for bad input.
+
+All but a few are run in this process: starting Python takes longer than most."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 from support.paths import ROOT
 from support.wrong_answers import wrong_answer
+from typer.testing import CliRunner, Result
+
+from warpwise.cli import app
 
 LAB = ROOT / "labs" / "08_coalescing.ipynb"
 EXERCISES = ["copy_matrix", "sectors_for", "column_sums", "planes", "transpose", "histogram"]
 
 
-def warpwise(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess:
+def warpwise(*arguments: str | Path, cwd: Path = ROOT) -> Result:
+    """Run a command in this process."""
+    with chdir(cwd):
+        return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+def as_program(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "warpwise.cli", *map(str, arguments)],
         capture_output=True,
@@ -70,7 +82,7 @@ def folder(tmp_path: Path) -> Path:
 def test_bad_input_costs_one_line(folder: Path, arguments: list[str], said: str):
     before = contents(folder)
     done = warpwise(*arguments, cwd=folder)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1 and said in done.stderr, done.stderr
     assert contents(folder) == before
@@ -83,14 +95,21 @@ def test_bad_input_costs_one_line(folder: Path, arguments: list[str], said: str)
 )
 def test_a_wrong_command_line_shows_how(arguments: list[str]):
     done = warpwise(*arguments)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "Usage: " in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["no_such"], ["check", "no_such.ipynb"]])
+def test_a_program_says_the_same_and_ends_with_the_same_status(arguments: list[str]):
+    done, here = as_program(*arguments), warpwise(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == here.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 
 def test_help_names_every_command():
     done = warpwise("--help")
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert all(f"  {name} " in done.stdout for name in ("doctor", "check", "grade", "labs"))
 
 
@@ -101,14 +120,14 @@ def test_check_says_which_exercises_of_an_untouched_lab_are_not_done():
     assert name == [str(LAB)] and [row[0] for row in rows] == EXERCISES
     assert all(" ".join(row[2:]) == "points not done yet" for row in rows)
     assert total[:3] == ["0", "of", "6"] and step == ["Next:", "copy_matrix"]
-    assert done.returncode == 1
+    assert done.exit_code == 1
 
 
 @pytest.mark.slow
 def test_check_of_one_exercise():
     done = warpwise("check", LAB, "transpose")
     assert [line.split()[0] for line in done.stdout.splitlines()[1:-2]] == ["transpose"]
-    assert done.returncode == 1
+    assert done.exit_code == 1
 
 
 @pytest.mark.slow
@@ -130,7 +149,7 @@ def test_check_shows_where_and_what_to_try_below_the_finding(tmp_path: Path):
 @pytest.mark.slow
 def test_grade_writes_a_gradebook_and_a_page_for_each_student(folder: Path, sandbox):
     done = warpwise("grade", "submissions", "--out", "grades", "--seed", 7, cwd=folder)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert (folder / "grades" / "grades.csv").read_text("utf-8").count("ada") >= 1
     assert {path.name for path in (folder / "grades" / "feedback").iterdir()} == {
         "ada.html",
@@ -145,7 +164,7 @@ def test_labs_build_check_finds_a_lab_as_it_is(tmp_path: Path):
         (tmp_path / path.parent.name).mkdir()
         (tmp_path / path.parent.name / path.name).write_bytes(path.read_bytes())
     done = warpwise("labs", "build", "--check", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert str(LAB.relative_to(ROOT)) in done.stdout
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.paths import ROOT
 from typer.main import get_command
+from typer.testing import CliRunner, Result
 
 import warpwise
 from warpwise.cli import app, first
@@ -30,14 +29,9 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 COMMANDS = dict(commands(get_command(app)))
 
 
-def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "warpwise.cli", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=os.environ | environment,
-    )
+def run(*arguments: str, cwd: Path) -> Result:
+    with chdir(cwd):
+        return CliRunner().invoke(app, arguments)
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -55,12 +49,12 @@ def test_help_shows_the_example():
 
 def test_the_version():
     done = run("--version", cwd=ROOT)
-    assert done.stdout == f"warpwise {warpwise.__version__}\n" and done.returncode == 0
+    assert done.stdout == f"warpwise {warpwise.__version__}\n" and done.exit_code == 0
 
 
 def test_alone_it_says_what_to_do_first(tmp_path: Path):
     done = run(cwd=tmp_path)
-    assert done.returncode == 0 and done.stderr == ""
+    assert done.exit_code == 0 and done.stderr == ""
     named = [line.split("  ")[1] for line in done.stdout.splitlines() if line.startswith("  ")]
     assert named == [
         "warpwise labs get",
@@ -100,12 +94,7 @@ def test_without_jupyterlab_it_says_how_to_get_it(tmp_path: Path, monkeypatch: p
 def test_the_shell_completes(typed: str, offered: list[str]):
     """As Bash asks: the words, and which of them is being written."""
     words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
-    code = "from warpwise.cli import app; app(prog_name='warpwise')"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=os.environ | {"_WARPWISE_COMPLETE": "complete_bash"} | words,
-    )
+    asked = {"_WARPWISE_COMPLETE": "complete_bash"} | words
+    with chdir(ROOT):
+        done = CliRunner().invoke(app, env=asked, prog_name="warpwise")
     assert done.stdout.split() == offered, done.stderr

@@ -17,7 +17,10 @@ from pathlib import Path
 
 import pytest
 from support import tiny_course
+from typer.testing import CliRunner
+from typer.testing import Result as CliResult
 
+from warpwise.cli import app
 from warpwise.errors import GradingError
 from warpwise.grading import changes, decisions, grade, history, store
 from warpwise.grading.execution import Execution
@@ -71,20 +74,23 @@ def kept_files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
 
 
-def command(folder: Path, *arguments: str) -> list[str]:
+def grading(folder: Path, *more: str) -> list[str]:
+    where = [str(folder / "class"), "--out", str(folder / "out")]
+    return ["grade", *where, "--course", str(folder / "course"), *more]
+
+
+def program(arguments: list[str]) -> list[str]:
     return [sys.executable, "-m", "warpwise.cli", *arguments]
 
 
-def grade_command(folder: Path, *more: str) -> list[str]:
-    where = [str(folder / "class"), "--out", str(folder / "out")]
-    return command(folder, "grade", *where, "--course", str(folder / "course"), *more)
+def run(*arguments: str) -> CliResult:
+    """Run a command in this process, without a terminal."""
+    return CliRunner().invoke(app, arguments)
 
 
-def run(arguments: list[str], answer: bytes | None = None) -> subprocess.CompletedProcess:
-    """Run a command without a terminal, or with one on which somebody answers."""
+def answered(arguments: list[str], answer: bytes) -> subprocess.CompletedProcess:
+    """Run a program with a terminal on which somebody answers."""
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    if answer is None:
-        return subprocess.run(arguments, stdin=subprocess.DEVNULL, **quiet)
     ours, theirs = pty.openpty()
     try:
         os.write(ours, answer)
@@ -106,10 +112,8 @@ def test_regrade_touches_the_student_that_it_names_alone(folder):
     """Although a hidden test has changed, which decides everybody's grade."""
     mend(folder)
     before = kept_files(folder)
-    done = run(
-        command(folder, "regrade", str(folder / "out"), "--student", "student001", "--why", "Sorry")
-    )
-    assert done.returncode == 0, done.stderr
+    done = run("regrade", str(folder / "out"), "--student", "student001", "--why", "Sorry")
+    assert done.exit_code == 0, done.stderr
     after = kept_files(folder)
     record = f"records/{store.path(folder, 'student001.ipynb', tiny_course.STEM).name}"
     own = {record, "grades.csv", "feedback/student001.html", "feedback/student001.txt"}
@@ -122,7 +126,7 @@ def test_regrade_touches_the_student_that_it_names_alone(folder):
     assert re.search(
         r"Graded again on \d{4}-\d\d-\d\d: Sorry\. 2 of 5 points before, 5 of 5 points now\.", page
     )
-    shown = run(command(folder, "history", str(folder / "out"), "--student", "student001"))
+    shown = run("history", str(folder / "out"), "--student", "student001")
     assert (
         "the hidden tests of 01_tiny changed; Sorry" in shown.stdout and "1 change" in shown.stdout
     )
@@ -136,8 +140,8 @@ def test_regrade_touches_the_student_that_it_names_alone(folder):
     ],
 )
 def test_regrade_suggests_who_was_meant(folder, arguments, said):
-    done = run(command(folder, "regrade", str(folder / "out"), *arguments))
-    assert done.returncode == 2 and re.search(said, done.stderr)
+    done = run("regrade", str(folder / "out"), *arguments)
+    assert done.exit_code == 2 and re.search(said, done.stderr)
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -162,14 +166,14 @@ def test_without_an_answer_nothing_changes_and_nothing_is_lost(folder):
     """With --yes the same grades are taken, without grading again."""
     mend(folder)
     before = kept_files(folder)
-    done = run(grade_command(folder))
-    assert done.returncode == 2
+    done = run(*grading(folder))
+    assert done.exit_code == 2
     assert "no kept grade was replaced; 3 new grades wait in" in done.stderr.splitlines()[-1]
     assert kept_files(folder) == before
     assert re.search(r"student000 .* 5 of 5 points +2 of 5 points +the hidden tests", done.stdout)
     assert re.search(r"student001 .* 2 of 5 points +5 of 5 points +the hidden tests", done.stdout)
     assert "3 submissions graded again: 1 up, 2 down, 0 the same" in done.stdout
-    read = run(command(folder, "gradebook", str(folder / "out")))
+    read = run("gradebook", str(folder / "out"))
     assert "3 new grades wait in" in read.stderr and "the old count until" in read.stderr
     waiting = list((folder / "out/pending").iterdir())
     assert len(waiting) == FEW and not any(path.stat().st_mode & 0o077 for path in waiting)
@@ -190,15 +194,15 @@ def test_without_an_answer_nothing_changes_and_nothing_is_lost(folder):
 )
 def test_an_instructor_is_asked(folder, answer, status, after):
     mend(folder)
-    done = run(grade_command(folder), answer)
+    done = answered(program(grading(folder)), answer)
     assert "Replace these 3 grades?" in done.stdout
     assert (done.returncode, points(folder)) == (status, after)
 
 
 def test_nobody_is_asked_where_points_stay(folder):
     mend(folder, tiny_course.HIDDEN + "\n# in other words\n")
-    done = run(grade_command(folder))
-    assert done.returncode == 0, done.stderr
+    done = run(*grading(folder))
+    assert done.exit_code == 0, done.stderr
     assert "3 submissions graded again: 0 up, 0 down, 3 the same" in done.stdout
     assert outdated(folder / "out") == (0, "")
     assert "Graded again" not in (folder / "out/feedback/student000.txt").read_text()
@@ -207,9 +211,9 @@ def test_nobody_is_asked_where_points_stay(folder):
 def test_other_points_for_an_exercise_are_a_change_for_those_who_miss_them(folder):
     source = folder / f"course/solutions/{tiny_course.STEM}.md"
     source.write_text(source.read_text().replace("points: 3", "points: 30"))
-    done = run(grade_command(folder))
-    assert done.returncode == 2 and "wait" in done.stderr, done.stdout + done.stderr
-    taken = run(grade_command(folder, "--yes"))
+    done = run(*grading(folder))
+    assert done.exit_code == 2 and "wait" in done.stderr, done.stdout + done.stderr
+    taken = run(*grading(folder, "--yes"))
     assert "1 up, 1 down, 1 the same" in taken.stdout
     changed = [row for row in rows(folder) if not row["exercise"]]
     assert {(row["possible_before"], row["possible"]) for row in changed} == {("5", "32")}
@@ -262,7 +266,7 @@ def test_a_run_killed_while_it_replaces_leaves_old_or_new_and_a_history_that_agr
     mend(folder)
     for _ in range(3):
         started = subprocess.Popen(
-            grade_command(folder, "--yes"),
+            program(grading(folder, "--yes")),
             start_new_session=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -281,7 +285,7 @@ def test_a_run_killed_while_it_replaces_leaves_old_or_new_and_a_history_that_agr
             assert kept.record.points == ([2, 5, 0] if kept.earlier else [5, 2, 3])[whose]
         if not place.exists() and points(folder) == [2, 5, 0]:
             break
-    assert run(grade_command(folder, "--yes")).returncode == 0
+    assert run(*grading(folder, "--yes")).exit_code == 0
     assert points(folder) == [2, 5, 0]
     assert [len(kept.earlier) for kept in store.load(folder / "out").records.kept()] == [1, 1, 1]
 

@@ -22,8 +22,9 @@ import numpy as np
 import pytest
 from support import compiler_verdict, hopper_bodies
 from support.feedback_pages import given
+from support.few_wrong_answers import few
 from support.paths import ROOT
-from support.wrong_answers import WrongAnswer, wrong_answers
+from support.wrong_answers import WrongAnswer
 
 from warpwise import hopper, messages, trace
 from warpwise.cuda.transfers import to_device
@@ -48,7 +49,7 @@ from warpwise.labs.judge import REASONS, judge
 from warpwise.labs.programs import judge_program
 from warpwise.labs.source import load_lab
 from warpwise.messages import Element, Joined, Message, Name, Source
-from warpwise.simt import kernels_in
+from warpwise.simt import Kernel, kernels_in
 from warpwise.simt.launch import dimensions
 from warpwise.simt.machine import scheduler
 
@@ -449,11 +450,11 @@ def in_memory(argument: object) -> object:
     return argument.array if isinstance(argument, hopper.TensorMap) else argument
 
 
-def told_of(text: str, launch: list, options: dict) -> Told:
+def told_of(kernel: Kernel, launch: list, options: dict) -> Told:
     """Launch a kernel that must be refused or stopped."""
     blocks, threads, args = launch
     with pytest.raises((KernelError, LaunchError)) as caught:
-        trace(kernels_in(text)["k"], blocks, threads, *args, max_steps=2000, **options)
+        trace(kernel, blocks, threads, *args, max_steps=2000, **options)
     error = caught.value
     reason = next(REASONS[kind] for kind in type(error).__mro__ if kind in REASONS)
     remedy = error.remedy if isinstance(error, KernelError) else messages.NOTHING
@@ -479,10 +480,10 @@ SELF = "from numba import cuda\n@cuda.jit\ndef k(self, x):\n    x[0] = 1\n"
 
 def check_errors(name: str, text: str, change: Callable[..., dict | None] | None = None) -> None:
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    found = []
+    kernel, found = kernels_in(text)["k"], []
     for _ in range(DRAWS):
         launch = drawn(rng)
-        found.append(told_of(text, launch, (change and change(rng, launch)) or {}))
+        found.append(told_of(kernel, launch, (change and change(rng, launch)) or {}))
     check(found, text)
     meet(name, found)
 
@@ -870,7 +871,7 @@ def test_a_wrong_answer_reads_the_same_on_cases_of_two_seeds(
 ):
     # What is found when somebody reads it, in seconds each, is never in a public text.
     monkeypatch.setattr(messages.Later, "open", messages.Later.hidden)
-    for answer in wrong_answers(stem):
+    for answer in few(stem, 5):
         if answer.name not in SLOWEST | NOT_BEGUN:
             found = [one for seed in (1, 2) for one in of_answer(answer, seed)]
             assert found, answer.name

@@ -57,11 +57,22 @@ def mode(request, sandbox) -> str:
     return request.param
 
 
+@pytest.fixture(scope="module")
+def started() -> Iterator[dict[str, Warm]]:
+    """The sandbox of each mode that all tests use."""
+    found: dict[str, Warm] = {}
+    yield found
+    for warm in found.values():
+        warm.close()
+
+
 @pytest.fixture
-def warm(mode: str) -> Iterator[Warm]:
-    started = box.warm(parts.NOTEBOOK, mode)
-    yield started
-    started.close()
+def warm(mode: str, started: dict[str, Warm]) -> Warm:
+    if mode in started and started[mode].broken:
+        started.pop(mode).close()
+    if mode not in started:
+        started[mode] = box.warm(parts.NOTEBOOK, mode)
+    return started[mode]
 
 
 def passes(source: str, warm: Warm | None, mode: str) -> bool:

@@ -208,8 +208,8 @@ def test_a_run_that_is_killed_has_said_so_before(sandbox, tmp_path):
     course = tiny_course.course(tmp_path / "course")
     submissions = tiny_course.submissions(course, tmp_path / "class", 4)
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "warpwise.cli", "grade", str(submissions)]
-    command += ["--out", str(out), "--course", str(course)]
+    grading = ["grade", submissions, "--out", out, "--course", course]
+    command = [sys.executable, "-m", "warpwise.cli", *grading]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     started = subprocess.Popen(command, start_new_session=True, env=os.environ, **quiet)
     while started.poll() is None and not list(out.glob("records/*.json")):
@@ -222,6 +222,6 @@ def test_a_run_that_is_killed_has_said_so_before(sandbox, tmp_path):
     assert "Not graded yet" in (out / "feedback/student003.txt").read_text()
     mark = rows(run("gradebook", out).stdout)[0]
     assert mark["student"] == "UNFINISHED" and f"{left} of 4" in mark["name"]
-    subprocess.run(command, check=True, **quiet)
+    assert run(*grading).exit_code == 0
     assert "UNFINISHED" not in (out / "grades.csv").read_text()
     assert run("gradebook", out).exit_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import html
 import json
 import os
@@ -15,6 +16,8 @@ import sysconfig
 import zipfile
 import zlib
 from datetime import date
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -26,7 +29,7 @@ from typer.testing import CliRunner
 from warpwise.cli import app
 from warpwise.errors import LabError
 from warpwise.labs import leaks
-from warpwise.labs.release import RECORD, release
+from warpwise.labs.release import RECORD, build_wheel, release
 from warpwise.labs.source import load_lab, role, unmarked
 from warpwise.labs.student_book import copy_book
 
@@ -54,9 +57,28 @@ def secrets() -> dict[str, str]:
     return leaks.secrets(ROOT)
 
 
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory) -> Path:
+    """A folder for the wheels that were built, by what they were built of."""
+    return tmp_path_factory.mktemp("wheels")
+
+
+def wheel_once(wheels: Path, root: Path, out: Path) -> str:
+    """Build a course's wheel, unless one was built of the same files."""
+    paths = [*root.iterdir(), *(root / "warpwise").rglob("*")]
+    files = [(p.relative_to(root).as_posix(), p.read_bytes()) for p in paths if p.is_file()]
+    kept = wheels / hashlib.sha256(repr(sorted(files)).encode()).hexdigest()
+    if not kept.exists():
+        build_wheel(root, kept)
+    shutil.copytree(kept, out, dirs_exist_ok=True)
+    return next(kept.glob("*.whl")).name
+
+
 @pytest.fixture
-def course(tmp_path) -> Path:
+def course(tmp_path, wheels, monkeypatch) -> Path:
     """A small course that is released quickly: one lab, two pages, and the whole package."""
+    module = import_module("warpwise.labs.release")
+    monkeypatch.setattr(module, "build_wheel", partial(wheel_once, wheels))
     root = tmp_path / "course"
     shutil.copytree(
         ROOT / "warpwise", root / "warpwise", ignore=shutil.ignore_patterns("__pycache__")

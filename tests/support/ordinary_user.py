@@ -14,6 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 NUMBER = 54321  # nobody's
+AGAIN = "WARPWISE_TESTED_AS_ROOT"  # set for a command whose tests root runs too
+KEPT = ("PATH", "PYTHONPATH", "LANG", "CI", "WARPWISE_THOROUGH")
 # $1 is a folder for a mount, $2 Python's, $3 its first closed parent; the rest is the command
 OPENED = """
 set -e
@@ -27,6 +29,11 @@ if [ -n "$closed" ]; then
 fi
 exec setpriv --reuid=NUMBER --regid=NUMBER --clear-groups --bounding-set=-all "$@"
 """.replace("NUMBER", str(NUMBER))
+
+
+def again() -> bool:
+    """True in a run of tests as an ordinary user that root runs too."""
+    return AGAIN in os.environ
 
 
 def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -46,7 +53,7 @@ def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[st
     closed = [p for p in Path(sys.base_prefix).parents if not p.stat().st_mode & 0o1]
     outer = ["unshare", "--mount", "--propagation", "private", "sh", "-c", OPENED, "sh"]
     given = [str(mount), sys.base_prefix, str(closed[-1]) if closed else ""]
-    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "PYTHONPATH", "LANG", "CI")}
+    kept = {k: v for k, v in os.environ.items() if k in KEPT} | {AGAIN: "1"}
     return subprocess.run(
         [*outer, *given, *command],
         cwd=home,

@@ -157,8 +157,8 @@ def grade(
         known = layout or beginning.layout_before(target, sources)
         found = collect.find(source, unpacked, known)
         seed = beginning.seed_of(target, seed, whole=execution.shard[1] == 1)
-        materials = {stem: material.load(root, stem, seed) for stem in stems}
-        ids = {stem: {e.id for e in m.lab.exercises} for stem, m in materials.items()}
+        labs = {stem: material.source(root, stem) for stem in stems}
+        ids = {stem: {e.id for e in one.exercises} for stem, one in labs.items()}
         choose = beginning.choice(target, sources, unexpected)
         all_stems = material.stems(root)
         assigned = assignment.assign_labs(found.submissions, all_stems, lab or None, ids, choose)
@@ -166,6 +166,8 @@ def grade(
         beginning.check_source(target, sources, told)
         if mode != sandbox.NONE:
             beginning.check_hidden(root, source, target, unpacked)
+        handed_in = {s.lab for s in told}  # drawing the cases of all labs takes long
+        materials = {stem: material.load(root, stem, seed) for stem in stems if stem in handed_in}
         digests = {stem: material.digests(root, stem) for stem in stems}
         for stem, one in materials.items():
             digests[stem] |= compiling.digest(one, mode)
@@ -189,7 +191,7 @@ def grade(
             if only is None:
                 unfinished.begin(target, sources, told, state.keys, execution.shard)
                 about: dict[str, dict[str, Any]] = {
-                    "labs": {stem: m.lab.version for stem, m in materials.items()},
+                    "labs": {stem: one.version for stem, one in labs.items()},
                     "sources": sources,
                     "layouts": {lab: found.layout.platform},
                     "settings": {"course": str(root)} | settings,

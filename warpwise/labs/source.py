@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import jupytext
 import nbformat
 from nbformat import NotebookNode
 
@@ -93,6 +92,8 @@ def load_lab(path_or_stem: str | Path) -> Lab:
 @lru_cache(maxsize=64)
 def _read(path: Path, text: str) -> Lab:
     """Read a lab's text, once: the cells are not to be changed."""
+    import jupytext  # which takes long, and whoever is sent a lab does not need
+
     cells = tuple(_tidy(cell) for cell in jupytext.reads(text, fmt="md:myst").cells)
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
     lab = Lab(path.stem, _title(path, cells), version, cells, _exercises(path, cells))
