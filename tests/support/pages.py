@@ -95,8 +95,9 @@ def opened(browser, body: str, **settings):
         context.close()
 
 
-def violations(page, context: str | None = None, **options) -> list[tuple[str, list[str]]]:
-    """Return the rules of axe that a page, or a part of it, breaks, and the elements that do.
+def violations(page, context=None, **options) -> list[tuple[str, list[str]]]:
+    """Return the rules of axe that a page, or a part of it, breaks, and the elements that do. The
+    part is a selector, or a handle of elements.
 
     axe fetches style sheets anew, with errors that are not the page's."""
     page.evaluate(Axe().axe_script)
