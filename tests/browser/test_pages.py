@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import gzip
 import re
-import shutil
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from support.pages import Watch, violations
+from support.pages import COLOURS, OF_COLOUR, SETTLED, Watch, violations
 from support.paths import ROOT
 from support.served_site import served
 from support.site_pages import PAGES, Page, html_pages
@@ -42,9 +41,6 @@ PALE_TEXT = """() => [...document.querySelectorAll('article *')].filter(element 
 # The theme's icon script draws an animation where it lacks the icon that is asked for.
 ICONS_DRAWN = """[...document.querySelectorAll('.svg-inline--fa')].map(
     icon => icon.querySelector('animate') ? 'missing' : icon.dataset.icon)"""
-# The theme is worn, and no colour is on its way to another.
-SETTLED = """theme => document.documentElement.dataset.theme === theme
-    && !document.getAnimations().some(animation => animation.playState === 'running')"""
 # The theme lets the keyboard reach what scrolls, a while after the page was resized. Here the event
 # may come before the medium is the one that is meant, so it is sent once more.
 REACHABLE = """() => [...document.querySelectorAll('pre')].every(
@@ -88,8 +84,6 @@ NEW = f"""seen => {{
     const looks = Object.entries(({LOOKS})()).filter(([look]) => !seen.includes(look));
     return [looks.map(([look]) => look), looks.flatMap(([, texts]) => texts.slice(0, 3))];
 }}"""
-COLOURS = ["color-contrast", "link-in-text-block"]
-OF_COLOUR = {"runOnly": COLOURS}
 OTHERS = {"rules": {name: {"enabled": False} for name in COLOURS}}
 PHONE, PAPER, DESKTOP = (320, 640), (720, 1000), (1280, 720)
 
@@ -232,7 +226,7 @@ def test_no_address_of_the_site_begins_at_the_servers_root(site):
     """So that the folder can be copied to any address, and opened from a disk."""
     rooted = {}
     for path in html_pages(site.folder):
-        found = Page(path.read_text("utf-8"))
+        found = addresses(path)
         rooted[path.name] = [
             address for address in [*found.links, *found.loads] if address.startswith("/")
         ]
@@ -241,9 +235,14 @@ def test_no_address_of_the_site_begins_at_the_servers_root(site):
     assert {name: found for name, found in rooted.items() if found} == {}
 
 
+@cache
+def addresses(path: Path) -> Page:
+    return Page(path.read_text("utf-8"))
+
+
 def scripts_and_sheets(path: Path) -> set[str]:
     """The names of what a page loads, pictures and its own data aside."""
-    loads = Page(path.read_text("utf-8")).loads
+    loads = addresses(path).loads
     return {address.rpartition("/")[2] for address in loads if "_images/" not in address}
 
 
@@ -251,7 +250,7 @@ def test_site_works_from_a_folder_of_a_server(site, browser, tmp_path: Path):
     """As at a university: the built files, below an address that is not the server's root. Of
     pages that load the same files one is opened."""
     (tmp_path / "courses").mkdir()
-    shutil.copytree(site.folder, tmp_path / "courses/gpu")
+    (tmp_path / "courses/gpu").symlink_to(site.folder.resolve())
     with served(tmp_path) as url:
         base = f"{url}/courses/gpu/"
         page = browser.new_page()

@@ -76,6 +76,12 @@ def read(browser, base: str, name: str, watch: Watch, viewport: dict[str, int]):
 #: Opens what widgets keep under "More", so that every control can be reached.
 OPEN_MORE = """() => document.querySelectorAll('*').forEach((host) =>
     host.shadowRoot?.querySelectorAll('details.more').forEach((one) => { one.open = true; }))"""
+#: The theme is worn, and no colour is on its way to another.
+SETTLED = """theme => document.documentElement.dataset.theme === theme
+    && !document.getAnimations().some(animation => animation.playState === 'running')"""
+#: Rules of axe about colours, and the options with which it checks nothing else.
+COLOURS = ["color-contrast", "link-in-text-block"]
+OF_COLOUR = {"runOnly": COLOURS}
 
 
 @contextmanager
@@ -139,6 +145,6 @@ def number(page, term: str, nth: int = 0) -> str:
 
 def move(part, name: str, value: int) -> None:
     """Bring a slider to a value with the arrow keys."""
-    slider = part.get_by_role("slider", name=name)
-    while int(slider.input_value()) != value:
-        slider.press("ArrowRight" if int(slider.input_value()) < value else "ArrowLeft")
+    slider = part.get_by_role("slider", name=name).element_handle()
+    while (now := int(slider.input_value())) != value:
+        slider.press("ArrowRight" if now < value else "ArrowLeft")
