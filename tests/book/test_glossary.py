@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ NOT_TEXT = (
     ".admonition-title, .rubric, .headerlink, summary, button, script, style, svg, "
     ".reference.external, .xref.std-numref, .footnote-reference"
 )
+# Of that, what a parser need not even see: a page's pictures are most of its elements.
+DRAWN = re.compile(r"<(svg|script|style)\b((?!<svg).)*?</\1>", re.DOTALL)
 # Terms that widgets and chapters rely on.
 NEEDED = (
     "kernel",
@@ -97,7 +100,7 @@ NEEDED = (
 
 def unlinked(html: str, terms: list[str]) -> list[str]:
     """Return the terms whose first use in an article is no link, each with its context."""
-    article = BeautifulSoup(html, "html.parser").select_one("article")
+    article = BeautifulSoup(DRAWN.sub("", html), "html.parser").select_one("article")
     for part in article.select(NOT_TEXT):
         part.decompose()
     for link in article.select("a"):
@@ -118,14 +121,21 @@ def used_in(text: str, terms: list[str]) -> list[str]:
     A longer term hides the shorter ones inside it."""
     found = []
     for name in sorted(terms, key=len, reverse=True):
-        words = r"\s+".join(map(re.escape, name.split()))
-        ending = "(y|ies)" if re.search("[^aeiou]y$", name) else "(s|es)?"
-        stem = words.removesuffix("y") if ending.startswith("(y") else words
-        pattern = rf"(?<![\w-]){stem}{ending}(?![\w-])"
-        flags = re.IGNORECASE if name.islower() else 0
-        found += [(match.start(), name) for match in re.finditer(pattern, text, flags)]
-        text = re.sub(pattern, lambda match: "\0" * len(match[0]), text, flags=flags)
+        uses = [*pattern(name).finditer(text)]
+        if uses:
+            found += [(match.start(), name) for match in uses]
+            text = pattern(name).sub(lambda match: "\0" * len(match[0]), text)
     return [name for _, name in sorted(found)]
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return what finds a term, singular or plural."""
+    words = r"\s+".join(map(re.escape, name.split()))
+    ending = "(y|ies)" if re.search("[^aeiou]y$", name) else "(s|es)?"
+    stem = words.removesuffix("y") if ending.startswith("(y") else words
+    flags = re.IGNORECASE if name.islower() else 0
+    return re.compile(rf"(?<![\w-]){stem}{ending}(?![\w-])", flags)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ import pytest
 from support.pages import OPEN_MORE, Watch, box, load_metrics, move
 
 PAGE = "chapters/08_coalescing.html"
+# Widgets are drawn one after the other; on a busy machine after the page has loaded.
+DRAWN = "[...document.querySelectorAll('ww-burst')].every(widget => widget.shadowRoot)"
 
 
 @pytest.fixture
@@ -43,6 +45,7 @@ def sectors(widget) -> str:
 
 def test_widgets_are_moved_by_keyboard_and_mouse_and_equal_metrics(chapter):
     page = chapter()
+    page.wait_for_function(DRAWN)
     page.evaluate(OPEN_MORE)
     assert explorers(page)
     for widget in explorers(page):

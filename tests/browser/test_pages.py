@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import gzip
 import re
-import shutil
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from support.pages import Watch, violations
+from support.pages import COLOURS, OF_COLOUR, SETTLED, Watch, violations
 from support.paths import ROOT
 from support.served_site import served
 from support.site_pages import PAGES, Page, html_pages
@@ -42,37 +41,49 @@ PALE_TEXT = """() => [...document.querySelectorAll('article *')].filter(element 
 # The theme's icon script draws an animation where it lacks the icon that is asked for.
 ICONS_DRAWN = """[...document.querySelectorAll('.svg-inline--fa')].map(
     icon => icon.querySelector('animate') ? 'missing' : icon.dataset.icon)"""
-# The theme is worn, and no colour is on its way to another.
-SETTLED = """theme => document.documentElement.dataset.theme === theme
-    && !document.getAnimations().some(animation => animation.playState === 'running')"""
 # The theme lets the keyboard reach what scrolls, a while after the page was resized. Here the event
 # may come before the medium is the one that is meant, so it is sent once more.
 REACHABLE = """() => [...document.querySelectorAll('pre')].every(
     one => one.tabIndex >= 0 || one.scrollWidth <= one.clientWidth)"""
-# How each text looks: colour, whether it is large, line, colour around it, ground. What axe says of
-# colours follows from that. Of text in pictures it says nothing.
+# How each text looks, in widgets too: colour, whether it is large, line, colour around it, ground.
+# What axe says of colours follows from that. Of text in pictures it says nothing.
 LOOKS = """() => {
+    const over = (element) =>
+        element.assignedSlot ?? element.parentElement ?? element.getRootNode().host;
+    const grounds = new Map();
     const ground = (element) => {
+        if (!element) return '';
+        if (!grounds.has(element)) grounds.set(element, seen(element));
+        return grounds.get(element);
+    };
+    const seen = (element) => {
         const { backgroundColor, backgroundImage, opacity } = getComputedStyle(element);
         const own = `${backgroundColor} ${backgroundImage} ${opacity}`;
         const nothing = own === 'rgba(0, 0, 0, 0) none 1';
         const clear = backgroundColor.startsWith('rgba') || opacity !== '1';
-        const below = clear && element.parentElement ? ground(element.parentElement) : '';
+        const below = clear ? ground(over(element)) : '';
         return nothing ? below : `${own} ${below}`;
     };
     const hasText = (element) => [...element.childNodes].some(
         node => node.nodeType === 3 && node.data.trim());
-    const texts = [...document.querySelectorAll('body, body :not(svg, svg *)')].filter(
-        element => hasText(element) && element.checkVisibility());
-    return [...new Set(texts.map(element => {
+    const within = (root) => [...root.querySelectorAll(':not(head, head *, svg, svg *)')].flatMap(
+        element => [element, ...(element.shadowRoot ? within(element.shadowRoot) : [])]);
+    const looks = {};
+    for (const element of within(document)) {
+        if (!hasText(element) || !element.checkVisibility()) continue;
         const { color, fontSize, fontWeight, textDecorationLine } = getComputedStyle(element);
         const size = parseFloat(fontSize), large = size >= 24 || size >= 18.66 && fontWeight >= 700;
-        const around = getComputedStyle(element.parentElement).color;
-        return [color, large, textDecorationLine, around, ground(element)].join();
-    }))];
+        const around = getComputedStyle(over(element)).color;
+        const look = [color, large, textDecorationLine, around, ground(element)].join();
+        (looks[look] ??= []).push(element);
+    }
+    return looks;
 }"""
-COLOURS = ["color-contrast", "link-in-text-block"]
-OF_COLOUR = {"runOnly": COLOURS}
+# Looks that are new, and of each the first texts: axe may be unable to judge one.
+NEW = f"""seen => {{
+    const looks = Object.entries(({LOOKS})()).filter(([look]) => !seen.includes(look));
+    return [looks.map(([look]) => look), looks.flatMap(([, texts]) => texts.slice(0, 3))];
+}}"""
 OTHERS = {"rules": {name: {"enabled": False} for name in COLOURS}}
 PHONE, PAPER, DESKTOP = (320, 640), (720, 1000), (1280, 720)
 
@@ -124,13 +135,14 @@ def check_paper(page) -> None:
 
 
 def of_colour(page, seen: set[str]) -> list[tuple[str, list[str]]]:
-    """Return what axe finds wrong with colours, if a text looks as none has before.
+    """Return what axe finds wrong with colours of texts that look as none has before.
 
-    It works out the ground of everything on a page, which takes seconds."""
-    looks = set(page.evaluate(LOOKS))
-    found = [] if looks <= seen else violations(page, **OF_COLOUR)
+    It works out the ground of everything in question, which takes seconds for a whole page."""
+    new = page.evaluate_handle(NEW, list(seen))
+    looks = new.evaluate("([looks]) => looks")
+    found = violations(page, new.get_property("1"), **OF_COLOUR) if looks else []
     if not found:
-        seen |= looks
+        seen.update(looks)
     return found
 
 
@@ -170,11 +182,14 @@ def test_page(site, page, seen, name: str):
 
 
 FAULTY = """<html lang="en"><title>Faults</title><main><h1>Faults</h1><img src="data:,">
-<p>Fine, and <span style="color: {}">perhaps</span> pale</p></main></html>"""
+<p>Fine, and <span style="color: {}">perhaps</span> pale</p>{}</main></html>"""
+# A widget with a text that looks like another of the page's, and one that looks like none.
+IN_A_WIDGET = """<div><template shadowrootmode="open">
+<p>Fine, and <b style="color: {}">pale</b></p></template></div>"""
 
 
 def test_axe_finds_a_picture_without_words_and_a_pale_text(page):
-    page.set_content(FAULTY.format("#ddd"))
+    page.set_content(FAULTY.format("#ddd", ""))
     assert [rule for rule, _ in violations(page, **OTHERS)] == ["image-alt"]
     seen = set()
     for _ in range(2):
@@ -182,12 +197,24 @@ def test_axe_finds_a_picture_without_words_and_a_pale_text(page):
 
 
 def test_looks_are_looked_at_once(page):
-    page.set_content(FAULTY.format("black"))
+    page.set_content(FAULTY.format("black", ""))
     seen = set()
     assert of_colour(page, seen) == [] and len(seen) == 2
     assert of_colour(page, seen) == [] and len(seen) == 2
-    page.set_content(FAULTY.format("#ddd"))
+    page.set_content(FAULTY.format("#ddd", ""))
     assert of_colour(page, seen) != []
+
+
+def test_axe_finds_the_pale_text_among_those_that_look_new(page):
+    """Not only the first, and in a widget too; what has been seen is not looked at again."""
+    seen = set()
+    pale = '<p>Two <b style="color: navy">more</b>, the <b style="color: #dde">last</b> pale</p>'
+    for body in (pale, IN_A_WIDGET.format("#edd")):
+        page.set_content(FAULTY.format("black", ""))
+        of_colour(page, seen)
+        page.set_content(FAULTY.format("black", body))
+        ((rule, (element,)),) = of_colour(page, seen)
+        assert rule == "color-contrast" and (">last<" in element or ">pale<" in element)
 
 
 def test_heavy_and_foreign_files_are_told_apart():
@@ -199,7 +226,7 @@ def test_no_address_of_the_site_begins_at_the_servers_root(site):
     """So that the folder can be copied to any address, and opened from a disk."""
     rooted = {}
     for path in html_pages(site.folder):
-        found = Page(path.read_text("utf-8"))
+        found = addresses(path)
         rooted[path.name] = [
             address for address in [*found.links, *found.loads] if address.startswith("/")
         ]
@@ -208,9 +235,14 @@ def test_no_address_of_the_site_begins_at_the_servers_root(site):
     assert {name: found for name, found in rooted.items() if found} == {}
 
 
+@cache
+def addresses(path: Path) -> Page:
+    return Page(path.read_text("utf-8"))
+
+
 def scripts_and_sheets(path: Path) -> set[str]:
     """The names of what a page loads, pictures and its own data aside."""
-    loads = Page(path.read_text("utf-8")).loads
+    loads = addresses(path).loads
     return {address.rpartition("/")[2] for address in loads if "_images/" not in address}
 
 
@@ -218,7 +250,7 @@ def test_site_works_from_a_folder_of_a_server(site, browser, tmp_path: Path):
     """As at a university: the built files, below an address that is not the server's root. Of
     pages that load the same files one is opened."""
     (tmp_path / "courses").mkdir()
-    shutil.copytree(site.folder, tmp_path / "courses/gpu")
+    (tmp_path / "courses/gpu").symlink_to(site.folder.resolve())
     with served(tmp_path) as url:
         base = f"{url}/courses/gpu/"
         page = browser.new_page()

@@ -76,6 +76,12 @@ def read(browser, base: str, name: str, watch: Watch, viewport: dict[str, int]):
 #: Opens what widgets keep under "More", so that every control can be reached.
 OPEN_MORE = """() => document.querySelectorAll('*').forEach((host) =>
     host.shadowRoot?.querySelectorAll('details.more').forEach((one) => { one.open = true; }))"""
+#: The theme is worn, and no colour is on its way to another.
+SETTLED = """theme => document.documentElement.dataset.theme === theme
+    && !document.getAnimations().some(animation => animation.playState === 'running')"""
+#: Rules of axe about colours, and the options with which it checks nothing else.
+COLOURS = ["color-contrast", "link-in-text-block"]
+OF_COLOUR = {"runOnly": COLOURS}
 
 
 @contextmanager
@@ -95,8 +101,9 @@ def opened(browser, body: str, **settings):
         context.close()
 
 
-def violations(page, context: str | None = None, **options) -> list[tuple[str, list[str]]]:
-    """Return the rules of axe that a page, or a part of it, breaks, and the elements that do.
+def violations(page, context=None, **options) -> list[tuple[str, list[str]]]:
+    """Return the rules of axe that a page, or a part of it, breaks, and the elements that do. The
+    part is a selector, or a handle of elements.
 
     axe fetches style sheets anew, with errors that are not the page's."""
     page.evaluate(Axe().axe_script)
@@ -138,6 +145,6 @@ def number(page, term: str, nth: int = 0) -> str:
 
 def move(part, name: str, value: int) -> None:
     """Bring a slider to a value with the arrow keys."""
-    slider = part.get_by_role("slider", name=name)
-    while int(slider.input_value()) != value:
-        slider.press("ArrowRight" if int(slider.input_value()) < value else "ArrowLeft")
+    slider = part.get_by_role("slider", name=name).element_handle()
+    while (now := int(slider.input_value())) != value:
+        slider.press("ArrowRight" if now < value else "ArrowLeft")
