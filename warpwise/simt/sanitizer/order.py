@@ -180,8 +180,9 @@ class Order:
     @property
     def _by_block_alone(self) -> bool:
         """True if all threads of every block met last at one time, and no warp since."""
-        met = isinstance(self.block, int) and self.absent is None and self.lanes is None
-        return met and isinstance(self.warp, int) and self.warp <= self.block
+        if not isinstance(self.block, int) or not isinstance(self.warp, int):
+            return False
+        return self.absent is None and self.lanes is None and self.warp <= self.block
 
     def _in_block(self, rows: Lanes, threads: Lanes, others: Lanes) -> Value:
         """Return the time before which the accesses of ``others`` precede those of ``threads`` now.
@@ -209,7 +210,8 @@ class Order:
         if size & (size - 1) == 0:
             bits = a ^ b
             far = np.add(bits >= size, bits >= min(size, WARP_SIZE), dtype=np.int8)
-            return far + np.not_equal(bits, 0) - np.int8(1)
+            found: Lanes = far + np.not_equal(bits, 0) - np.int8(1)
+            return found
         mine, his = self._block_of(a), self._block_of(b)
         if size % WARP_SIZE:
             a, b = a - mine * size, b - his * size
