@@ -9,10 +9,12 @@ import os
 import numpy as np
 import pytest
 from fuzz import NumbasSimulator, Program, compare, compare_many
+from support.share import THOROUGH
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("WARPWISE_KERNELS", "800"))  #: `make seeds` takes 2,000
+#: `make thorough` takes 800, `make seeds` 2,000
+EXAMPLES = int(os.environ.get("WARPWISE_KERNELS", 800 if THOROUGH else 200))
 PARTS = 4
 
 

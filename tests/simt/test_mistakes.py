@@ -14,7 +14,7 @@ import importlib.util
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -67,6 +67,7 @@ class Program:
         spec.loader.exec_module(module)
         return module
 
+    @cache  # noqa: B019 - several mistakes have one twin, and several tests ask for one run
     def run(self, seed: int):
         """Run a launch; return its trace, its arguments before it, and those after it."""
         kernel, blocks, threads, args, *options = self.module.launch(np.random.default_rng(seed))

@@ -1,5 +1,7 @@
 """Every launch of ``programs/oracle/``: the simulator gives what Numba's own simulator gives."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from support.programs import FOLDER, expectation, in_numbas_simulator, launches, stems
@@ -21,18 +23,22 @@ def oracle(tmp_path_factory):
     return in_numbas_simulator(tmp_path_factory.mktemp("oracle") / "arrays.npz")
 
 
+@cache
+def traced(stem):
+    """Run all launches of a program; return each, with what its arrays hold then, and its trace."""
+    return [(one, trace(one.kernel, one.blocks, one.threads, *one.args)) for one in launches(stem)]
+
+
 @pytest.mark.parametrize("stem", [s for s in stems() if expectation(s) == "equal"])
 def test_arithmetic_and_integers_are_exactly_equal(stem, oracle):
-    for launch in launches(stem):
-        trace(launch.kernel, launch.blocks, launch.threads, *launch.args)
+    for launch, _ in traced(stem):
         for ours, theirs in zip(launch.arrays, oracle[launch.name], strict=True):
             np.testing.assert_array_equal(ours, theirs, err_msg=launch.name, strict=True)
 
 
 @pytest.mark.parametrize("stem", [s for s in stems() if expectation(s) == "rounding"])
 def test_math_functions_are_equal_within_rounding(stem, oracle):
-    for launch in launches(stem):
-        trace(launch.kernel, launch.blocks, launch.threads, *launch.args)
+    for launch, _ in traced(stem):
         for ours, theirs in zip(launch.arrays, oracle[launch.name], strict=True):
             off = TOLERANCE.get(ours.dtype, 0)
             np.testing.assert_allclose(ours, theirs, rtol=off, atol=off, err_msg=launch.name)
@@ -56,10 +62,9 @@ def test_a_kernel_read_from_text_does_the_same_as_the_function(stem):
     Closures, which that text cannot show, are left out."""
     read = kernels_in((FOLDER / f"{stem}.py").read_text(), f"{stem}.py")
     compared = 0
-    for launch, again in zip(launches(stem), launches(stem), strict=True):
+    for (launch, one), again in zip(traced(stem), launches(stem), strict=True):
         if (name := as_kernel(launch.kernel).name) not in read:
             continue
-        one = trace(launch.kernel, launch.blocks, launch.threads, *launch.args)
         other = trace(read[name], again.blocks, again.threads, *again.args)
         assert one.by_line == other.by_line, launch.name
         assert one.source == other.source
@@ -71,7 +76,5 @@ def test_a_kernel_read_from_text_does_the_same_as_the_function(stem):
 
 @pytest.mark.parametrize("stem", stems())
 def test_no_program_of_the_course_has_a_race(stem):
-    for launch in launches(stem):
-        assert trace(launch.kernel, launch.blocks, launch.threads, *launch.args).races == (), (
-            launch.name
-        )
+    for launch, one in traced(stem):
+        assert one.races == (), launch.name

@@ -28,51 +28,51 @@ progress.PATIENCE = 0
 TRACE = "trace(fill, 4096, 32, np.zeros(32 * 4096, np.float32){}); print('done')"
 
 
-def nbval(folder, option):
+@pytest.mark.parametrize("option", ["--nbval-lax", "--nbval"])
+def test_no_bar_comes_into_what_nbval_compares_however_slow_the_launch(
+    tmp_path, option, saved_cells
+):
+    nbformat.write(nbformat.v4.new_notebook(cells=clean_cells()), tmp_path / "clean.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=saved_cells), tmp_path / "saved.ipynb")
     command = [sys.executable, "-m", "pytest", option, "--nbval-current-env"]
-    return subprocess.run(
-        [*command, "-p", "no:cacheprovider", "lab.ipynb"],
-        cwd=folder,
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "clean.ipynb", "saved.ipynb"],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=600,
     )
+    assert done.returncode == 0 and "6 passed" in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize("wish", ["", ", progress=True"])
-@pytest.mark.parametrize("option", ["--nbval-lax", "--nbval"])
-def test_no_bar_comes_into_what_nbval_compares_however_slow_the_launch(tmp_path, option, wish):
+def clean_cells():
+    """Return cells whose outputs have no bar: a launch that may show one, and one that shall."""
     said = nbformat.v4.new_output("stream", name="stdout", text="done\n")
-    cells = [
-        nbformat.v4.new_code_cell(LAUNCH, execution_count=1),
-        nbformat.v4.new_code_cell(
-            TRACE.format(wish),
-            execution_count=2,
-            outputs=[said],
-            metadata={"tags": ["nbval-check-output"]},
-        ),
-    ]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lab.ipynb")
-    done = nbval(tmp_path, option)
-    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
+    cells = [nbformat.v4.new_code_cell(LAUNCH, execution_count=1)]
+    for number, wish in enumerate(("", ", progress=True"), 2):
+        compared = {"tags": ["nbval-check-output"]}
+        cells.append(
+            nbformat.v4.new_code_cell(
+                TRACE.format(wish), execution_count=number, outputs=[said], metadata=compared
+            )
+        )
+    return cells
 
 
-@pytest.mark.parametrize("end", ["; print('done')", "; 1 / 0"])
-@pytest.mark.parametrize("option", ["--nbval-lax", "--nbval"])
-def test_no_bar_stays_in_the_outputs_that_a_person_saves_and_nbval_compares(tmp_path, option, end):
-    """A slow machine drew it, JupyterLab kept what was displayed, and nbval runs the cell again."""
-    texts = (LAUNCH, TRACE.format("").replace("; print('done')", end))
-    cells = [
-        nbformat.v4.new_code_cell(text, execution_count=i, outputs=outputs)
-        for i, (text, outputs) in enumerate(saved_by_jupyterlab(tmp_path, texts), 1)
-    ]
-    tags = ["nbval-check-output", *(["raises-exception"] if "/" in end else [])]
-    cells[1].metadata = {"tags": tags}
-    said, *_ = cells[1].outputs
-    assert said.output_type == "display_data", "no bar was drawn, so this shows nothing"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lab.ipynb")
-    done = nbval(tmp_path, option)
-    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
+@pytest.fixture(scope="module")
+def saved_cells(tmp_path_factory):
+    """Cells with the bars that a person saved, of a launch and of one before an error.
+
+    A slow machine drew them, JupyterLab kept what was displayed, and nbval runs the cells again."""
+    launch = TRACE.format("")
+    texts = (LAUNCH, launch, launch.replace("; print('done')", "; 1 / 0"))
+    ran = enumerate(saved_by_jupyterlab(tmp_path_factory.mktemp("saved"), texts), 1)
+    cells = [nbformat.v4.new_code_cell(t, execution_count=i, outputs=out) for i, (t, out) in ran]
+    for cell, more in zip(cells[1:], ([], ["raises-exception"]), strict=True):
+        cell.metadata = {"tags": ["nbval-check-output", *more]}
+        said, *_ = cell.outputs
+        assert said.output_type == "display_data", "no bar was drawn, so this shows nothing"
+    return cells
 
 
 def saved_by_jupyterlab(folder, texts):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from warpwise.simt.types import Lanes, Value, as_array, as_index
 _NOWHERE = np.iinfo(np.int64).max
 _SECTOR_SHIFT = SECTOR_BYTES.bit_length() - 1
 _WORDS = BANKS  # a wavefront serves at most one word from each bank
+_MOST_LANES = 2048  # of a pattern that is remembered: a kernel's loop repeats few patterns
+#: Addresses ``(rows, threads)`` and active lanes as bytes, with their shapes
+_Pattern: TypeAlias = tuple[tuple[int, ...], bytes, tuple[int, ...], bytes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +55,35 @@ def by_warp(values: Lanes, lanes: Lanes | None, nothing: int = _NOWHERE) -> Lane
     return values.reshape(-1, WARP_SIZE)
 
 
+def _pattern(addresses: Lanes, lanes: Lanes | None) -> _Pattern:
+    shape, active = ((), b"") if lanes is None else (lanes.shape, lanes.tobytes())
+    return addresses.shape, addresses.astype(np.int64, copy=False).tobytes(), shape, active
+
+
+def _of_pattern(pattern: _Pattern) -> tuple[Lanes, Lanes | None]:
+    """Return addresses and active lanes; see ``_pattern``."""
+    rows, addresses, shape, active = pattern
+    lanes = np.frombuffer(active, bool).reshape(shape) if shape else None
+    return np.frombuffer(addresses, np.int64).reshape(rows), lanes
+
+
 def count_sectors(addresses: Lanes, lanes: Lanes | None, width: int, within: bool = False) -> int:
     """Return the distinct 32-byte sectors that each warp touches, summed over warps.
 
     ``addresses``: bytes, ``(rows, threads)``. ``lanes``: the active ones, None for all. ``width``:
     bytes per element. ``within``: it is known that no element lies across two sectors."""
+    if addresses.size > _MOST_LANES:
+        return _sectors(addresses, lanes, width, within)
+    begin = int(addresses[0, 0]) >> _SECTOR_SHIFT << _SECTOR_SHIFT
+    return _sectors_of_pattern(_pattern(addresses - begin, lanes), width, within)
+
+
+@lru_cache(maxsize=2048)
+def _sectors_of_pattern(pattern: _Pattern, width: int, within: bool) -> int:
+    return _sectors(*_of_pattern(pattern), width, within)
+
+
+def _sectors(addresses: Lanes, lanes: Lanes | None, width: int, within: bool) -> int:
     first = by_warp(addresses >> _SECTOR_SHIFT, lanes)
     if within or _within_sectors(addresses, width):
         return _distinct(first)
@@ -111,23 +139,14 @@ def count_wavefronts(
     name the same word are served together. ``loads``: wide loads of which neighbours want the same
     are served in groups of twice as many lanes (see ``_in_pairs``). ``addresses``: bytes from the
     start of the block's shared memory, ``(rows, threads)``."""
-    if len(addresses) > 1:
+    if addresses.size > _MOST_LANES:
         return _wavefronts(addresses, lanes, width, loads)
-    return _wavefronts_of_a_block(
-        addresses.astype(np.int64, copy=False).tobytes(),
-        None if lanes is None else lanes.tobytes(),
-        width,
-        loads,
-    )
+    return _wavefronts_of_pattern(_pattern(addresses, lanes), width, loads)
 
 
-@lru_cache(maxsize=4096)
-def _wavefronts_of_a_block(
-    addresses: bytes, lanes: bytes | None, width: int, loads: bool
-) -> tuple[int, int]:
-    """Count for one block; a kernel's loop repeats the same pattern again and again."""
-    active = None if lanes is None else np.frombuffer(lanes, bool)[None, :]
-    return _wavefronts(np.frombuffer(addresses, np.int64)[None, :], active, width, loads)
+@lru_cache(maxsize=2048)
+def _wavefronts_of_pattern(pattern: _Pattern, width: int, loads: bool) -> tuple[int, int]:
+    return _wavefronts(*_of_pattern(pattern), width, loads)
 
 
 def _wavefronts(addresses: Lanes, lanes: Lanes | None, width: int, loads: bool) -> tuple[int, int]:

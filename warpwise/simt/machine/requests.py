@@ -150,9 +150,11 @@ class Requests:
             return index + size
         if index.dtype != np.int64:
             index = index.astype(np.int64)
-        # negative ones are huge then
-        if int(np.maximum.reduce(index.view(np.uint64), axis=None)) < size:
+        outside = index.view(np.uint64) >= size  # negative ones are huge then
+        if not np.count_nonzero(outside):
             return index
+        if mask.lanes is not None and not np.count_nonzero(outside & mask.lanes):
+            return np.where(outside, 0, index)
         bad = (index < -size) | (index >= size)
         if mask.lanes is not None:
             bad = bad & mask.lanes

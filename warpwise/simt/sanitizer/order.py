@@ -165,13 +165,24 @@ class Order:
 
     def unordered(self, me: Lanes, other: Lanes, times: Lanes) -> Lanes:
         """Return True where nothing orders ``other`` at ``times`` before what ``me`` does now."""
-        size, block, his = self.group.block_threads, self._block_of(me), self._block_of(other)
-        same, thread, others = block == his, me - block * size, other - his * size
-        row = np.where(same, block - self.group.first, 0)
-        found = times >= np.where(same, self._in_block(row, thread, others), self.grid)
+        block, his = self._block_of(me), self._block_of(other)
+        same = block == his
+        if self._by_block_alone:
+            found = times >= np.where(same, self.block, self.grid)
+        else:
+            size, row = self.group.block_threads, np.where(same, block - self.group.first, 0)
+            in_block = self._in_block(row, me - block * size, other - his * size)
+            found = times >= np.where(same, in_block, self.grid)
         if self.handed is not None:
             found &= ~self.handed.ordered(me, other, times)
         return found if self.fences is None else found & ~self.fences.ordered(me, other, times)
+
+    @property
+    def _by_block_alone(self) -> bool:
+        """True if all threads of every block met last at one time, and no warp since."""
+        if not isinstance(self.block, int) or not isinstance(self.warp, int):
+            return False
+        return self.absent is None and self.lanes is None and self.warp <= self.block
 
     def _in_block(self, rows: Lanes, threads: Lanes, others: Lanes) -> Value:
         """Return the time before which the accesses of ``others`` precede those of ``threads`` now.
@@ -195,7 +206,13 @@ class Order:
 
     def distance(self, a: Value, b: Value) -> Lanes:
         """Return how far apart threads are: -1 for one, 0 in a warp, 1 in a block, 2 beyond."""
-        size, mine, his = self.group.block_threads, self._block_of(a), self._block_of(b)
+        size = self.group.block_threads
+        if size & (size - 1) == 0:
+            bits = a ^ b
+            far = np.add(bits >= size, bits >= min(size, WARP_SIZE), dtype=np.int8)
+            found: Lanes = far + np.not_equal(bits, 0) - np.int8(1)
+            return found
+        mine, his = self._block_of(a), self._block_of(b)
         if size % WARP_SIZE:
             a, b = a - mine * size, b - his * size
         warps = a >> _WARP_SHIFT != b >> _WARP_SHIFT

@@ -24,6 +24,7 @@ from warpwise.simt.sanitizer.order import Order
 from warpwise.simt.types import Lanes, Value, common_shape, spread
 
 MOST_READS = 128  # noted before they are looked up: each holds an array of offsets
+MOST_KNOWN_LANES = 4096  # of a spread that is kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,16 @@ class Unwritten:
     lanes: Lanes
 
 
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A spread: of an offset and a mask, which it keeps alive, to cells and threads."""
+
+    offset: Value
+    mask: Mask
+    places: Lanes
+    threads: Lanes
+
+
 class Shadow:
     """The shadow of some shared memory over a batch of blocks, in cells of ``unit`` bytes.
 
@@ -52,6 +63,7 @@ class Shadow:
         #: not looked up yet: offset, mask, time and span
         self.reads: list[tuple[Value, Mask, int, int]] = []
         self.floor = 0  #: see ``Order.floor``
+        self.known: dict[tuple[int, int, int], _Known] = {}  #: spreads of late: see ``_spread``
 
     def unwritten(self, offset: Value, mask: Mask, span: int = 1) -> Unwritten | None:
         """Find an active lane that would read what nobody wrote."""
@@ -143,7 +155,20 @@ class Shadow:
     def _spread(self, offset: Value, mask: Mask, span: int) -> tuple[Lanes, Lanes]:
         """Return the active lanes as flat arrays: cell and thread.
 
-        Where one row serves all blocks, the threads are those of the first."""
+        Where one row serves all blocks, the threads are those of the first. A read is spread when
+        it is made, again when it is looked up, and in a loop perhaps in each trip."""
+        key = id(offset), id(mask), span
+        known = self.known.get(key)
+        if known is None:
+            places, threads = self._spread_now(offset, mask, span)
+            if places.size > MOST_KNOWN_LANES:
+                return places, threads
+            if len(self.known) > MOST_READS:
+                self.known.clear()
+            known = self.known[key] = _Known(offset, mask, places, threads)
+        return known.places, known.threads
+
+    def _spread_now(self, offset: Value, mask: Mask, span: int) -> tuple[Lanes, Lanes]:
         lanes: tuple[int, ...] = () if mask.lanes is None else mask.lanes.shape
         group = mask.group
         shape = common_shape(np.shape(offset), group.thread_numbers.shape, lanes)
@@ -169,6 +194,7 @@ class Shadow:
         if self.by_block:
             return
         self.by_block, rows = True, self.group.rows
+        self.known.clear()
         self.written = np.repeat(self.written, rows, axis=0)
         self.tables.cells = self.cells * rows
         for table in self.tables.by_kind.values():
@@ -179,6 +205,7 @@ class Shadow:
         pieces = self.unit // math.gcd(part, self.unit)
         self.unit //= pieces
         self.cells *= pieces
+        self.known.clear()
         self.written = np.repeat(self.written, pieces, axis=1)
         self.tables.cells *= pieces
         for table in self.tables.by_kind.values():
