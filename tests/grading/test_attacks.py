@@ -349,7 +349,7 @@ def two_workers(jobs: int) -> Iterator[Client]:
 def shorter_limits(patch: pytest.MonkeyPatch, lab: str) -> None:
     """Less than most of the grader's, through the same code: many attacks run into one."""
     patch.setattr(cluster, "local_workers", two_workers)
-    for name, cpu, wall in (("FUNCTIONS", 3, 6), ("NOTEBOOK", 5, 15)):  # seconds
+    for name, cpu, wall in (("FUNCTIONS", 3, 12), ("NOTEBOOK", 5, 25)):  # seconds
         part = getattr(parts, name)
         # A parent and its child may be seen at once; which case has too much is said by its budget.
         memory = part.limits.memory_bytes * (2 if lab == LABS[-1] else 1)
@@ -370,7 +370,7 @@ def shorter_limits(patch: pytest.MonkeyPatch, lab: str) -> None:
         "simulate",
         partial(simulate.simulate, limits=replace(simulate.LIMITS, cpu_seconds=seconds)),
     )
-    patch.setattr(visible, "CELL_SECONDS", pace())
+    patch.setattr(visible, "CELL_SECONDS", 2 * pace())
 
 
 def course_with(folder: Path, lab: str, secret: str) -> Path:

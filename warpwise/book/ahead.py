@@ -38,11 +38,12 @@ from sphinx.util.typing import ExtensionMetadata
 WORKERS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 V4: Any = nbformat.v4  # has no types
 FORGET = """%reset -f
-import os, sys
+import gc, os, sys
+gc.freeze()  # what is left serves all pages: to look through it at every reset takes long
 os.chdir({folder!r})
 if "matplotlib.pyplot" in sys.modules:
     sys.modules["matplotlib.pyplot"].rcdefaults()
-del os, sys
+del gc, os, sys
 """
 
 
