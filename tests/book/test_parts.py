@@ -135,7 +135,7 @@ def test_imports_are_found_in_functions_and_not_where_they_are_for_types():
         "if TYPE_CHECKING:\n    import e\n"
         "try:\n    import g\nexcept ImportError:\n    pass\n"
     )
-    assert imported(text) == ["a", "a.b", "c", "c.d", "g"]
+    assert imported(text) == ("a", "a.b", "c", "c.d", "g")
 
 
 def test_all_that_chapters_import_is_in_the_wheel(modules):

@@ -13,6 +13,7 @@ import hashlib
 import io
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -58,9 +59,11 @@ def slim_wheel(source: Path = SOURCE) -> tuple[str, bytes]:
 
 def _bare(path: Path) -> bytes:
     """Return a file, a module's without what is for its maintainers alone."""
-    if path.suffix != ".py":
-        return path.read_bytes()
-    text = path.read_text("utf-8")
+    return _bare_text(path.read_text("utf-8")) if path.suffix == ".py" else path.read_bytes()
+
+
+@cache  # `make serve` builds again and again
+def _bare_text(text: str) -> bytes:
     lines = text.splitlines(keepends=True)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -100,7 +103,8 @@ def closure(source: Path = SOURCE) -> dict[str, Path]:
     return found
 
 
-def imported(text: str) -> list[str]:
+@cache
+def imported(text: str) -> tuple[str, ...]:
     """Return the names of all modules, and perhaps more, that a module's text imports.
 
     Those for types alone are left out."""
@@ -110,7 +114,7 @@ def imported(text: str) -> list[str]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [f"{node.module}.{alias.name}" for alias in node.names]
-    return [package for name in names for package in (*_packages(name), name)]
+    return tuple(package for name in names for package in (*_packages(name), name))
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
