@@ -73,9 +73,11 @@ def go_to_gallery(page, site, stem: str, scripts: bool = True) -> None:
         page.wait_for_function(DRAWN, arg=shown_on(stem))
 
 
-# Windows: one in which hands move widgets; one for drawn states, as wide as a test makes it; one in
-# which nothing is moved; and one without scripts.
+# Windows: one in which hands move widgets; one in which players play, from where widgets begin;
+# one for drawn states, as wide as a test makes it; one in which nothing is moved; and one without
+# scripts.
 HANDS = {"reduced_motion": "reduce"}
+PLAYED = HANDS | {"viewport": {"width": 1280, "height": 800}}
 STATES_OF = {"viewport": {"width": 1280, "height": 900}}
 UNMOVED = {"viewport": {"width": 700, "height": 1000}, "color_scheme": "dark"}
 PLAIN = {"java_script_enabled": False}
@@ -166,7 +168,7 @@ def keys(control) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_player_plays_to_its_end_without_talking_and_stops(gallery, name):
-    page = gallery(name, **HANDS)
+    page = gallery(name, **PLAYED)
     for host in hosts(page, name):
         for player in host.locator(".player").all():
             slider, live = player.get_by_role("slider"), host.locator("[aria-live]").first
