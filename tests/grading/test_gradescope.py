@@ -27,6 +27,7 @@ from support import tiny_course
 from support.feedback_pages import given
 from support.few_wrong_answers import few
 from support.paths import ROOT
+from support.share import THOROUGH
 from typer.testing import CliRunner
 
 from warpwise.cli import app
@@ -606,7 +607,7 @@ NUMBER = re.compile(r"(?<![\w.#&])\d[\d,]*(?:\.\d+)?(?!\w)")
 @pytest.mark.slow
 @pytest.mark.parametrize("stem", ["01_why_gpus", "02_simt", "08_coalescing"])
 def test_two_hidden_cases_of_other_sizes_look_alike_to_students(stem):
-    """Each wrong answer, on the cases of four seeds: the same text wherever the reason and what
+    """Each wrong answer, on the cases of some seeds: the same text wherever the reason and what
     sets the case apart are the same, but for coarse shares of budgets."""
     exercises, tests = {e.id: e for e in load_lab(stem).exercises}, hidden.load(ROOT, stem)
     compared = 0
@@ -616,7 +617,7 @@ def test_two_hidden_cases_of_other_sizes_look_alike_to_students(stem):
             continue
         kernel = extract.kernel(answer.text, exercise.name, (), given(stem))
         seen: dict[tuple, set[str]] = {}
-        for seed in range(4):
+        for seed in range(4 if THOROUGH else 2):
             cases = hidden.cases(tests, exercise.id, seed)
             found = simulate.finding(kernel, cases)
             packed = autograder.Exercise(exercise.id, 1, "kernel", exercise.name)
@@ -626,7 +627,7 @@ def test_two_hidden_cases_of_other_sizes_look_alike_to_students(stem):
             seen.setdefault(alike, set()).add(SHARE.sub("", told))
             compared += 1
         assert all(len(texts) == 1 for texts in seen.values()), (answer.name, seen)
-    assert compared > 20
+    assert compared > 10
 
 
 @pytest.mark.parametrize("budget", [{}, {"flops_per_issue_slot": 1}])
