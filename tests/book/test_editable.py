@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -93,53 +95,59 @@ def test_an_editable_page_grows_by_little(name):
 
 ALONE = """
 import json, sys
-wheel, numpy, requests = sys.argv[1:]
-sys.path[:0] = [wheel, numpy]
+sys.path[:0] = sys.argv[1:]
 from warpwise.cells import Page
-for cells, text, at, then in json.load(open(requests)):
-    print(json.dumps(Page(cells).run(text, at, then).data))
-files = {name for name, module in sys.modules.items() if getattr(module, "__file__", None)}
-loaded = {name.partition(".")[0] for name in files} - set(sys.stdlib_module_names)
-print(json.dumps(sorted(loaded)))
+for line in sys.stdin:
+    request = json.loads(line)
+    shown = [Page(cells).run(text, at, then).data for cells, text, at, then in request]
+    files = {name for name, module in sys.modules.items() if getattr(module, "__file__", None)}
+    loaded = {name.partition(".")[0] for name in files} - set(sys.stdlib_module_names)
+    print(json.dumps([shown, sorted(loaded)]), flush=True)
 """
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory) -> dict[tuple[str, int], dict]:
-    """What every editable cell of the book shows where there is the slim wheel and NumPy only."""
+def alone(tmp_path_factory) -> Iterator[Callable[[str], dict[int, dict]]]:
+    """What a page's editable cells show where there is the slim wheel and NumPy only, by their
+    places."""
     folder = tmp_path_factory.mktemp("alone")
     ZipFile(BytesIO(slim_wheel()[1])).extractall(folder / "wheel")
     (folder / "numpy").mkdir()
     for path in Path(np.__file__).parents[1].glob("numpy*"):
         (folder / "numpy" / path.name).symlink_to(path)
-    wanted = {
-        (name, cell.at): (page.kept, cell.text, cell.at, cell.then)
-        for name, page in FOUND.items()
-        for cell in page.editable
-    }
-    (folder / "requests").write_text(json.dumps(list(wanted.values())))
     command = [sys.executable, "-I", "-S", "-c", ALONE, folder / "wheel", folder / "numpy"]
-    done = subprocess.run(
-        [*command, folder / "requests"], capture_output=True, text=True, check=True, cwd=folder
-    )
-    *shown, loaded = [json.loads(line) for line in done.stdout.splitlines()]
-    assert loaded == ["numpy", "warpwise"]
-    return dict(zip(wanted, shown, strict=True))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, cwd=folder, **pipes) as process:
+
+        @cache
+        def shown(name: str) -> dict[int, dict]:
+            page = FOUND[name]
+            request = [(page.kept, cell.text, cell.at, cell.then) for cell in page.editable]
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            made, loaded = json.loads(process.stdout.readline())
+            assert loaded == ["numpy", "warpwise"]
+            return {cell.at: one for cell, one in zip(page.editable, made, strict=True)}
+
+        yield shown
+        process.stdin.close()
 
 
 @pytest.mark.slow
-def test_every_editable_cell_runs_with_the_slim_wheel_alone(alone):
-    assert {name: one["error"] for name, one in alone.items() if one["error"]} == {}
-    silent = [
-        name for name, one in alone.items() if not one["printed"] + one["value"] + one["html"]
-    ]
-    assert silent == []
+@pytest.mark.parametrize("name", FOUND)
+def test_every_editable_cell_runs_with_the_slim_wheel_alone(alone, name):
+    shown = alone(name)
+    assert {at: one["error"] for at, one in shown.items() if one["error"]} == {}
+    assert [
+        at for at, one in shown.items() if not one["printed"] + one["value"] + one["html"]
+    ] == []
 
 
 @pytest.mark.slow
-def test_an_untouched_cell_shows_what_its_page_shows(alone, site):
+@pytest.mark.parametrize("name", FOUND)
+def test_an_untouched_cell_shows_what_its_page_shows(alone, site, name):
     executed = site.folder.parents[1] / "executed"
-    for (name, at), shown in alone.items():
+    for at, shown in alone(name).items():
         code = [
             cell
             for cell in nbformat.read(executed / f"{name}.ipynb", 4).cells

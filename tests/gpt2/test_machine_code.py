@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from support.paths import ROOT
+from support.share import THOROUGH
 
 pytestmark = pytest.mark.slow
 
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.slow
 # row; H, W: of bfloat16. Heads of 64, 768 channels, patches of 8 x 8.
 PROGRAM = """
 import pickle, sys
+from support.share import THOROUGH
 from warpwise.gpt2 import kernels as k
 from warpwise.toolchain import compilation
 
@@ -42,6 +44,11 @@ KERNELS = {
     "bf16 attention dK dV": (k.attention_backward(64, True), (H, H, M, M, H, n)),
     "bf16 attention dQ": (k.attention_backward(64, False), (H, H, M, M, H, n)),
 }
+# Compiled only in a thorough run: in float32 they have the same source, and the same limits.
+LATER = "layernorm_backward", "product, gelu", "product dW", "attention dK dV", "attention dQ"
+if not THOROUGH:
+    for name in LATER:
+        del KERNELS["bf16 " + name]
 compilation.for_numba = lambda kernel: kernel.function
 found = {
     name: compilation.compile_kernel(kernel, ", ".join(types), (9, 0))
@@ -56,7 +63,8 @@ DOUBLE = ("DADD", "DMUL", "DFMA", "F2F.F64", "MUFU.RCP64H")
 
 @pytest.fixture(scope="module")
 def compiled() -> dict:
-    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": path}
     command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
@@ -64,7 +72,7 @@ def compiled() -> dict:
 
 
 def test_all_are_compiled_without_spills_local_memory_or_float64(compiled):
-    assert len(compiled) == 16
+    assert len(compiled) == (16 if THOROUGH else 11)
     for name, code in compiled.items():
         spilled = code.spill_load_bytes, code.spill_store_bytes, code.stack_bytes
         assert spilled == (0, 0, 0), name

@@ -6,11 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.paths import ROOT
+from support.share import THOROUGH
 
 from warpwise.errors import LaunchError
 from warpwise.gpt2.__main__ import main
@@ -26,12 +29,24 @@ def program(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> tuple[str, Path]:
+    """Return what the program prints about a small model, and where it keeps it."""
+    after = tmp_path_factory.mktemp("saved") / "after.bin"
+    return said_of(after.with_name("before.bin"), write=1, save=after), after
+
+
+def said_of(model: Path, **options) -> str:
+    """Return what is printed about two steps of the small model, which is kept in a file first."""
+    write_model(model, TINY, initial(TINY))
+    with redirect_stdout(StringIO()) as said:
+        main(steps=2, device="A100 80", load=model, **options)
+    return said.getvalue()
+
+
 @pytest.mark.slow
-def test_a_small_model_is_loaded_trained_summed_up_and_saved(tmp_path: Path, capsys):
-    before, after = tmp_path / "before.bin", tmp_path / "after.bin"
-    write_model(before, TINY, initial(TINY))
-    main(steps=2, write=3, device="A100 80", load=before, save=after)
-    said = capsys.readouterr().out
+def test_a_small_model_is_loaded_trained_summed_up_and_saved(small):
+    said, after = small
     assert re.search(r"^before: b'F", said, re.MULTILINE)
     losses = re.search(r"^losses: (\S+) (\S+)$", said, re.MULTILINE)
     assert losses and 5.4 < float(losses[1]) < 5.7 and float(losses[2]) < float(losses[1])
@@ -48,13 +63,12 @@ def test_a_small_model_is_loaded_trained_summed_up_and_saved(tmp_path: Path, cap
 
 
 @pytest.mark.slow
-def test_bfloat16_is_trained_from_the_same_file_and_moves_fewer_bytes(tmp_path: Path, capsys):
-    before = tmp_path / "before.bin"
-    write_model(before, TINY, initial(TINY))
+def test_bfloat16_is_trained_from_the_same_file_and_moves_fewer_bytes(small, tmp_path, monkeypatch):
+    """Its kernels are compiled only in a thorough run; else as where no compiler is installed."""
+    if not THOROUGH:
+        monkeypatch.setitem(sys.modules, "warpwise.stopwatch.predict", None)
     found = []
-    for precision in ("fp32", "bf16"):
-        main(steps=2, write=2, device="A100 80", load=before, precision=precision)
-        said = capsys.readouterr().out
+    for said in (small[0], said_of(tmp_path / "before.bin", write=1, precision="bf16")):
         losses = re.search(r"^losses: (\S+) (\S+)$", said, re.MULTILINE)
         total = re.search(r"^all +\d+ +(\S+) ", said, re.MULTILINE)
         assert losses and total

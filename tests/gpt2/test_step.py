@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.gpt2_reference import adamw, as_bfloat16, loss_and_gradient, loss_of
 from support.pace import pace
+from support.share import THOROUGH
 
 from warpwise.errors import LaunchError
 from warpwise.gpt2.config import MINIATURE, Config, initial
@@ -148,12 +149,11 @@ def packed() -> tuple[GPT2, np.ndarray, list[Trace]]:
 
 @pytest.mark.slow
 def test_bfloat16_s_losses_stay_beside_those_of_float32_and_repeat_bit_for_bit():
-    found = []
-    for _ in range(2):
-        model = GPT2(MINIATURE, initial(MINIATURE), bf16=True)
-        found.append([step(model, *of_text(model), AdamW()) for _ in LOSSES])
-    assert found[0] == found[1]
-    far = np.abs(np.subtract(found[0], LOSSES))
+    again, model = (GPT2(MINIATURE, initial(MINIATURE), bf16=True) for _ in range(2))
+    losses = LOSSES if THOROUGH else LOSSES[:6]
+    found = [step(model, *of_text(model), AdamW()) for _ in losses]
+    assert found[:2] == [step(again, *of_text(again), AdamW()) for _ in range(2)]
+    far = np.abs(np.subtract(found, losses))
     assert far[0] < 5e-4 and far[:5].max() < 5e-3 and far.max() < 2e-2
     assert far.max() > 1e-3, "as exact as float32: nothing was rounded"
 

@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Solved:
-    """A solved exercise and its launches; ``kernel`` is None for a host function."""
+    """A solved exercise and its launches; a host function has neither a ``kernel`` nor those."""
 
     id: str
     name: str
@@ -69,7 +69,7 @@ def cells(text: str) -> Iterator[Cell]:
 
 
 def solved(stem: str, folder: Path, cuda: Any = None) -> Iterator[Solved]:
-    """Return every exercise of a lab.
+    """Return every exercise of a lab. One without kernels is not run.
 
     The lab's text goes to a file in ``folder``, as a compiler and the simulator read kernels from
     files.
@@ -80,21 +80,23 @@ def solved(stem: str, folder: Path, cuda: Any = None) -> Iterator[Solved]:
         for cell in cells((ROOT / f"solutions/{stem}.md").read_text("utf-8"))
         if cell.role in ("given", "exercise", "check")
     ]
+    exercises = [cell.about for cell in found if cell.role == "exercise"]
+    names: dict[str, Any] = {}
     asked: dict[str, list] = {}
     ours = {"check": lambda target, cases, *_, **__: asked.setdefault(target, []).extend(cases)} | (
         {"cuda": cuda} if cuda else {}
     )
-    names = _run(found, folder / f"lab_{stem}.py", ours)
+    if any(about["kind"] == "kernel" for about in exercises):
+        names = _run(found, folder / f"lab_{stem}.py", ours)
     tests = hidden.load(ROOT, stem)
-    for about in (cell.about for cell in found if cell.role == "exercise"):
-        kernel = names[about["name"]] if about["kind"] == "kernel" else None
-        cases = [*asked.get(about["name"], ()), *hidden.cases(tests, about["id"], SEED)]
-        yield Solved(
-            about["id"],
-            about["name"],
-            kernel,
-            tuple(case for case in cases if isinstance(case, Launch)),
-        )
+    for about in exercises:
+        identity, name = about["id"], about["name"]
+        if about["kind"] == "kernel":
+            cases = [*asked.get(name, ()), *hidden.cases(tests, identity, SEED)]
+            launches = tuple(case for case in cases if isinstance(case, Launch))
+            yield Solved(identity, name, names[name], launches)
+        else:
+            yield Solved(identity, name, None, ())
 
 
 def _run(found: list[Cell], file: Path, ours: dict[str, Any]) -> dict[str, Any]:

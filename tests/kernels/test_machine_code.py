@@ -49,20 +49,30 @@ from warpwise.toolchain import compilation
 compilation.for_numba = lambda kernel: kernel.function
 found = {}
 for step in STEPS:
-    for built in step.built:
+    for built in step.built if step.name in sys.argv else ():
         code = compilation.compile_kernel(built.kernel, built.types, (9, 0))
         found[step.name, built.name, built.types] = code
 sys.stdout.buffer.write(pickle.dumps(found))
 """
 
 
+def chosen(request: pytest.FixtureRequest) -> list[str]:
+    """Return the steps that the chosen tests are about, which may be few; of a test that is about
+    all, all."""
+    tests = [one for one in request.session.items if one.path == request.path]
+    tests = [one for one in tests if "compiled" in one.fixturenames]
+    if all("key" in one.fixturenames for one in tests):
+        return sorted({one.callspec.params["key"][0] for one in tests})
+    return [step.name for step in STEPS]
+
+
 @pytest.fixture(scope="module")
-def compiled() -> dict[tuple, Compiled]:
-    """Every kernel as Numba itself compiles it on a GPU, where nobody puts Numba's names for ours:
-    it has to know them as they stand."""
+def compiled(request) -> dict[tuple, Compiled]:
+    """Kernels as Numba itself compiles them on a GPU, where nobody puts Numba's names for ours: it
+    has to know them as they stand."""
     folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": folders}
-    command = [sys.executable, "-c", AS_ON_A_GPU]
+    command = [sys.executable, "-c", AS_ON_A_GPU, *chosen(request)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     return pickle.loads(done.stdout)

@@ -66,6 +66,7 @@ def run_tests(
         *options,
         str(folder),
     ]
+    clean["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # their imports take most of pytest's start
     clean["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tests"), str(folder)])
     return subprocess.run(
         command, capture_output=True, text=True, env=clean | environment, cwd=folder
@@ -170,7 +171,8 @@ def test_the_time_of_each_folder_is_printed(tmp_path: Path, workers: str):
         path = tmp_path / "tests" / folder / f"test_{folder}.py"
         path.parent.mkdir()
         path.write_text(text.format(seconds, seconds, seconds))
-    done = run_tests(tmp_path / "tests", "", f"--rootdir={tmp_path}", "-n", workers)
+    options = (f"--rootdir={tmp_path}", "-p", "xdist.plugin", "-n", workers)
+    done = run_tests(tmp_path / "tests", "", *options)
     table = done.stdout.partition("time by folder of tests")[2].splitlines()[1:4]
     (slow, quick, rest) = (line.split() for line in table)
     assert (slow[1:], quick[1:]) == (["s", "1", "tests", "slow"], ["s", "1", "tests", "quick"])

@@ -185,7 +185,7 @@ def test_an_editable_cell(follow):
     found = passed(recipe.prove())
     assert {
         "test_an_editable_page_grows_by_little[chapters/02_simt]",
-        "test_every_editable_cell_runs_with_the_slim_wheel_alone",
+        "test_every_editable_cell_runs_with_the_slim_wheel_alone[chapters/02_simt]",
     } <= found
 
 

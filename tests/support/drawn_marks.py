@@ -33,14 +33,14 @@ globalThis.shown = (data, values, width) => {
 
 
 @cache
-def views() -> list[View]:
-    """Return the views that the cells of the gallery's pages make, in their order."""
-    return [one for stem, text in TEXTS.items() for one in _made(stem, text)]
+def views_of(stem: str) -> tuple[View, ...]:
+    """Return the views that the cells of one of the gallery's pages make, in their order."""
+    return tuple(_made(stem))
 
 
-def _made(stem: str, text: str) -> Iterator[View]:
+def _made(stem: str) -> Iterator[View]:
     space: dict[str, object] = {"__name__": "__main__"}
-    for number, cell in enumerate(CELL.findall(text)):
+    for number, cell in enumerate(CELL.findall(TEXTS[stem])):
         lines = [line for line in cell.splitlines()[1:-1] if not line.startswith(":")]
         name = f"<{stem} {number}>"
         tree = ast.parse(remembered("\n".join(lines), name), name)

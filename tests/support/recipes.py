@@ -17,8 +17,7 @@ from support.paths import ROOT
 PATH = re.compile(r"`(\w+/[\w./*]+\.\w+|_toc\.yml)`")
 COMMAND = re.compile(r"`\.venv/bin/([^`]+)`")
 PROGRAMS = {"python": (), "warpwise": ("-m", "warpwise.cli")}
-#: Without plugins that no recipe needs and whose imports take most of pytest's start.
-OPTIONS = "-q -rA -p no:cacheprovider -p no:nbval -p no:hypothesispytest -p no:xdist"
+OPTIONS = "-q -rA -p no:cacheprovider"
 
 
 @dataclass(frozen=True)
@@ -119,9 +118,13 @@ class Following:
         return said
 
     def run(self, *command: str | Path) -> str:
-        """Run a command with the copy's package; it has to succeed."""
+        """Run a command with the copy's package; it has to succeed.
+
+        The copy is a new one: the first command leaves its bytecode there for the others."""
         own = {"PYTHONPATH": str(self.copy), "PYTEST_ADDOPTS": OPTIONS}
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "WARPWISE"))}
+        own["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # their imports take most of pytest's start
+        others = ("PYTEST", "WARPWISE", "PYTHONDONTWRITEBYTECODE")
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(others)}
         done = subprocess.run(
             command,
             cwd=self.copy,

@@ -208,11 +208,11 @@ def test_a_short_warp_is_not_cut():
 
 @pytest.mark.slow
 def test_blocks_that_do_not_fit_are_left_out_with_words():
-    launch = traced(64, 120, record=tuple(range(120)))
+    launch = traced(64, 90, record=tuple(range(90)))
     view = divergence.of_trace(launch, block=(58, 0, 0))
     choice = view.controls[0]
-    assert 1 < len(choice.options) < 120 and choice.options["0"] == "(58, 0, 0)"
-    assert f"{len(choice.options)} of the 120 recorded blocks can be chosen" in view.above
+    assert 1 < len(choice.options) < 90 and choice.options["0"] == "(58, 0, 0)"
+    assert f"{len(choice.options)} of the 90 recorded blocks can be chosen" in view.above
     assert str(view).startswith("everything, block (58, 0, 0), warp 0")
 
 

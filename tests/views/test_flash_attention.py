@@ -57,7 +57,7 @@ def states(count: int):
 
 def test_the_script_counts_what_the_model_counts():
     data = flash_attention.explorer().data
-    for values, model, device in states(300):
+    for values, model, device in states(100):
         made = shown("flash_attention", data, values, 280 + 40 * (values["key"] % 13))
         words = texts(made["picture"])
         rows = {term: (value, note) for term, value, note in made["rows"]}
@@ -101,7 +101,7 @@ def check_memory(made: dict, values: dict, model, device) -> None:
 
 def test_running_maximum_and_sum_are_those_of_all_scores_seen():
     data, scores = flash_attention.explorer().data, flash_attention.scores()
-    for values, model, _ in states(300):
+    for values, model, _ in states(100):
         rows = {
             term: (value, note)
             for term, value, note in shown("flash_attention", data, values)["rows"]

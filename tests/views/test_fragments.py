@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from warpwise.views import fragments
 DEPTHS = {"bf16": 16, "tf32": 8}
 
 
+@cache
 def held(shape: str, lane: int) -> dict[str, list[tuple[int, int]]]:
     """Return the elements that the sentence names, by matrix, register by register."""
     sentence = fragments.explorer(shape, lane).sentence

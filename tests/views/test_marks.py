@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.drawn_marks import Script, marks, states, views
-from support.gallery import NAMES
+from support.drawn_marks import Script, marks, states, views_of
+from support.gallery import GALLERIES, NAMES, gallery_of, shown_on
 
 from warpwise.views import burst
 
@@ -20,7 +20,7 @@ MOST = 110  # letters
 @pytest.mark.parametrize("name", NAMES)
 def test_every_mark_says_what_it_is(name):
     script = Script(name)
-    of_name = [one for one in views() if one.name == name]
+    of_name = [one for one in views_of(gallery_of(name)) if one.name == name]
     assert of_name
     for view in of_name:
         for state in states(view, 2):
@@ -30,6 +30,11 @@ def test_every_mark_says_what_it_is(name):
                 for words in {one.words for one in found}:
                     assert GRAMMAR.fullmatch(words) and not NONSENSE.search(words), words
                     assert len(words) <= MOST, words
+
+
+@pytest.mark.parametrize("stem", GALLERIES)
+def test_all_views_of_a_widget_are_on_its_page(stem):
+    assert {one.name for one in views_of(stem)} <= {*shown_on(stem)}
 
 
 def test_a_mark_without_words_is_found():

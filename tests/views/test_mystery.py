@@ -48,12 +48,6 @@ def test_its_sentence_before_any_script():
     assert "Nothing holds it back" in str(mystery.explorer(causes=()))
 
 
-def rates(opened: view.View, values: dict) -> tuple[float, float]:
-    """Return the numbers of the two rows: at n, and one size up."""
-    (_, now, _), (_, then, _) = view.shown(opened.name, opened.data, values)["rows"]
-    return float(now), float(then)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("device", matmul.KNOWN, ids=str)
 def test_its_script_follows_the_model_at_every_kind_of_size(device):
@@ -68,9 +62,11 @@ def test_its_script_follows_the_model_at_every_kind_of_size(device):
                 **{cause: cause in causes for cause in matmul.CAUSES},
             }
             said = [matmul.product(size, device, causes).flops_per_s / 1e12 for size in (n, n + 1)]
-            assert rates(opened, values) == pytest.approx(said, rel=6e-3), (n, causes)
+            shown = view.shown(opened.name, opened.data, values)
+            rates = [float(rate) for _, rate, _ in shown["rows"]]  # at n, and one size up
+            assert rates == pytest.approx(said, rel=6e-3), (n, causes)
             cause, gain = matmul.limiter(n, device, causes)
-            text = view.shown(opened.name, opened.data, values)["text"]
+            text = shown["text"]
             assert (
                 (f"What costs most: {mystery.LABELS[cause]}" in text)
                 if cause

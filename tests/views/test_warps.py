@@ -7,6 +7,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from support.share import share
 
 from warpwise.errors import LaunchError
 from warpwise.views import view, warps
@@ -112,10 +113,13 @@ def test_its_script_knows_the_numbers_of_the_stopwatch():
 
 @pytest.mark.slow
 def test_the_stored_timelines_are_those_of_the_stopwatch():
-    """``python -m warpwise.stopwatch.switching`` writes them anew."""
+    """``python -m warpwise.stopwatch.switching`` writes them anew. An ordinary run makes one in
+    four, of each kernel one or two."""
     toolchain = pytest.importorskip("warpwise.toolchain")
     if toolchain.missing():
         pytest.skip(f"no {', '.join(toolchain.missing())}")
-    from warpwise.stopwatch.switching import timelines
+    from warpwise.stopwatch.switching import ALL, timelines
 
-    assert timelines() == {key: film for key, film in FILMS.items()}
+    assert {f"{warps} {loads}" for warps, loads in ALL} == FILMS.keys()
+    made = timelines(share(ALL, 4))
+    assert made == {key: FILMS[key] for key in made}

@@ -8,6 +8,7 @@ several rounds of one, and one load would be four."""
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +75,12 @@ def four_loads(x, sums):
 
 
 KERNELS = dict(zip(LOADS, (one_load, two_loads, four_loads), strict=True))
+ALL = tuple((warps, loads) for warps in WARPS for loads in LOADS)
 
 
-def timelines() -> dict[str, Any]:
+def timelines(of: Iterable[tuple[int, int]] = ALL) -> dict[str, Any]:
     """Return the timelines by warps and loads, as in "8 2", each packed from its clock 0 on."""
-    return {f"{warps} {loads}": _packed(warps, loads) for warps in WARPS for loads in LOADS}
+    return {f"{warps} {loads}": _packed(warps, loads) for warps, loads in of}
 
 
 def _packed(warps: int, loads: int) -> dict[str, Any]:
