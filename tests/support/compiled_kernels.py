@@ -1,5 +1,6 @@
-"""Compile kernels of the labs and of the oracle's programs with the package that is used: in an
-ordinary run some of each lab and program.
+"""Compile kernels of the labs and of the oracle's programs with the package that is used.
+
+In an ordinary run they are those of some labs, which run before, and some of each program's.
 
 As a program: print, as JSON, which compiled, and what was said of each that did not.
 """
@@ -15,14 +16,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support import programs
 from support.lab_cases import kernels_for_a_gpu
 from support.paths import ROOT
-from support.share import share_of_kinds
+from support.share import share, share_of_kinds
 from warpwise.errors import ToolchainError
 from warpwise.toolchain import compile_kernel, load
 from warpwise.toolchain.argument_types import argument_types
 
 if __name__ == "__main__":
     asked = []
-    for path in sorted((ROOT / "solutions").glob("*.md")):
+    for path in share(sorted((ROOT / "solutions").glob("*.md")), 4):
         found = load(path)
         kernels = [exercise.name for exercise in kernels_for_a_gpu(path.stem)]
         asked += [(f"{path.stem}.{name}", found.kernel(name), None) for name in kernels]
