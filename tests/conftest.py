@@ -7,6 +7,7 @@ under CI too.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -73,8 +74,10 @@ def turn(item: pytest.Item, builds: Path | None) -> int:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Note whether the site is built in this run."""
+    """Note whether the site is built in this run; and let no collection of garbage look through
+    the modules and tests, which stay to the end."""
     served_site.wanted = any("site" in item.fixturenames for item in session.items)
+    gc.freeze()
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Elsewhere | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from warpwise.toolchain import Instruction, compile_kernel, loops, missing
 
 compiles = pytest.mark.skipif(bool(missing()), reason=f"no {', '.join(missing())}")
 U32 = np.uint32
+once = cache(compile_kernel)  # many ask about the same kernels
 
 
 # --- the kernels ---
@@ -47,7 +49,7 @@ def test_the_suite_computes_what_it_should_and_the_simulator_has_no_clock(record
 
 def compiled(number: int) -> tuple[Instruction, ...]:
     (built,) = micro.STEPS[number].built
-    return compile_kernel(built.kernel, built.types, (9, 0)).machine_code
+    return once(built.kernel, built.types, (9, 0)).machine_code
 
 
 def longest(code: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
@@ -151,7 +153,7 @@ def clocks_of(card: Card, kernel: Any, types: str, launch: tuple[Any, ...], bloc
     from warpwise.stopwatch.program import program_of
     from warpwise.stopwatch.sass import read
 
-    code = compile_kernel(kernel, types, card.code_cc)
+    code = once(kernel, types, card.code_cc)
     made = trace(kernel, *launch, sanitize=False)
     ops = [*map(read, code.machine_code)]
     made = inlined(made, named_lines(made, ops))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import typeof
+from support.share import share_of_kinds
 
 from warpwise import trace
 from warpwise.benchmark_records import EQUAL, recorded
@@ -91,7 +92,11 @@ SIMPLE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pattern", SIMPLE.values(), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "pattern",
+    share_of_kinds(SIMPLE.values(), kind=lambda p: p.function, one_in=4),
+    ids=lambda p: p.name,
+)
 def test_the_compiler_neither_joins_nor_repeats_an_access(pattern):
     """Global memory has one load and one store, as has shared memory where it is used.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,9 +28,14 @@ PLACE = Place(np, "the simulator", H200.compute_capability, H200.sms, H200.l2_by
 U32 = np.uint32
 
 
+@cache
+def compiled(step) -> tuple[Instruction, ...]:
+    return compile_kernel(step.built[0].kernel, step.built[0].types, (9, 0)).machine_code
+
+
 def longest_loop(step) -> tuple[Instruction, ...]:
     """Return the loop with most instructions among those without a loop inside."""
-    found = loops(compile_kernel(step.built[0].kernel, step.built[0].types, (9, 0)).machine_code)
+    found = loops(compiled(step))
     return max(
         (loop for loop in found if not any(set(other) < set(loop) for other in found)), key=len
     )
@@ -212,7 +218,7 @@ def chained(loop: tuple[Instruction, ...], load: str, addressed: str) -> int:
 
 def test_the_clock_is_read_before_the_first_step_and_after_the_last():
     for step, load in zip(pointer_chase.STEPS, ("LDG", "LDS"), strict=True):
-        code = compile_kernel(step.built[0].kernel, step.built[0].types, (9, 0)).machine_code
+        code = compiled(step)
         clocks = [i.address for i in code if "SR_CLOCKLO" in i.text]
         looped = [i.address for loop in loops(code) for i in loop if i.opcode.startswith(load)]
         assert len(clocks) == 2 and clocks[0] < min(looped) and max(looped) < clocks[1]
@@ -266,7 +272,7 @@ def test_a_way_is_branched_around_and_its_work_is_not_predicated():
     assert count(work, "FFMA") == 64 >= 0.95 * len(work) and not [
         i.text for i in work if i.opcode.startswith(("SEL", "FSEL"))
     ]
-    code = compile_kernel(step.built[0].kernel, step.built[0].types, (9, 0)).machine_code
+    code = compiled(step)
     ways = max(loops(code), key=len)
     assert set(work) < set(ways) and count(ways, "BSSY") == count(ways, "BSYNC") == 1
     assert not [i.text for i in ways if i.text.startswith("@") and i.opcode.startswith("FFMA")]

@@ -13,8 +13,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from support.paths import ROOT
+from typer.testing import CliRunner, Result
 
 from warpwise import benchmark_records
+from warpwise.cli import app
 from warpwise.errors import MeasureError
 from warpwise.measure import run, summary, worker
 from warpwise.measure.case import Bar, Case, Variant
@@ -167,6 +169,11 @@ def rehearsed(*arguments: str, out: Path) -> subprocess.CompletedProcess:
     )
 
 
+def asked(*arguments: str) -> Result:
+    """Ask for what is answered without a process of its own."""
+    return CliRunner().invoke(app, ["measure", *arguments])
+
+
 @pytest.mark.slow
 def test_a_rehearsal_goes_all_the_way_and_its_record_is_read(tmp_path):
     done = rehearsed("copy", "offset", "--rehearse", out=tmp_path)
@@ -307,32 +314,27 @@ def test_what_cannot_be_checked_is_not_timed():
 
 
 def test_without_a_gpu_the_command_says_what_it_needs(tmp_path):
-    done = rehearsed("copy", out=tmp_path)
-    assert done.returncode == 2 and done.stdout == ""
+    done = asked("copy", "--out", str(tmp_path))
+    assert done.exit_code == 2 and done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert line.startswith("warpwise: measuring needs ") and "--rehearse needs" in line
 
 
 def test_an_unknown_suite_is_named_with_those_there_are(tmp_path):
-    done = rehearsed("sotfmax", out=tmp_path)
-    assert done.returncode == 2
+    done = asked("sotfmax", "--out", str(tmp_path))
+    assert done.exit_code == 2
     assert done.stderr.startswith("warpwise: no suite is called 'sotfmax'; there are copy, stride,")
 
 
 def test_suites_are_listed():
-    done = subprocess.run(
-        [sys.executable, "-m", "warpwise.cli", "measure", "--list"], capture_output=True, text=True
-    )
-    assert (
-        done.returncode == 0
-        and "copy " in done.stdout
-        and "Copy bandwidth over size" in done.stdout
-    )
+    done = asked("--list")
+    assert done.exit_code == 0
+    assert "copy " in done.stdout and "Copy bandwidth over size" in done.stdout
 
 
 def test_a_device_that_nobody_recorded_is_named(tmp_path):
-    done = rehearsed("copy", "--rehearse", "--compare", "Voodoo 2", out=tmp_path)
-    assert done.returncode == 2
+    done = asked("copy", "--rehearse", "--compare", "Voodoo 2", "--out", str(tmp_path))
+    assert done.exit_code == 2
     assert done.stderr.startswith(
         "warpwise: no record of a device called 'Voodoo 2'; recorded devices: "
     )

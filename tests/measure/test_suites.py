@@ -2,53 +2,46 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from fnmatch import filter
 
 import pytest
-from support.paths import ROOT
 
+from warpwise.measure.correctness import rehearse
+from warpwise.measure.place import Place, in_simulator
 from warpwise.measure.suites import SUITES, suite
 
 pytestmark = pytest.mark.slow
 
-REHEARSAL = """
-import sys
-from warpwise.measure.place import in_simulator
-place = in_simulator()
-from warpwise.measure.correctness import rehearse
-from warpwise.measure.suites import suite
-import re, warnings
-from fnmatch import filter
-from warpwise.cuda import RaceWarning
-warnings.simplefilter("error", RaceWarning)
-kinds, ours = {}, 0
-for case, variant, error in rehearse(place, suite(sys.argv[1]).cases(place)):
-    kinds.setdefault(re.sub("[0-9]+", "N", case.name), set()).add(variant.name)
-    ours += variant.by == "numba"
-    print(case.name, variant.name, variant.by, error)
-assert ours
-for bar in getattr(suite(sys.argv[1]), "BARS", ()):
-    print(bar)
-    assert 0 <= bar.at_least <= bar.aim
-    variants = kinds[re.sub("[0-9]+", "N", bar.case)]
-    assert filter(variants, bar.variant)
-    known = {*variants, "copy", "peak bandwidth"}
-    assert bar.beside in known or bar.beside.startswith("torch")
-"""
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARPWISE_BACKEND", "simulator")
+        yield in_simulator()
 
 
+def kind(case: str) -> str:
+    """Return a case's name without its sizes."""
+    return re.sub("[0-9]+", "N", case)
+
+
+@pytest.mark.filterwarnings("error::warpwise.cuda.RaceWarning")
 @pytest.mark.parametrize("name", [name for name in SUITES if name != "counters"])
-def test_a_rehearsed_suite_computes_what_it_should(name):
-    done = subprocess.run(
-        [sys.executable, "-c", REHEARSAL, name],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env=os.environ,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_a_rehearsed_suite_computes_what_it_should(place: Place, name: str):
+    kinds, by = defaultdict(set), set()
+    for case, variant, _ in rehearse(place, suite(name).cases(place)):
+        kinds[kind(case.name)].add(variant.name)
+        by.add(variant.by)
+    assert "numba" in by
+    for bar in getattr(suite(name), "BARS", ()):
+        assert 0 <= bar.at_least <= bar.aim, bar
+        variants = kinds[kind(bar.case)]
+        assert filter(variants, bar.variant), bar
+        known = {*variants, "copy", "peak bandwidth"}
+        assert bar.beside in known or bar.beside.startswith("torch"), bar
 
 
 @pytest.mark.parametrize("name", SUITES)

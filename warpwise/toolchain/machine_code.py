@@ -36,6 +36,7 @@ _MOVES = re.compile(r"IMAD\.MOV|HFMA2(\.MMA)? \w+, -RZ, RZ")
 _PLACE = re.compile(r'//## File "(?P<file>.*?)", line (?P<line>\d+)')
 _INSTRUCTION = re.compile(r"/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?)\s*;")
 _BRANCH = re.compile(r"\bBRA\b.*`\((?P<label>\.L_x_\d+)\)")
+_INDIRECT = re.compile(r"\b(BRX|JMX)")
 _TARGET = re.compile(r"`\((.*?)\)")
 # of a branch's target, or of a function that the compiler adds, as for the rare cases of a division
 _LABEL = re.compile(r"(?P<name>\.L_x_\d+|\$[\w$.]+):")
@@ -91,7 +92,10 @@ def disassembled(cubin: bytes) -> tuple[Instruction, ...]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
-        done, listing = run("nvdisasm", "-c", "-g", str(path))
+        # What follows the data flow takes its time, and says only where an indirect branch can go.
+        done, listing = run("nvdisasm", "-c", "-g", "-ndf", str(path))
+        if not done or _INDIRECT.search(listing):
+            done, listing = run("nvdisasm", "-c", "-g", str(path))
     if not done:
         raise ToolchainError(f"nvdisasm: {listing.strip()}")
     return instructions_in(listing)
