@@ -10,8 +10,9 @@ import subprocess
 import sys
 
 import pytest
-from support.ladders import STEPS
+from support.ladders import LADDERS, STEPS
 from support.paths import ROOT
+from support.share import share_of_kinds
 
 from warpwise.stopwatch.sass import read, unknown
 from warpwise.toolchain import Instruction, loops
@@ -19,7 +20,15 @@ from warpwise.toolchain.compilation import Compiled
 
 pytestmark = pytest.mark.slow
 
-BUILT = {(step.name, built.name, built.types): built for step in STEPS for built in step.built}
+ALL = [
+    (ladder, step, built)
+    for ladder, steps in LADDERS.items()
+    for step in steps
+    for built in step.built
+]
+#: The last kernel of each ladder, which has all its ideas, and a share of those before it.
+SHARE = share_of_kinds(reversed(ALL), lambda one: one[0], 3)
+BUILT = {(step.name, built.name, built.types): built for _, step, built in SHARE}
 FMA = ("FFMA", "HMMA")
 
 
@@ -48,22 +57,25 @@ from warpwise.toolchain import compilation
 
 compilation.for_numba = lambda kernel: kernel.function
 found = {}
+wanted = pickle.load(sys.stdin.buffer)
 for step in STEPS:
     for built in step.built:
-        code = compilation.compile_kernel(built.kernel, built.types, (9, 0))
-        found[step.name, built.name, built.types] = code
+        key = step.name, built.name, built.types
+        if key in wanted:
+            found[key] = compilation.compile_kernel(built.kernel, built.types, (9, 0))
 sys.stdout.buffer.write(pickle.dumps(found))
 """
 
 
 @pytest.fixture(scope="module")
 def compiled() -> dict[tuple, Compiled]:
-    """Every kernel as Numba itself compiles it on a GPU, where nobody puts Numba's names for ours:
+    """Each kernel as Numba itself compiles it on a GPU, where nobody puts Numba's names for ours:
     it has to know them as they stand."""
     folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": folders}
     command = [sys.executable, "-c", AS_ON_A_GPU]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
+    wanted = pickle.dumps([*BUILT])
+    done = subprocess.run(command, cwd=ROOT, input=wanted, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     return pickle.loads(done.stdout)
 
