@@ -10,8 +10,9 @@ import subprocess
 import sys
 
 import pytest
-from support.ladders import STEPS
+from support.ladders import LADDERS, STEPS
 from support.paths import ROOT
+from support.share import share_of_kinds
 
 from warpwise.stopwatch.sass import read, unknown
 from warpwise.toolchain import Instruction, loops
@@ -19,7 +20,15 @@ from warpwise.toolchain.compilation import Compiled
 
 pytestmark = pytest.mark.slow
 
-BUILT = {(step.name, built.name, built.types): built for step in STEPS for built in step.built}
+ALL = [
+    (ladder, step, built)
+    for ladder, steps in LADDERS.items()
+    for step in steps
+    for built in step.built
+]
+#: The last kernel of each ladder, which has all its ideas, and a share of those before it.
+SHARE = share_of_kinds(reversed(ALL), lambda one: one[0], 3)
+BUILT = {(step.name, built.name, built.types): built for _, step, built in SHARE}
 FMA = ("FFMA", "HMMA")
 
 
@@ -48,22 +57,24 @@ from warpwise.toolchain import compilation
 
 compilation.for_numba = lambda kernel: kernel.function
 found = {}
+wanted = pickle.load(sys.stdin.buffer)
 for step in STEPS:
-    for built in step.built if step.name in sys.argv else ():
-        code = compilation.compile_kernel(built.kernel, built.types, (9, 0))
-        found[step.name, built.name, built.types] = code
+    for built in step.built:
+        key = step.name, built.name, built.types
+        if key in wanted:
+            found[key] = compilation.compile_kernel(built.kernel, built.types, (9, 0))
 sys.stdout.buffer.write(pickle.dumps(found))
 """
 
 
-def chosen(request: pytest.FixtureRequest) -> list[str]:
-    """Return the steps that the chosen tests are about, which may be few; of a test that is about
+def chosen(request: pytest.FixtureRequest) -> list[tuple]:
+    """Return the kernels that the chosen tests are about, which may be few; of a test that is about
     all, all."""
     tests = [one for one in request.session.items if one.path == request.path]
     tests = [one for one in tests if "compiled" in one.fixturenames]
     if all("key" in one.fixturenames for one in tests):
-        return sorted({one.callspec.params["key"][0] for one in tests})
-    return [step.name for step in STEPS]
+        return [one.callspec.params["key"] for one in tests]
+    return [*BUILT]
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +83,9 @@ def compiled(request) -> dict[tuple, Compiled]:
     has to know them as they stand."""
     folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": folders}
-    command = [sys.executable, "-c", AS_ON_A_GPU, *chosen(request)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
+    command = [sys.executable, "-c", AS_ON_A_GPU]
+    wanted = pickle.dumps(chosen(request))
+    done = subprocess.run(command, cwd=ROOT, input=wanted, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     return pickle.loads(done.stdout)
 

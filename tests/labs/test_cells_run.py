@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from jupyter_client.manager import start_new_kernel
 
@@ -23,15 +25,28 @@ GONE = "square: name not defined"
 TOLD = "the cell that defined square now defines my_square; square is still the one from before"
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A client of one kernel for all tests, and numbers that tell them apart in it."""
+    folder = str(tmp_path_factory.mktemp("kernel"))
+    manager, client = start_new_kernel(kernel_name="python3", cwd=folder)
+    yield client, itertools.count()
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.fixture
-def run(tmp_path):
-    """Run cells one after the other, (id, text), and return what the last one showed."""
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(tmp_path))
+def run(kernel):
+    """Run cells one after the other, (id, text), and return what the last one showed.
+
+    Each test has a function and cells of its own."""
+    client, numbers = kernel
+    own = f"square_{next(numbers)}"
 
     def ran(*cells: tuple[str | None, str]) -> str:
         for cell, text in (("begins", BEGINS), *cells):
-            content = {"code": text, "silent": False, "store_history": True}
-            metadata = {"cellId": cell} if cell else {}
+            content = {"code": text.replace("square", own), "silent": False, "store_history": True}
+            metadata = {"cellId": f"{own}-{cell}"} if cell else {}
             sent = client.session.msg("execute_request", content, metadata=metadata)
             client.shell_channel.send(sent)
             said, state = [], ""
@@ -43,11 +58,9 @@ def run(tmp_path):
                 said.append(message["content"].get("data", {}).get("text/plain", ""))
                 said.append(message["content"].get("evalue", ""))
                 said.append(message["content"].get("text", ""))
-        return "\n".join(said)
+        return "\n".join(said).replace(own, "square")
 
-    yield ran
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
+    return ran
 
 
 @pytest.mark.slow

@@ -13,10 +13,10 @@ from warpwise import cuda, hopper, trace
 from warpwise.kernels import attention_bf16, hgemm
 from warpwise.kernels.bfloat16 import from_bfloat16, pack_bfloat16, to_bfloat16
 from warpwise.kernels.tensor_core import ldmatrix_x4, ldmatrix_x4_trans, mma_bf16, mma_tf32
-from warpwise.labs import Launch, Out
+from warpwise.labs import Launch, Out, fragments
 from warpwise.labs.fragments import misplaced
 from warpwise.labs.fragments.orders import slots_of
-from warpwise.labs.fragments.provenance import products_of
+from warpwise.labs.fragments.provenance import Multiplied, products_of
 from warpwise.labs.judge import judge_launch
 from warpwise.simt import as_kernel, kernels_in
 
@@ -35,24 +35,33 @@ def kernel_of(step):
 # --- what is right ---
 
 
+def looked_at(monkeypatch, *launch) -> tuple[fragments.Misplaced | None, list[Multiplied]]:
+    """Return what is misplaced in a launch, and the products that were looked at for it."""
+    products = list(products_of(*launch))
+    monkeypatch.setattr(fragments, "products_of", lambda *given: products)
+    return misplaced(*launch), products
+
+
 @pytest.mark.parametrize("number", range(4))
-def test_the_products_of_the_hgemm_ladder_are_in_order(number):
+def test_the_products_of_the_hgemm_ladder_are_in_order(number, monkeypatch):
     n, k, threads = 256, 64, (32, 256, 128, 256)[number]
     grid = [(n // 8, 128 // 16), 2, 2, 1][number]
     args = [words(128, k), words(k, n), np.zeros(128 * n // 2, np.uint32), np.uint32(n)]
     launch = kernel_of(hgemm.STEPS[number]), grid, threads, [*args, np.uint32(k)]
-    assert misplaced(*launch) is None
-    assert all((one.a >= 0).all() and (one.b >= 0).all() for one in products_of(*launch))
+    found, products = looked_at(monkeypatch, *launch)
+    assert found is None
+    assert all((one.a >= 0).all() and (one.b >= 0).all() for one in products)
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_those_of_attention_are_in_order_though_the_weights_are_computed(number):
+def test_those_of_attention_are_in_order_though_the_weights_are_computed(number, monkeypatch):
     n, rows, threads = 128, (16, 64, 128)[number], (32, 128, 128)[number]
     parts = [words(n, 64) for _ in range(3)]
     args = [*parts, np.zeros(n * 32, np.uint32), np.uint32(n)]
     launch = kernel_of(attention_bf16.STEPS[number]), (n // rows, 1), threads, args
-    assert misplaced(*launch) is None
-    known = [(one.a >= 0).all() for one in products_of(*launch) if (one.b >= 0).all()]
+    found, products = looked_at(monkeypatch, *launch)
+    assert found is None
+    known = [(one.a >= 0).all() for one in products if (one.b >= 0).all()]
     assert any(known) and not all(known)  # of the queries, and of the weights
 
 

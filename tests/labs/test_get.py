@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT
 
+from warpwise.digests import digest
 from warpwise.errors import LabError
 from warpwise.labs import get as labs
 from warpwise.labs.chosen import notebook
@@ -64,15 +64,10 @@ def built(out: Path, kind: str) -> Path:
     return made
 
 
-def sum_of(path: Path) -> str:
-    """Return a file's digest: to show where two long files differ takes pytest minutes."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 @pytest.mark.slow
 def test_a_published_wheel_brings_them_and_is_built_equally_twice(tmp_path: Path):
     first, again = (built(tmp_path / name, "wheel") for name in ("first", "again"))
-    assert sum_of(first) == sum_of(again)
+    assert digest(first.read_bytes()) == digest(again.read_bytes())
     with zipfile.ZipFile(first) as wheel:
         wheel.extractall(tmp_path / "installed")
     done = subprocess.run(
@@ -89,7 +84,7 @@ def test_a_published_wheel_brings_them_and_is_built_equally_twice(tmp_path: Path
 @pytest.mark.slow
 def test_the_source_distribution_is_built_equally_twice(tmp_path: Path):
     first, again = (built(tmp_path / name, "sdist") for name in ("first", "again"))
-    assert sum_of(first) == sum_of(again)
+    assert digest(first.read_bytes()) == digest(again.read_bytes())
 
 
 @pytest.mark.slow

@@ -922,9 +922,9 @@ IN_A_QUEUE = """
 from warpwise.labs import limit
 LAST
 limit.PATIENCE = 0.15
-with limit.at_most(20):
+with limit.at_most(10):
     begun = limit.queued()
-    while limit.queued() - begun < 4:
+    while limit.queued() - begun < 2:
         pass
 print("ended by itself")
 """
@@ -933,7 +933,7 @@ print("ended by itself")
 @pytest.mark.slow
 @pytest.mark.unix("time limits are Unix's interval timers")
 def test_time_without_a_processor_does_not_count():
-    """The wall limit is three seconds, and four pass in the queue."""
+    """The wall limit is one and a half seconds, and two pass in the queue."""
     with crowded_core() as last:
         command = [sys.executable, "-c", IN_A_QUEUE.replace("LAST", last)]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -16,7 +16,7 @@ import re
 import tomllib
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +47,7 @@ FETCHED = Path(warpwise.__file__).parent / "book/parts/parts.toml"
 ENCODED = re.compile(rb"[A-Za-z0-9+/_-]{16,}={0,2}")
 TAG = re.compile(r"<[^<>]{0,400}>")
 ESCAPED = re.compile(r"\\+(u[0-9a-fA-F]{4}|[nrt\"'/\\])")
+Search = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def secrets(course: Path) -> dict[str, str]:
         for exercise, region in regions(lab):
             what = f"the solution of {lab.stem}/{exercise}"
             found |= dict.fromkeys([*_lines(region, LEAST), squeezed(_code(region))], what)
-    kept_back = {line: what for line, what in found.items() if line and line not in public}
+    may_be_read = {"", *_search(found)(public)}
+    kept_back = {line: what for line, what in found.items() if line not in may_be_read}
     return kept_back | _seeds(course)
 
 
@@ -108,10 +110,12 @@ def find(folder: Path, kept_back: Mapping[str, str]) -> tuple[Leak, ...]:
     parts = tomllib.loads(_text(FETCHED))
     fetched = {part["sha256"] for part in (*parts["file"], *parts["wheel"], *parts["lite"])}
     known = [place for place in folder.rglob("lite/*") if _is_known(place, parts["laid"])]
+    search = _search(kept_back)
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         content = path.read_bytes()
         if digest(content) not in fetched and not any(map(path.is_relative_to, known)):
-            leaks += _in_file(path.relative_to(folder).as_posix(), content, kept_back)
+            name = path.relative_to(folder).as_posix()
+            leaks += _in_file(name, content, kept_back, search)
     return tuple(dict.fromkeys(leaks))
 
 
@@ -119,11 +123,8 @@ def leave_out(listed: Path, kept_back: Mapping[str, str]) -> None:
     """Leave out of a file's JSON list the entries that hold one of the ``secrets``."""
     entries = json.loads(_text(listed))
     plain = [squeezed("\n".join(_strings(entry))) for entry in entries]
-    kept = [
-        entry
-        for entry, text in zip(entries, plain, strict=True)
-        if not any(secret in text for secret in kept_back)
-    ]
+    search = _search(kept_back)
+    kept = [entry for entry, text in zip(entries, plain, strict=True) if not search(text)]
     listed.write_text(json.dumps(kept, ensure_ascii=False, indent=0), "utf-8")
 
 
@@ -136,10 +137,35 @@ def _is_known(place: Path, laid: Mapping[str, str]) -> bool:
 
 def squeezed(text: str) -> str:
     """Remove white space: indentation and line ends differ between the forms of a line."""
-    return re.sub(r"\s+", "", text)
+    return "".join(text.split())
 
 
-def _in_file(name: str, content: bytes, kept_back: Mapping[str, str]) -> Iterator[Leak]:
+def _search(sought: Iterable[str]) -> Search:
+    """Return a function that finds which of many texts occur in another one, in their order.
+
+    Few of their beginnings occur there, so few have to be looked for as a whole."""
+    wanted = list(dict.fromkeys(sought))
+    by_head: dict[str, list[str]] = {}
+    for text in wanted:
+        by_head.setdefault(text[:LEAST], []).append(text)
+    sizes = {len(head) for head in by_head}
+
+    def search(plain: str) -> list[str]:
+        heads = {
+            head
+            for size in sizes
+            for i in range(len(plain) - size + 1)
+            if (head := plain[i : i + size]) in by_head
+        }
+        found = {text for head in heads for text in by_head[head] if text in plain}
+        return [text for text in wanted if text in found] if found else []
+
+    return search
+
+
+def _in_file(
+    name: str, content: bytes, kept_back: Mapping[str, str], search: Search
+) -> Iterator[Leak]:
     if Path(name).name in NEVER:
         yield Leak(name, "a file of the instructor's")
     for inner, text in _texts(name, content):
@@ -147,8 +173,7 @@ def _in_file(name: str, content: bytes, kept_back: Mapping[str, str]) -> Iterato
             yield Leak(inner, "a marked solution")
         if Path(inner).name in NEVER and inner != name:
             yield Leak(inner, "a file of the instructor's")
-        plain = squeezed(text)
-        yield from (Leak(inner, what) for secret, what in kept_back.items() if secret in plain)
+        yield from (Leak(inner, kept_back[secret]) for secret in search(squeezed(text)))
 
 
 def _texts(name: str, content: bytes, depth: int = 0) -> Iterator[tuple[str, str]]:
