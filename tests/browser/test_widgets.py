@@ -162,8 +162,8 @@ def test_keyboard_reaches_and_moves_every_control(gallery, name):
 
 def keys(control) -> list[str]:
     """Return the keys of which some must move a control."""
-    box = control.get_attribute("type") == "checkbox"
-    return ["Space"] if box else ["Home", "End", "ArrowUp", "ArrowDown"]
+    ticked = control.get_attribute("type") == "checkbox"
+    return ["Space"] if ticked else ["Home", "End", "ArrowUp", "ArrowDown"]
 
 
 @pytest.mark.parametrize("name", NAMES)

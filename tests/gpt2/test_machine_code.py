@@ -4,13 +4,8 @@ Those with many registers; the others are compiled by the stopwatch, in ``test_p
 
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
-import sys
-
 import pytest
-from support.paths import ROOT
+from support.as_on_a_gpu import answer
 from support.share import THOROUGH
 
 pytestmark = pytest.mark.slow
@@ -63,12 +58,7 @@ DOUBLE = ("DADD", "DMUL", "DFMA", "F2F.F64", "MUFU.RCP64H")
 
 @pytest.fixture(scope="module")
 def compiled() -> dict:
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": path}
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
-    assert done.returncode == 0, done.stderr.decode()[-2000:]
-    return pickle.loads(done.stdout)
+    return answer(PROGRAM)
 
 
 def test_all_are_compiled_without_spills_local_memory_or_float64(compiled):

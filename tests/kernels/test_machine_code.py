@@ -3,15 +3,11 @@ against what each step claims."""
 
 from __future__ import annotations
 
-import os
-import pickle
 import re
-import subprocess
-import sys
 
 import pytest
+from support.as_on_a_gpu import answer
 from support.ladders import LADDERS, STEPS
-from support.paths import ROOT
 from support.share import share_of_kinds
 
 from warpwise.stopwatch.sass import read, unknown
@@ -81,13 +77,7 @@ def chosen(request: pytest.FixtureRequest) -> list[tuple]:
 def compiled(request) -> dict[tuple, Compiled]:
     """Kernels as Numba itself compiles them on a GPU, where nobody puts Numba's names for ours: it
     has to know them as they stand."""
-    folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": folders}
-    command = [sys.executable, "-c", AS_ON_A_GPU]
-    wanted = pickle.dumps(chosen(request))
-    done = subprocess.run(command, cwd=ROOT, input=wanted, capture_output=True, env=environment)
-    assert done.returncode == 0, done.stderr.decode()[-2000:]
-    return pickle.loads(done.stdout)
+    return answer(AS_ON_A_GPU, chosen(request))
 
 
 @pytest.mark.parametrize("key", BUILT, ids=lambda key: f"{key[0]}-{key[1]}")

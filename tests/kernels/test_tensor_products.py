@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
-import sys
 import warnings
 from functools import partial
 
 import numpy as np
 import pytest
-from support.paths import ROOT
+from support.as_on_a_gpu import answer
 from support.share import THOROUGH
 
 from warpwise import cuda
@@ -132,12 +128,7 @@ WANTED = {
 @pytest.mark.slow
 def test_all_that_the_model_takes_are_compiled_for_two_gpus_without_spills():
     """An ordinary run compiles each for one of the two, by turns."""
-    folders = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": folders}
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
-    assert done.returncode == 0, done.stderr.decode()[-2000:]
-    compiled = pickle.loads(done.stdout)
+    compiled = answer(PROGRAM)
     assert len(compiled) == 6 * 3 * (2 if THOROUGH else 1)
     assert len({(key[0], key[-1]) for key in compiled}) == 3 * 2  # each maker for each GPU
     for key, code in compiled.items():

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 import re
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from support import gpt2_reference
-from support.paths import ROOT
+from support.as_on_a_gpu import answer
 from support.share import share
 
 from warpwise.devices import H200
@@ -232,12 +228,7 @@ sys.stdout.buffer.write(pickle.dumps(found))
 
 @pytest.mark.slow
 def test_every_kernel_of_a_step_is_compiled_for_two_gpus_at_its_real_sizes():
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    environment = os.environ | {"WARPWISE_BACKEND": "gpu", "PYTHONPATH": path}
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment)
-    assert done.returncode == 0, done.stderr.decode()[-2000:]
-    compiled = pickle.loads(done.stdout)
+    compiled = answer(PROGRAM)
     counted = Counter(capability for capability, *_ in compiled)
     assert counted[9, 0] >= 2 * 19 and counted[8, 0] >= len(share(range(counted[9, 0]), 4))
     for capability, name, threads, code in compiled:
